@@ -1,0 +1,91 @@
+import type { CodecConfig } from "../meta/array-metadata.ts";
+import type { DataType } from "../meta/data-type.ts";
+import type { Buffers } from "../util/buffers.ts";
+import type { ChunkData } from "./chunk-data.ts";
+
+/** What a codec is told about the data at its place in the chain, before any chunk is seen. */
+export interface ChunkSpec {
+  readonly shape: readonly number[];
+  readonly dataType: DataType;
+  /** Little-endian bytes of the fill value; null where undefined. */
+  readonly fillValue: Uint8Array | null;
+}
+
+/** Rearranges items without touching them, as strides: no byte is moved by the codec itself. */
+export interface ArrayToArrayCodec {
+  readonly kind: "array-to-array";
+  readonly name: string;
+  /** The spec of what this codec hands to the next one when encoding. */
+  encodedSpec(spec: ChunkSpec): ChunkSpec;
+  /** The same items seen as the codec stores them. */
+  encode(data: ChunkData): ChunkData;
+  /** The inverse of `encode`. */
+  decode(data: ChunkData): ChunkData;
+}
+
+/** Turns items in C order into bytes and back. May return a view of what it was given, and may change that in place. */
+export interface ArrayToBytesCodec {
+  readonly kind: "array-to-bytes";
+  readonly name: string;
+  /** Encoded size in bytes where all chunks have the same; undefined for variable data. */
+  readonly encodedSize: number | undefined;
+  /** Takes ownership of `bytes`. @throws `corrupt-chunk` when the length is not what the spec promises. */
+  decode(bytes: Uint8Array, buffers: Buffers): ChunkData;
+  /** Takes ownership of `data`, which lies in C order without gaps. */
+  encode(data: ChunkData, buffers: Buffers): Uint8Array;
+}
+
+/**
+ * Bytes to bytes: filters, compressors, checksums. Both directions write into a target that the caller owns and
+ * return how many bytes they wrote. A synchronous core; a user's codec may answer with a promise.
+ */
+export interface BytesToBytesCodec {
+  readonly kind: "bytes-to-bytes";
+  readonly name: string;
+  /** The most bytes that encoding `decodedSize` bytes can need. */
+  maxEncodedSize(decodedSize: number): number;
+  /** Exactly how many bytes `decodedSize` bytes become, where the content does not matter; else undefined. */
+  fixedEncodedSize?(decodedSize: number): number | undefined;
+  /**
+   * The size that `source` states of its decoded form, where the format states one; checked by the caller
+   * against what the metadata promise before anything is allocated.
+   */
+  statedDecodedSize?(source: Uint8Array): number | undefined;
+  encodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
+  /**
+   * Decodes into `target`, whose length bounds the output.
+   *
+   * @throws `corrupt-chunk` when the source is broken or would give more than `target` holds; `codec-error` when
+   *   the codec cannot do these bytes.
+   */
+  decodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
+}
+
+export type Codec = ArrayToArrayCodec | ArrayToBytesCodec | BytesToBytesCodec;
+
+/** Makes a codec of a configuration. `itemSize` is the bytes of an item at this place in the chain. */
+export type CodecFactory = (
+  configuration: CodecConfig["configuration"],
+  context: { readonly spec: ChunkSpec; readonly itemSize: number },
+) => Codec;
+
+/**
+ * A chunk's codecs fused into one call each way.
+ *
+ * `strides` is the layout, in items, that `decode` yields and `encode` wants (C order but for a `transpose`);
+ * scatter into it and no item is moved twice.
+ */
+export interface CodecPipeline {
+  readonly spec: ChunkSpec;
+  readonly strides: readonly number[];
+  /** Bytes of a decoded chunk; for variable data an estimate of one. */
+  readonly decodedSize: number;
+  /** The most bytes an encoded chunk of ours can have; for variable data an estimate. */
+  readonly maxEncodedSize: number;
+  /** The most bytes that decode or encode holds at once besides its input and its output. */
+  readonly scratchSize: number;
+  /** Takes ownership of `encoded`, which came from `buffers`; the result's bytes are the caller's to give back. */
+  decode(encoded: Uint8Array, buffers: Buffers): Promise<ChunkData>;
+  /** Takes ownership of `data.bytes`, which came from `buffers`; the result is the caller's to give back. */
+  encode(data: ChunkData, buffers: Buffers): Promise<Uint8Array>;
+}

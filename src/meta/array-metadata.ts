@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import type { DataType } from "./data-type.ts";
+
+export type DialectName = "v1" | "v2" | "v3-draft-2019" | "v3";
+
+/** A regular grid. `chunkShape` is the shape of what one key holds; `innerChunkShape` that of a shard's chunks. */
+export interface ChunkGrid {
+  readonly chunkShape: readonly number[];
+  readonly innerChunkShape?: readonly number[];
+}
+
+/**
+ * How chunk coords become the last piece of a key: `default` is `c/1/2`, `plain` is `1.2` (`0` for a scalar).
+ */
+export interface ChunkKeyEncoding {
+  readonly name: "default" | "plain";
+  readonly separator: "." | "/";
+}
+
+/**
+ * One codec by its normal name (`blosc`, `zlib`, `delta`, `bytes`, `transpose`, ...) and normal configuration:
+ * the v3 form where v3 has the codec, else the numcodecs form without `id`.
+ */
+export interface CodecConfig {
+  readonly name: string;
+  readonly configuration: JsonObject;
+  /** The codec as its document stated it, so that writing the same dialect loses nothing. */
+  readonly stated?: { readonly dialect: DialectName; readonly json: JsonValue };
+}
+
+/**
+ * The fill value of one element: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null`
+ * where the dialect leaves the content of missing chunks undefined. `stated` is the document's own token.
+ */
+export interface FillValue {
+  readonly bytes: Uint8Array | null;
+  readonly stated?: { readonly dialect: DialectName; readonly json: JsonValue };
+}
+
+/**
+ * One array, whatever dialect described it. `codecs` is one list in encoding order: array -> array, then one
+ * array -> bytes, then bytes -> bytes; v2's `order: "F"` is a `transpose` in front, its byte order the `bytes`
+ * codec, its filters and compressor the bytes -> bytes codecs behind it.
+ */
+export interface ArrayMetadata {
+  readonly kind: "array";
+  readonly shape: readonly number[];
+  readonly dataType: DataType;
+  readonly chunkGrid: ChunkGrid;
+  readonly chunkKeyEncoding: ChunkKeyEncoding;
+  readonly codecs: readonly CodecConfig[];
+  readonly fillValue: FillValue;
+  /** As in the document, but without dimension names where the dialect keeps these among the attributes. */
+  readonly attributes: JsonObject;
+  readonly dimensionNames?: readonly (string | null)[];
+  /** What only the dialect that stated it can hold: other names of its document. */
+  readonly extra?: { readonly dialect: DialectName; readonly json: JsonObject };
+}
+
+export interface GroupMetadata {
+  readonly kind: "group";
+  readonly attributes: JsonObject;
+  readonly extra?: { readonly dialect: DialectName; readonly json: JsonObject };
+}
+
+export type NodeMetadata = ArrayMetadata | GroupMetadata;
+
+/** The grid's shape in chunks: `ceil(shape / chunkShape)` by dimension. */
+export function gridShape(shape: readonly number[], chunkShape: readonly number[]): number[] {
+  return shape.map((n, d) => (n === 0 ? 0 : Math.ceil(n / (chunkShape[d] ?? 1))));
+}

@@ -1,0 +1,95 @@
+import type { ByteRange } from "../util/byte-range.ts";
+import type { ReadableStream } from "../util/web-streams.ts";
+
+export interface StoreOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GetOptions extends StoreOptions {
+  readonly range?: ByteRange | undefined;
+  /** Gives the buffer that the value is read into, once its size is known; by default a new one. */
+  readonly allocate?: ((byteLength: number) => Uint8Array) | undefined;
+}
+
+/** One key of a listing. */
+export interface Listed {
+  readonly key: string;
+  /** Size in bytes, where the listing tells. */
+  readonly size?: number;
+}
+
+/** One step of a directory listing: a key, or a prefix (ending in `/`) with keys below it. */
+export type ListedEntry = Listed | { readonly prefix: string };
+
+/**
+ * Keys to bytes. Keys are relative, use `/`, never begin or end with it, and never leave the root
+ * (`path-not-allowed`). A missing key is `undefined`, never an error; any other failure is an error.
+ */
+export interface Store {
+  /** The store in words for messages: kind and place, never a credential. */
+  readonly description: string;
+  /** The value, or the part of it that `range` asks for, cut at the value's end; owned by the caller. */
+  get(key: string, options?: GetOptions): Promise<Uint8Array | undefined>;
+  /** Size of the value in bytes, without reading it. */
+  size(key: string, options?: StoreOptions): Promise<number | undefined>;
+  /** Releases handles; a store must not be used afterwards. */
+  close?(): Promise<void>;
+}
+
+/** A store that can tell its keys, sorted by their UTF-8 bytes within each listing. */
+export interface ListableStore extends Store {
+  /** All keys that begin with `prefix`, which is empty or ends in `/`. */
+  list(prefix: string, options?: StoreOptions): ReadableStream<Listed>;
+  /** Keys and prefixes one level below `prefix`. */
+  listDirectory(prefix: string, options?: StoreOptions): ReadableStream<ListedEntry>;
+}
+
+/** A value being written piece by piece; nothing is visible under its key before `commit`. */
+export interface StoreWriter {
+  /** Resolves when the store can take more; `bytes` are the caller's again from then on. */
+  write(bytes: Uint8Array): Promise<void>;
+  commit(): Promise<void>;
+  /** Leaves nothing behind. May be called at any time before `commit` resolves. */
+  abort(reason?: unknown): Promise<void>;
+}
+
+export interface WritableStore extends Store {
+  /** Whether one value at a time is written (a zip, one stream); the planner then hands over encoded chunks. */
+  readonly singleWriter?: boolean;
+  /** Whole or not at all; `bytes` are the caller's again when it resolves. */
+  set(key: string, bytes: Uint8Array, options?: StoreOptions): Promise<void>;
+  openWriter(key: string, options?: StoreOptions): Promise<StoreWriter>;
+  /** Removing an absent key succeeds. */
+  delete(key: string, options?: StoreOptions): Promise<void>;
+}
+
+export function isListable(store: Store): store is ListableStore {
+  return "list" in store && "listDirectory" in store;
+}
+
+export function isWritable(store: Store): store is WritableStore {
+  return "set" in store && "openWriter" in store;
+}
+
+/** A store as JSON, without credentials, so that another process opens the same one. */
+export type StoreSpec =
+  | { readonly kind: "directory"; readonly path: string }
+  | { readonly kind: "zip"; readonly path: string }
+  | { readonly kind: "memory"; readonly name: string }
+  /** An object of the caller's; it cannot be opened elsewhere. */
+  | { readonly kind: "object"; readonly description: string };
+
+/**
+ * A target while it is being built: nobody reads `store` before `publish`, which makes it appear whole under its
+ * name; `discard` leaves the place as it was.
+ */
+export interface TargetBuild {
+  readonly store: WritableStore & Partial<ListableStore>;
+  /**
+   * A folder of this run beside the target, for its ledger; removed by publish and discard. Absent for targets
+   * that are no files.
+   */
+  readonly controlFolder?: string;
+  publish(options?: StoreOptions): Promise<void>;
+  discard(): Promise<void>;
+}

@@ -1,0 +1,13 @@
+/** A source of byte buffers that are given back after use, so that memory is reused and can be counted. */
+export interface Buffers {
+  /** A buffer of exactly `byteLength` bytes, its content undefined; owned by the caller until given back. */
+  take(byteLength: number): Uint8Array;
+  /** Gives back the taken buffer that `view` shows (any part of it); it must not be used afterwards. Others are ignored. */
+  give(view: Uint8Array): void;
+}
+
+/** Buffers straight from the garbage collector, for callers without a budget. */
+export const plainBuffers: Buffers = {
+  take: (byteLength) => new Uint8Array(byteLength),
+  give: () => {},
+};

@@ -1,0 +1,21 @@
+/** A run of bytes within a value: from an offset (to the end where `length` is absent), or the last `suffix` bytes. */
+export type ByteRange = { readonly offset: number; readonly length?: number } | { readonly suffix: number };
+
+/** Something of known size that can be read in part: a file, an object, an entry of a zip, a shard. */
+export interface RangeReader {
+  /** Size in bytes. */
+  readonly size: number;
+  /** Reads exactly `length` bytes from `offset`; fewer is a `short-read`. */
+  read(offset: number, length: number, options?: { signal?: AbortSignal | undefined }): Promise<Uint8Array>;
+}
+
+/** The absolute bounds of `range` in a value of `size` bytes, cut at its end. */
+export function resolveRange(range: ByteRange | undefined, size: number): { offset: number; length: number } {
+  if (range === undefined) return { offset: 0, length: size };
+  if ("suffix" in range) {
+    const length = Math.min(range.suffix, size);
+    return { offset: size - length, length };
+  }
+  const offset = Math.min(range.offset, size);
+  return { offset, length: Math.min(range.length ?? Number.POSITIVE_INFINITY, size - offset) };
+}

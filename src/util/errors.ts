@@ -1,0 +1,138 @@
+/** The closed list of error codes, each with the exit code the command ends with. */
+export const EXIT_CODES = {
+  "not-found": 3,
+  "invalid-metadata": 4,
+  "unsupported-format": 4,
+  "unsupported-encoding": 4,
+  "unsupported-data-type": 4,
+  "unsupported-codec": 4,
+  "unsupported-extension": 4,
+  "unsupported-operation": 4,
+  "loss-refused": 4,
+  "path-not-allowed": 2,
+  "invalid-node-name": 2,
+  "invalid-selection": 2,
+  "invalid-option": 2,
+  "budget-too-small": 2,
+  "resource-limit": 4,
+  "corrupt-chunk": 1,
+  "codec-error": 1,
+  "corrupt-store": 1,
+  "short-read": 5,
+  transient: 5,
+  "access-denied": 1,
+  "no-space": 1,
+  "too-many-files": 1,
+  "target-exists": 2,
+  "target-inside-source": 2,
+  "target-not-empty": 2,
+  locked: 1,
+  "plan-mismatch": 2,
+  "source-changed": 1,
+  differs: 6,
+  aborted: 130,
+} as const;
+
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+/** Where an error happened and what was wrong; every field is optional, none ever holds a credential. */
+export interface ErrorDetails {
+  /** Dialect of the metadata, such as `v2`. */
+  format?: string;
+  /** The store in words, such as `directory data.zarr`. */
+  store?: string;
+  /** Path of the node inside its store; the root is "". */
+  path?: string;
+  /** Store key of the document or chunk. */
+  key?: string;
+  /** Chunk coords. */
+  coords?: readonly number[];
+  /** JSON pointer into the metadata document. */
+  pointer?: string;
+  /** The offending value; shortened to 80 characters. */
+  value?: unknown;
+  /** Name of the codec that failed. */
+  codec?: string;
+  /** What was promised: a byte count or words. */
+  expected?: number | string;
+  /** What came instead. */
+  found?: number | string;
+  /** The way out, as a sentence. */
+  hint?: string;
+}
+
+const brand = Symbol.for("zarrflow.error");
+
+/**
+ * The one error class: a closed `code`, a sentence, and `details` that outer layers fill in on the way up.
+ *
+ * @example
+ * ```ts
+ * import { isZarrflowError, open } from "zarrflow";
+ *
+ * try {
+ *   await open("no-such.zarr");
+ * } catch (error) {
+ *   if (!isZarrflowError(error, "not-found")) throw error;
+ *   console.log(error.code, error.exitCode); // not-found 3
+ * }
+ * ```
+ */
+export class ZarrflowError extends Error {
+  override readonly name = "ZarrflowError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+  readonly reason: string;
+
+  constructor(code: ErrorCode, reason: string, details: ErrorDetails = {}, options?: ErrorOptions) {
+    super(reason, options);
+    this.code = code;
+    this.reason = reason;
+    this.details = {};
+    Object.defineProperty(this, brand, { value: true });
+    this.addContext(details);
+  }
+
+  get exitCode(): number {
+    return EXIT_CODES[this.code];
+  }
+
+  /** Fills in details that are not known yet; keeps the error's identity and returns it. */
+  addContext(details: ErrorDetails): this {
+    for (const [name, value] of Object.entries(details)) {
+      if (value === undefined || this.details[name as keyof ErrorDetails] !== undefined) continue;
+      Object.assign(this.details, { [name]: name === "value" ? shorten(value) : value });
+    }
+    this.message = describe(this.reason, this.details);
+    return this;
+  }
+}
+
+/** Whether `error` is ours, also when it comes from another copy of the package. */
+export function isZarrflowError(error: unknown, code?: ErrorCode): error is ZarrflowError {
+  if (!(error instanceof Error) || !(brand in error)) return false;
+  return code === undefined || (error as ZarrflowError).code === code;
+}
+
+function describe(
+  reason: string,
+  { coords, path, key, codec, pointer, expected, found }: ErrorDetails,
+): string {
+  const subject = [
+    coords && `chunk ${coords.join(".") || "0"}`,
+    path !== undefined && `${coords ? "of " : ""}${path === "" ? "the root" : `\`${path}\``}`,
+    key !== undefined && `(key ${key})`,
+    pointer !== undefined && `at ${pointer || "/"}`,
+    codec !== undefined && `codec ${codec}`,
+  ].filter(Boolean);
+  const figures = [
+    expected !== undefined && `expected ${expected}`,
+    found !== undefined && `found ${found}`,
+  ].filter(Boolean);
+  return `${subject.length ? `${subject.join(" ")}: ` : ""}${reason}${figures.length ? ` (${figures.join(", ")})` : ""}`;
+}
+
+function shorten(value: unknown): string {
+  const text = typeof value === "string" ? value : String(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

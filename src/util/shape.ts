@@ -1,0 +1,48 @@
+/** Number of items in a box of `shape`; 1 for a scalar. */
+export function product(shape: readonly number[]): number {
+  let items = 1;
+  for (const n of shape) items *= n;
+  return items;
+}
+
+/** Strides, in items, of C order (last dimension fastest) without gaps. */
+export function cStrides(shape: readonly number[]): number[] {
+  const strides = new Array<number>(shape.length);
+  let stride = 1;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    strides[d] = stride;
+    stride *= shape[d] ?? 1;
+  }
+  return strides;
+}
+
+/** Whether `strides` are those of C order without gaps; dimensions of one item may have any. */
+export function isCOrder(shape: readonly number[], strides: readonly number[]): boolean {
+  const c = cStrides(shape);
+  return shape.every((n, d) => n === 1 || strides[d] === c[d]);
+}
+
+/** Coords of the item at `index` in C order. */
+export function coordsAt(index: number, shape: readonly number[]): number[] {
+  const coords = new Array<number>(shape.length);
+  let rest = index;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const n = shape[d] ?? 1;
+    coords[d] = rest % n;
+    rest = Math.floor(rest / n);
+  }
+  return coords;
+}
+
+/** Index in C order of the item at `coords`. */
+export function indexOf(coords: readonly number[], shape: readonly number[]): number {
+  let index = 0;
+  for (let d = 0; d < shape.length; d++) index = index * (shape[d] ?? 1) + (coords[d] ?? 0);
+  return index;
+}
+
+/** All coords of a box of `shape` in C order. Each is a new array. */
+export function* coordsOf(shape: readonly number[]): Generator<number[]> {
+  const items = product(shape);
+  for (let i = 0; i < items; i++) yield coordsAt(i, shape);
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    testTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "node", include: ["test/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "polyfill",
+          include: ["test/streams/**/*.test.ts"],
+          setupFiles: ["test/use-polyfill.ts"],
+        },
+      },
+    ],
+  },
+});
