@@ -111,7 +111,7 @@ export class ZarrflowError extends Error {
 /** Whether `error` is ours, also when it comes from another copy of the package. */
 export function isZarrflowError(error: unknown, code?: ErrorCode): error is ZarrflowError {
   if (!(error instanceof Error) || !(brand in error)) return false;
-  return code === undefined || (error as ZarrflowError).code === code;
+  return code === undefined || ("code" in error && error.code === code);
 }
 
 function describe(

@@ -1,0 +1,65 @@
+import type { FixedData } from "../codecs/chunk-data.ts";
+import type { ChunkSpec } from "../codecs/codec.ts";
+import { isFixed } from "../meta/data-type.ts";
+import type { Buffers } from "../util/buffers.ts";
+import { product } from "../util/shape.ts";
+import type { Assembly } from "./assembly.ts";
+import { boxInPiece } from "./box-in-piece.ts";
+import type { DecodedChunk, Region } from "./chunk.ts";
+import { copyBox, fillBox, fillItems } from "./copy-box.ts";
+import type { Selection } from "./selection.ts";
+
+export interface FixedAssemblyOptions {
+  readonly chunk: ChunkSpec;
+  readonly region: Region;
+  readonly strides: readonly number[];
+  readonly selection: Selection;
+  readonly buffers: Buffers;
+}
+
+/** A target chunk of fixed-size items: one buffer, taken with the first data that is not missing. */
+export class FixedAssembly implements Assembly {
+  readonly #options: FixedAssemblyOptions;
+  readonly #itemSize: number;
+  readonly #overhangs: boolean;
+  #data: FixedData | undefined;
+  #someMissing = false;
+
+  constructor(options: FixedAssemblyOptions) {
+    this.#options = options;
+    const { chunk, region } = options;
+    this.#itemSize = isFixed(chunk.dataType) ? chunk.dataType.size : 0;
+    this.#overhangs = chunk.shape.some((n, d) => n !== region.shape[d]);
+  }
+
+  add(piece: DecodedChunk, region: Region): void {
+    const { chunk, selection, strides } = this.#options;
+    const start = region.start.map((from, d) => from - (this.#options.region.start[d] ?? 0));
+    const to = { offset: dot(start, strides), strides };
+    if (piece.data === undefined) {
+      this.#someMissing = true;
+      if (this.#data) fillBox(this.#data.bytes, to, region.shape, this.#itemSize, chunk.fillValue);
+      return;
+    }
+    if (piece.data.kind !== "fixed")
+      throw new TypeError("variable data cannot go into a chunk of fixed-size items");
+    this.#data ??= this.#begin();
+    const from = boxInPiece(piece, piece.data.strides, region, selection);
+    copyBox(piece.data.bytes, from, this.#data.bytes, to, region.shape, this.#itemSize);
+  }
+
+  finish(): FixedData | undefined {
+    return this.#data;
+  }
+
+  #begin(): FixedData {
+    const { buffers, chunk, strides } = this.#options;
+    const bytes = buffers.take(product(chunk.shape) * this.#itemSize);
+    if (this.#overhangs || this.#someMissing) fillItems(bytes, chunk.fillValue);
+    return { kind: "fixed", bytes, itemSize: this.#itemSize, shape: chunk.shape, strides };
+  }
+}
+
+function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, n, d) => sum + n * (b[d] ?? 0), 0);
+}

@@ -1,0 +1,73 @@
+import type { Buffers } from "../util/buffers.ts";
+
+const SMALLEST_CLASS = 4096;
+
+/**
+ * Buffers that are reused instead of left to the garbage collector, so that a process's peak follows its leases.
+ * Sizes are rounded up to a quarter of a power of two; the spare pages are never touched.
+ */
+export class BufferPool implements Buffers {
+  /** Bytes that free and taken buffers may hold together; beyond it free ones are let go. */
+  readonly limit: number;
+  readonly #free = new Map<number, ArrayBuffer[]>();
+  readonly #taken = new Set<ArrayBufferLike>();
+  #freeBytes = 0;
+  #takenBytes = 0;
+  #peak = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Bytes in buffers taken now. */
+  get taken(): number {
+    return this.#takenBytes;
+  }
+
+  /** The most bytes ever taken at one time. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  take(byteLength: number): Uint8Array {
+    const size = sizeClass(byteLength);
+    const buffer = this.#reuse(size) ?? this.#allocate(size);
+    this.#taken.add(buffer);
+    this.#takenBytes += size;
+    this.#peak = Math.max(this.#peak, this.#takenBytes);
+    return new Uint8Array(buffer, 0, byteLength);
+  }
+
+  give(view: Uint8Array): void {
+    const { buffer } = view;
+    if (!this.#taken.delete(buffer)) return;
+    const size = buffer.byteLength;
+    this.#takenBytes -= size;
+    if (this.#takenBytes + this.#freeBytes + size > this.limit) return;
+    const free = this.#free.get(size);
+    if (free) free.push(buffer as ArrayBuffer);
+    else this.#free.set(size, [buffer as ArrayBuffer]);
+    this.#freeBytes += size;
+  }
+
+  #reuse(size: number): ArrayBuffer | undefined {
+    const buffer = this.#free.get(size)?.pop();
+    if (buffer) this.#freeBytes -= size;
+    return buffer;
+  }
+
+  #allocate(size: number): ArrayBuffer {
+    for (const [freeSize, buffers] of this.#free) {
+      while (this.#takenBytes + this.#freeBytes + size > this.limit && buffers.pop())
+        this.#freeBytes -= freeSize;
+    }
+    return new ArrayBuffer(size);
+  }
+}
+
+/** The next of 4, 5, 6, 7 times a power of two, from 4 KiB on. */
+function sizeClass(byteLength: number): number {
+  if (byteLength <= SMALLEST_CLASS) return SMALLEST_CLASS;
+  const quarter = 2 ** (Math.ceil(Math.log2(byteLength)) - 3);
+  return Math.ceil(byteLength / quarter) * quarter;
+}

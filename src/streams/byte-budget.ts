@@ -1,0 +1,105 @@
+import { ZarrflowError } from "../util/errors.ts";
+
+/** Bytes that were admitted; given back once. */
+export interface Lease {
+  readonly bytes: number;
+  release(): void;
+}
+
+interface Waiter {
+  readonly bytes: number;
+  admit(): void;
+}
+
+/**
+ * Admits work by bytes, first come first served. A lease is taken once, before a task's first read, and given back
+ * when its last write is committed; nothing in between acquires, so no stage ever waits on another's memory.
+ */
+export class ByteBudget {
+  /** Bytes that may be leased at one time. */
+  readonly limit: number;
+  #leased = 0;
+  #peak = 0;
+  readonly #waiting: Waiter[] = [];
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Bytes leased now. */
+  get leased(): number {
+    return this.#leased;
+  }
+
+  /** The most bytes ever leased at one time. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  /**
+   * Waits until `bytes` fit beside what is leased.
+   *
+   * @throws `budget-too-small` when they never will; the signal's reason when it aborts first.
+   */
+  async acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
+    signal?.throwIfAborted();
+    if (bytes > this.limit) {
+      throw new ZarrflowError("budget-too-small", "a task does not fit the memory budget", {
+        expected: `at most ${this.limit} bytes`,
+        found: `${bytes} bytes`,
+      });
+    }
+    if (this.#waiting.length > 0 || this.#leased + bytes > this.limit) await this.#wait(bytes, signal);
+    else this.#grant(bytes);
+    return this.#lease(bytes);
+  }
+
+  #wait(bytes: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        reject(signal?.reason);
+        this.#admit();
+      };
+      const waiter: Waiter = {
+        bytes,
+        admit: () => {
+          signal?.removeEventListener("abort", leave);
+          this.#grant(bytes);
+          resolve();
+        },
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #grant(bytes: number): void {
+    this.#leased += bytes;
+    this.#peak = Math.max(this.#peak, this.#leased);
+  }
+
+  #lease(bytes: number): Lease {
+    let held = true;
+    return {
+      bytes,
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.#leased -= bytes;
+        this.#admit();
+      },
+    };
+  }
+
+  #admit(): void {
+    for (
+      let first = this.#waiting[0];
+      first && this.#leased + first.bytes <= this.limit;
+      first = this.#waiting[0]
+    ) {
+      this.#waiting.shift();
+      first.admit();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import type { ChunkCoding, DecodedChunk, EncodedChunk } from "./chunk.ts";
+import type { CodingOptions } from "./decode-chunks.ts";
+import { TransformStream } from "./web.ts";
+
+export interface EncodeOptions extends CodingOptions {
+  /** Stores chunks that hold nothing but the fill value too; by default they are left out. */
+  readonly writeEmpty?: boolean;
+}
+
+/**
+ * Encodes chunks through all of an array's codecs at once. Takes ownership of each chunk's data. A chunk without
+ * data, or (unless `writeEmpty`, or the fill value is null) one whose items all equal the fill value byte for
+ * byte, comes out with `bytes: undefined`.
+ *
+ * @throws `codec-error` with the array's path, the chunk's coords and the codec.
+ */
+export function encodeChunks(
+  coding: ChunkCoding,
+  { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
+): TransformStream<DecodedChunk, EncodedChunk> {
+  return new TransformStream<DecodedChunk, EncodedChunk>({
+    async transform({ data, ...ref }, controller) {
+      try {
+        const pipeline = await coding.pipeline();
+        const { fillValue } = pipeline.spec;
+        if (data && !writeEmpty && fillValue && isFilled(data, fillValue)) {
+          buffers.give(data.bytes);
+          controller.enqueue({ ...ref, bytes: undefined });
+        } else {
+          controller.enqueue({ ...ref, bytes: data && (await pipeline.encode(data, buffers)) });
+        }
+      } catch (error) {
+        if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords });
+        throw error;
+      }
+    },
+  });
+}
+
+/** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
+function isFilled(data: ChunkData, item: Uint8Array): boolean {
+  const { bytes } = data;
+  if (data.kind === "fixed") {
+    const { length } = item;
+    if (bytes.length === 0) return true;
+    for (let i = 0; i < length; i++) if (bytes[i] !== item[i]) return false;
+    for (let i = length; i < bytes.length; i++) if (bytes[i] !== bytes[i - length]) return false;
+    return true;
+  }
+  for (let i = 0; i + 1 < data.offsets.length; i++) {
+    const start = data.offsets[i] ?? 0;
+    if ((data.offsets[i + 1] ?? 0) - start !== item.length) return false;
+    for (let b = 0; b < item.length; b++) if (bytes[start + b] !== item[b]) return false;
+  }
+  return true;
+}

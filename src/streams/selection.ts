@@ -1,0 +1,68 @@
+import type { Region } from "./chunk.ts";
+
+/** A box of an array with steps: item `o` of the result is item `start + step * o` of the array. Steps are >= 1. */
+export interface Selection {
+  readonly start: readonly number[];
+  readonly step: readonly number[];
+  /** Shape of the result. */
+  readonly shape: readonly number[];
+}
+
+/** All of an array of `shape`. */
+export function wholeSelection(shape: readonly number[]): Selection {
+  return { start: shape.map(() => 0), step: shape.map(() => 1), shape };
+}
+
+/** The run of results `[first, first + count)` along one dimension that fall into source items `[from, from + length)`. */
+export function selectedRun(
+  selection: Selection,
+  d: number,
+  from: number,
+  length: number,
+): { first: number; count: number } {
+  const start = selection.start[d] ?? 0;
+  const step = selection.step[d] ?? 1;
+  const first = Math.max(0, Math.ceil((from - start) / step));
+  const end = Math.min(selection.shape[d] ?? 0, Math.ceil((from + length - start) / step));
+  return { first, count: Math.max(0, end - first) };
+}
+
+/** The region of the result that falls into source region `source`, or undefined where none does. */
+export function selectedRegion(selection: Selection, source: Region): Region | undefined {
+  const start: number[] = [];
+  const shape: number[] = [];
+  for (let d = 0; d < selection.shape.length; d++) {
+    const { first, count } = selectedRun(selection, d, source.start[d] ?? 0, source.shape[d] ?? 0);
+    if (count === 0) return undefined;
+    start.push(first);
+    shape.push(count);
+  }
+  return { start, shape };
+}
+
+/** The part that two regions share, or undefined. */
+export function intersect(a: Region, b: Region): Region | undefined {
+  const start: number[] = [];
+  const shape: number[] = [];
+  for (let d = 0; d < a.start.length; d++) {
+    const from = Math.max(a.start[d] ?? 0, b.start[d] ?? 0);
+    const to = Math.min((a.start[d] ?? 0) + (a.shape[d] ?? 0), (b.start[d] ?? 0) + (b.shape[d] ?? 0));
+    if (to <= from) return undefined;
+    start.push(from);
+    shape.push(to - from);
+  }
+  return { start, shape };
+}
+
+/** The region that the chunk at `coords` holds of an array of `shape`. */
+export function chunkRegion(
+  coords: readonly number[],
+  chunkShape: readonly number[],
+  shape: readonly number[],
+): Region {
+  const start = coords.map((c, d) => c * (chunkShape[d] ?? 1));
+  return {
+    start,
+    shape: start.map((from, d) => Math.max(0, Math.min(chunkShape[d] ?? 1, (shape[d] ?? 0) - from))),
+  };
+}
