@@ -21,6 +21,9 @@ export type DataType =
   | { readonly kind: "binary" }
   | { readonly kind: "object" };
 
+/** Largest element of a fixed type, in bytes. */
+export const MAX_ITEM_SIZE = 2 ** 31 - 1;
+
 /** One field of a structured type; fields are packed in order, without gaps. */
 export interface Field {
   /** Name; "" is padding. */
@@ -28,7 +31,7 @@ export interface Field {
   readonly dataType: DataType;
   /** Sub-array shape, in C order; absent for a plain field. */
   readonly shape?: readonly number[];
-  /** Stored byte order where the field states its own (v2); else the codec's holds. */
+  /** Stored byte order where the field has its own (v2); else that of the type around it, at last the codec's. */
   readonly endian?: Endian;
 }
 
@@ -38,4 +41,21 @@ export type FixedDataType = Extract<DataType, { readonly size: number }>;
 /** Whether elements have a fixed size in bytes. */
 export function isFixed(dataType: DataType): dataType is FixedDataType {
   return "size" in dataType;
+}
+
+/** Whether two data types hold the same values in the same bytes; the stored byte order of fields is left aside. */
+export function sameDataType(a: DataType, b: DataType): boolean {
+  if (a.kind === "struct" && b.kind === "struct") {
+    return a.fields.length === b.fields.length && a.fields.every((field, i) => sameField(field, b.fields[i]));
+  }
+  const plain = ({ kind, ...rest }: DataType) =>
+    JSON.stringify([kind, ...Object.entries(rest).sort().flat()]);
+  return plain(a) === plain(b);
+}
+
+function sameField(a: Field, b: Field | undefined): boolean {
+  if (b === undefined) return false;
+  return (
+    a.name === b.name && `${a.shape ?? ""}` === `${b.shape ?? ""}` && sameDataType(a.dataType, b.dataType)
+  );
 }

@@ -1,14 +1,9 @@
-import { TransformStream } from "./web.ts";
+import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
 
 export interface MapConcurrentOptions {
   /** The most items that are started and not yet taken by the reader. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** `cancel` is in the standard since 2023 and in Node since 20.14, but not in TypeScript's library. */
-interface CancellableTransformer<I, O> extends Transformer<I, O> {
-  cancel(reason: unknown): Promise<void>;
 }
 
 /**
@@ -18,6 +13,9 @@ interface CancellableTransformer<I, O> extends Transformer<I, O> {
  * The first failure wins: the signal that the other calls were given is aborted with it, and when they have ended
  * the stream errors with that very error. Cancelling the readable side, aborting the writable one or aborting
  * `signal` does the same with its reason, so no call ever outlives the stream.
+ *
+ * A pair of streams rather than one `TransformStream`: that tells its transformer of no cancel once its input has
+ * been closed, and of no abort while a write is held, so the last calls could not be ended.
  */
 export function mapConcurrent<I, O>(
   fn: (item: I, context: { readonly signal: AbortSignal }) => Promise<O> | O,
@@ -25,52 +23,95 @@ export function mapConcurrent<I, O>(
 ): TransformStream<I, O> {
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
+  const ready: O[] = [];
+  let wanted = false;
+  let closing = false;
   let slotFreed = () => {};
-  let onAbort = () => {};
+  let output: ReadableStreamDefaultController<O>;
+  let input: WritableStreamDefaultController;
 
-  const end = (reason: unknown) => {
-    signal?.removeEventListener("abort", onAbort);
-    if (!stop.signal.aborted) stop.abort(reason);
+  const end = async (reason: unknown) => {
+    if (!stop.signal.aborted) {
+      stopListening();
+      stop.abort(reason);
+      ready.length = 0;
+    }
+    await Promise.all(running);
     slotFreed();
+    output.error(stop.signal.reason);
+    input.error(stop.signal.reason);
+  };
+  const onAbort = () => void end(signal?.reason);
+  const stopListening = () => signal?.removeEventListener("abort", onAbort);
+
+  const begin = (item: I) => {
+    const call = async () => {
+      try {
+        const result = await fn(item, { signal: stop.signal });
+        if (!stop.signal.aborted) ready.push(result);
+      } catch (error) {
+        void end(error);
+      }
+    };
+    const settled: Promise<void> = call().then(() => {
+      running.delete(settled);
+      pass();
+    });
+    running.add(settled);
   };
 
-  const transformer: CancellableTransformer<I, O> = {
-    start(controller) {
-      onAbort = () => {
-        end(signal?.reason);
-        if (running.size === 0) controller.error(signal?.reason);
-      };
-      if (signal?.aborted) onAbort();
-      else signal?.addEventListener("abort", onAbort, { once: true });
+  const pass = () => {
+    if (stop.signal.aborted) return;
+    if (wanted && ready.length > 0) {
+      wanted = false;
+      output.enqueue(ready.shift() as O);
+      slotFreed();
+    }
+    if (closing && running.size + ready.length === 0) {
+      closing = false;
+      stopListening();
+      output.close();
+    }
+  };
+
+  const readable = new ReadableStream<O>(
+    {
+      start(controller) {
+        output = controller;
+      },
+      pull() {
+        wanted = true;
+        pass();
+      },
+      async cancel(reason) {
+        const failed = stop.signal.aborted;
+        await end(reason);
+        if (failed) throw stop.signal.reason;
+      },
     },
-    async transform(item, controller) {
-      if (stop.signal.aborted) return;
-      const call = async () => {
-        try {
-          const result = await fn(item, { signal: stop.signal });
-          if (!stop.signal.aborted) controller.enqueue(result);
-        } catch (error) {
-          end(error);
-        }
-      };
-      const settled: Promise<void> = call().then(() => {
-        running.delete(settled);
-        slotFreed();
-        if (stop.signal.aborted && running.size === 0) controller.error(stop.signal.reason);
-      });
-      running.add(settled);
-      while (running.size >= concurrency && !stop.signal.aborted) {
+    { highWaterMark: 0 },
+  );
+  const writable = new WritableStream<I>({
+    start(controller) {
+      input = controller;
+      controller.signal.addEventListener("abort", () => void end(controller.signal.reason), { once: true });
+    },
+    async write(item) {
+      if (!stop.signal.aborted) begin(item);
+      while (running.size + ready.length >= concurrency || (stop.signal.aborted && running.size > 0)) {
         await new Promise<void>((resolve) => (slotFreed = resolve));
       }
     },
-    async flush() {
+    async close() {
       await Promise.all(running);
-      signal?.removeEventListener("abort", onAbort);
+      if (stop.signal.aborted) throw stop.signal.reason;
+      closing = true;
+      pass();
     },
-    async cancel(reason) {
-      end(reason);
-      await Promise.all(running);
-    },
-  };
-  return new TransformStream<I, O>(transformer, { highWaterMark: 1 }, { highWaterMark: 0 });
+    abort: (reason) => end(reason),
+  });
+
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+  return { readable, writable };
 }

@@ -14,6 +14,8 @@ export interface ReadChunksOptions {
   readonly maxEncodedSize?: number;
   readonly buffers?: Buffers;
   readonly signal?: AbortSignal | undefined;
+  /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
+  readonly onRead?: (chunk: EncodedChunk) => void;
 }
 
 /**
@@ -27,7 +29,7 @@ export function readChunks(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
-  const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, signal } = options;
+  const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, onRead, signal } = options;
 
   const read = async (ref: ChunkRef, context: { signal: AbortSignal }): Promise<EncodedChunk> => {
     const key = place.chunkKey(ref.coords);
@@ -41,7 +43,9 @@ export function readChunks(
     };
     try {
       const bytes = await place.store.get(key, { allocate, signal: context.signal });
-      return lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
+      const chunk = lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
+      onRead?.(chunk);
+      return chunk;
     } catch (error) {
       if (taken) buffers.give(taken);
       lease?.release();

@@ -1,0 +1,105 @@
+import type { ArrayMetadata } from "../meta/array-metadata.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+
+/**
+ * A chunk shape as people ask for it: one size a dimension, or sizes by dimension name, where dimensions that are
+ * not named keep theirs; -1 is the whole dimension.
+ */
+export type ChunksOption = readonly number[] | Readonly<Record<string, number>>;
+
+/** Chunk shapes for all arrays they fit, and for single arrays by path. */
+export interface ChunksRequest {
+  readonly all?: ChunksOption;
+  readonly arrays?: Readonly<Record<string, ChunksOption>>;
+}
+
+/**
+ * Reads `time=744,lat=11`, `744,11,7` or `t2m:time=-1,lat=16`.
+ *
+ * @throws `invalid-option` saying what is valid.
+ */
+export function parseChunks(text: string): ChunksRequest {
+  const [, path, sizes = ""] = /^(?:([^:=,]+):)?(.*)$/.exec(text.trim()) ?? [];
+  const parts = sizes.split(",").map((part) => part.trim());
+  const named = parts.some((part) => part.includes("="));
+  const option = named ? Object.fromEntries(parts.map(namedSize)) : parts.map((part) => size(part, text));
+  return path === undefined ? { all: option } : { arrays: { [path]: option } };
+
+  function namedSize(part: string): [string, number] {
+    const at = part.lastIndexOf("=");
+    if (at < 1) throw invalid(`\`${part}\` in \`${text}\` has no dimension name`);
+    return [part.slice(0, at).trim(), size(part.slice(at + 1), text)];
+  }
+}
+
+function size(part: string, text: string): number {
+  const number = Number(part.trim());
+  if (part.trim() === "" || !Number.isSafeInteger(number)) {
+    throw invalid(`\`${part}\` in \`${text}\` is no whole number`);
+  }
+  return number;
+}
+
+/** The chunk shape that `option` means for an array. @throws `invalid-option` for a wrong rank, name or size. */
+export function resolveChunks(
+  option: ChunksOption,
+  { shape, chunkGrid, dimensionNames }: ArrayMetadata,
+  path: string,
+): number[] {
+  const sizes = Array.isArray(option)
+    ? ofRank(option, shape, path)
+    : byName(option as Readonly<Record<string, number>>, chunkGrid.chunkShape, dimensionNames ?? [], path);
+  return sizes.map((size, d) => {
+    if (size === -1) return Math.max(1, shape[d] ?? 1);
+    if (Number.isSafeInteger(size) && size >= 1) return size;
+    throw invalid(`a chunk cannot have ${size} items along dimension ${dimensionNames?.[d] ?? d}`, path);
+  });
+}
+
+function ofRank(sizes: readonly number[], shape: readonly number[], path: string): readonly number[] {
+  if (sizes.length === shape.length) return sizes;
+  throw invalid(
+    `${sizes.length} chunk sizes for an array of ${shape.length} dimensions (${shape.join(", ")})`,
+    path,
+  );
+}
+
+function byName(
+  sizes: Readonly<Record<string, number>>,
+  chunkShape: readonly number[],
+  names: readonly (string | null)[],
+  path: string,
+): number[] {
+  const result = [...chunkShape];
+  for (const [name, size] of Object.entries(sizes)) {
+    const d = dimensionNamed(name, names, path);
+    result[d] = size;
+  }
+  return result;
+}
+
+/** Place of the dimension called `name`. @throws `invalid-option` offering the nearest name. */
+export function dimensionNamed(name: string, names: readonly (string | null)[], path: string): number {
+  const d = names.indexOf(name);
+  if (d >= 0 && names.lastIndexOf(name) === d) return d;
+  const known = names.filter((n): n is string => n !== null);
+  if (d >= 0) throw invalid(`two dimensions are called \`${name}\``, path, "give the sizes in order instead");
+  if (known.length === 0) {
+    throw invalid(
+      `its dimensions have no names, so \`${name}\` is unknown`,
+      path,
+      "give one number a dimension",
+    );
+  }
+  const near = nearestName(name, known);
+  const hint = near ? `did you mean \`${near}\`?` : undefined;
+  throw invalid(`no dimension is called \`${name}\`; they are ${known.join(", ")}`, path, hint);
+}
+
+function invalid(reason: string, path?: string, hint?: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, {
+    ...(path !== undefined && { path }),
+    hint: hint ?? "write --chunks time=744,lat=11,lon=7 or --chunks 744,11,7; -1 is the whole dimension",
+  });
+}

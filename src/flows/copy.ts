@@ -1,0 +1,35 @@
+import type { RunReport } from "./events.ts";
+import {
+  type FlowSource,
+  type Planned,
+  type PlanOptions,
+  planFlow,
+  type RunOptions,
+  runFlow,
+} from "./flow.ts";
+
+/**
+ * Plans a copy: every key as it is, byte for byte.
+ *
+ * @throws `not-found`, `target-inside-source`, `budget-too-small`.
+ */
+export function planCopy(source: FlowSource, target: string, options: PlanOptions = {}): Promise<Planned> {
+  return planFlow("copy", source, target, () => () => undefined, options);
+}
+
+/**
+ * Copies an array or a group with all below it, byte for byte, also keys that are no Zarr. The target appears
+ * whole under its name when all is done, or not at all.
+ *
+ * @throws as `planCopy`; `target-exists`; whatever a store throws, with the key.
+ * @example
+ * ```ts
+ * import { copy } from "zarrflow";
+ *
+ * const { keysWritten } = await copy("era5.zarr", "era5.zarr.zip", { verify: true });
+ * console.log(keysWritten, "keys");
+ * ```
+ */
+export async function copy(source: FlowSource, target: string, options: RunOptions = {}): Promise<RunReport> {
+  return runFlow(await planCopy(source, target, options), options);
+}

@@ -1,0 +1,55 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { arraysBelow, type FlowSource, type PlanOptions } from "./flow.ts";
+import { slice } from "./slice.ts";
+
+/** The digest of one array. */
+export interface ArrayDigest {
+  /** Path below the node that was asked for; "" for that itself. */
+  readonly path: string;
+  readonly dataType: string;
+  readonly shape: readonly number[];
+  /** SHA-256 in hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
+ * dialect. Of items of varying size it takes the length, as 8 bytes little-endian, and then the bytes.
+ *
+ * @example
+ * ```ts
+ * import { digest } from "zarrflow";
+ *
+ * for await (const { path, sha256 } of digest("era5.zarr")) console.log(sha256, path);
+ * ```
+ */
+export async function* digest(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<ArrayDigest> {
+  for await (const { array, path } of arraysBelow(source, options)) {
+    yield { path, dataType: array.dataType, shape: array.shape, sha256: await arrayDigest(array, options) };
+  }
+}
+
+async function arrayDigest(array: ZarrArray, options: PlanOptions): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  const hash = createHash("sha256");
+  for await (const { data } of slice(array, {}, options).slabs()) {
+    for (const bytes of digestedBytes(data)) hash.update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+function* digestedBytes(data: ChunkData): Generator<Uint8Array> {
+  if (data.kind === "fixed") {
+    yield data.bytes;
+    return;
+  }
+  const length = new DataView(new ArrayBuffer(8));
+  for (let i = 0; i + 1 < data.offsets.length; i++) {
+    const start = data.offsets[i] ?? 0;
+    const end = data.offsets[i + 1] ?? 0;
+    length.setBigUint64(0, BigInt(end - start), true);
+    yield new Uint8Array(length.buffer);
+    yield data.bytes.subarray(start, end);
+  }
+}

@@ -1,0 +1,37 @@
+import type { ByteBudget } from "../../streams/byte-budget.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { streamFrom, WritableStream } from "../../streams/web.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type Task, taskAt } from "../plan/task.ts";
+
+export interface InlineOptions {
+  readonly budget: ByteBudget;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One thread gains nothing from more tasks at once than it takes to overlap codecs with input and output. */
+const TASKS_AT_ONCE = 3;
+
+/** Runs all tasks of a plan in this thread, in order, as many at once as the budget admits. */
+export async function runInline(
+  plan: Plan,
+  run: (task: Task) => Promise<void>,
+  { budget, signal }: InlineOptions,
+): Promise<void> {
+  const admitted = async (number: number, context: { signal: AbortSignal }) => {
+    const task = taskAt(plan, number);
+    const lease = await budget.acquire(task.job.taskBytes, context.signal);
+    try {
+      await run(task);
+    } finally {
+      lease.release();
+    }
+  };
+  await streamFrom(numbersTo(plan.totals.tasks))
+    .pipeThrough(mapConcurrent(admitted, { concurrency: TASKS_AT_ONCE, signal }))
+    .pipeTo(new WritableStream<void>());
+}
+
+function* numbersTo(count: number): Generator<number> {
+  for (let number = 0; number < count; number++) yield number;
+}

@@ -1,0 +1,117 @@
+import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
+import { open } from "../hierarchy/open.ts";
+import { walk } from "../hierarchy/walk.ts";
+import { hasConsolidated } from "../meta/consolidated.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { openTargetBuild } from "../stores/target.ts";
+import { parseStoreUrl } from "../stores/url.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { FlowEvent, RunReport } from "./events.ts";
+import { type HierarchyPlanRequest, planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
+import type { NodeSpec, Plan } from "./plan/plan.ts";
+import { runPlan } from "./run-plan.ts";
+import { assertApart } from "./target-apart.node.ts";
+
+/** What a flow reads: a URL, or a node that was opened. */
+export type FlowSource = string | ZarrArray | ZarrGroup;
+
+export interface PlanOptions {
+  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  readonly maxMemory?: number | string;
+  /** Requests in flight, for each store; 16 by default. */
+  readonly io?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunOptions extends PlanOptions {
+  /** What to do when there is something at the target; `error` by default. */
+  readonly ifExists?: "error" | "replace";
+  /** Reads every key back and compares it before the target is published. */
+  readonly verify?: boolean;
+  /** Writes chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
+  readonly onEvent?: (event: FlowEvent) => void;
+}
+
+export const DEFAULT_MAX_MEMORY = 256e6;
+export const DEFAULT_IO = 16;
+
+type Change = HierarchyPlanRequest["change"];
+
+/** A source that is open, and the plan of what is done with it. */
+export interface Planned {
+  readonly source: Store;
+  readonly plan: Plan;
+}
+
+/** Opens the source and plans; `changeOf` tells what becomes of each array. */
+export async function planFlow(
+  operation: Plan["operation"],
+  from: FlowSource,
+  to: string,
+  changeOf: (root: ZarrArray | ZarrGroup, nodes: readonly SourceNode[]) => Change,
+  options: PlanOptions,
+): Promise<Planned> {
+  const { signal } = options;
+  const root = typeof from === "string" ? await open(from, { signal }) : from;
+  const nodes: SourceNode[] = [root];
+  if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
+  const target = targetSpec(to);
+  await assertApart(root.spec, target.store);
+  const change = changeOf(root, nodes);
+  const plan = await planHierarchy({
+    operation,
+    source: { store: root.spec, path: root.path },
+    target,
+    nodes,
+    dialect: dialectNamed(root.layout.dialect),
+    change,
+    sweep: operation !== "slice" && isListable(root.store),
+    consolidate: root.kind === "group" && anyChange(nodes, change) && (await hasConsolidated(root)),
+    maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
+    io: positive(options.io ?? DEFAULT_IO, "io"),
+  });
+  return { source: root.store, plan };
+}
+
+/** Runs what was planned. */
+export async function runFlow({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
+  options.onEvent?.({ type: "plan", plan });
+  options.signal?.throwIfAborted();
+  const build = await openTargetBuild(plan.target.store, { ifExists: options.ifExists ?? "error" });
+  return runPlan(plan, { source, build, ...options });
+}
+
+function targetSpec(url: string): NodeSpec {
+  const { spec, path } = parseStoreUrl(url);
+  return { store: spec satisfies StoreSpec, path };
+}
+
+function anyChange(nodes: readonly SourceNode[], change: Change): boolean {
+  return nodes.some(
+    ({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined,
+  );
+}
+
+function positive(value: number, name: string): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
+}
+
+/** The array itself, or all arrays below a group, with their paths below it. */
+export async function* arraysBelow(
+  source: FlowSource,
+  { signal }: PlanOptions,
+): AsyncGenerator<{ array: ZarrArray; path: string }> {
+  const root = typeof source === "string" ? await open(source, { signal }) : source;
+  if (root.kind === "array") {
+    yield { array: root, path: "" };
+    return;
+  }
+  for await (const node of walk(root, { signal })) {
+    if (node.kind === "array")
+      yield { array: node, path: node.path.slice(root.path.length).replace(/^\//, "") };
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Whole jobs: copy, rechunk, slice, digest, info; and the plans behind them.
+ *
+ * @module
+ */
+export type { ChunksOption } from "./chunk-option.ts";
+export { copy, planCopy } from "./copy.ts";
+export { type ArrayDigest, digest } from "./digest.ts";
+export type { FlowEvent, Progress, RunReport } from "./events.ts";
+export { type FlowSource, type Planned, type PlanOptions, type RunOptions, runFlow } from "./flow.ts";
+export { type ArrayInfo, info } from "./info.ts";
+export type { Ledger, LedgerEntry } from "./ledger.ts";
+export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
+export { countWrites, readsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
+export { planRechunk, type RechunkChanges, type RechunkOptions, rechunk } from "./rechunk.ts";
+export { runTask, type TaskContext, type TaskStages, taskStages } from "./run-task.ts";
+export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
+export type { Range, SliceOption } from "./slice-option.ts";

@@ -1,0 +1,75 @@
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { gridShape } from "../meta/array-metadata.ts";
+import { isFixed } from "../meta/data-type.ts";
+import { describeCodec } from "../meta/describe.ts";
+import { isListable } from "../stores/store.ts";
+import { product } from "../util/shape.ts";
+import { arraysBelow, type FlowSource, type PlanOptions } from "./flow.ts";
+
+/** What there is to know of one array without decoding it. */
+export interface ArrayInfo {
+  /** Path below the node that was asked for; "" for that itself. */
+  readonly path: string;
+  readonly dialect: string;
+  readonly shape: readonly number[];
+  readonly dataType: string;
+  readonly chunkShape: readonly number[];
+  readonly dimensionNames: readonly (string | null)[] | null;
+  readonly codecs: readonly string[];
+  /** Chunks of the grid. */
+  readonly chunks: number;
+  /** Chunks that are stored; null where the store cannot list. */
+  readonly chunksPresent: number | null;
+  /** Bytes of the stored chunks; null where the store cannot list. */
+  readonly storedBytes: number | null;
+  /** Bytes of all items; null for items of varying size. */
+  readonly logicalBytes: number | null;
+  /** Logical by stored bytes; null where either is unknown or nothing is stored. */
+  readonly ratio: number | null;
+  readonly attributes: unknown;
+}
+
+/** Describes an array, or every array of a group, from metadata and a listing. */
+export async function* info(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<ArrayInfo> {
+  for await (const { array, path } of arraysBelow(source, options)) yield describeArray(array, path, options);
+}
+
+async function describeArray(array: ZarrArray, path: string, options: PlanOptions): Promise<ArrayInfo> {
+  const { metadata } = array;
+  const { dataType } = metadata;
+  const stored = await storedChunks(array, options);
+  const logicalBytes = isFixed(dataType) ? product(metadata.shape) * dataType.size : null;
+  return {
+    path,
+    dialect: array.layout.dialect,
+    shape: metadata.shape,
+    dataType: array.dataType,
+    chunkShape: metadata.chunkGrid.chunkShape,
+    dimensionNames: metadata.dimensionNames ?? null,
+    codecs: metadata.codecs.map(describeCodec),
+    chunks: product(gridShape(metadata.shape, metadata.chunkGrid.chunkShape)),
+    chunksPresent: stored?.count ?? null,
+    storedBytes: stored?.bytes ?? null,
+    logicalBytes,
+    ratio: logicalBytes && stored?.bytes ? logicalBytes / stored.bytes : null,
+    attributes: array.attributes,
+  };
+}
+
+async function storedChunks(
+  { store, layout, metadata }: ZarrArray,
+  { signal }: PlanOptions,
+): Promise<{ count: number; bytes: number } | undefined> {
+  if (!isListable(store)) return undefined;
+  const { chunkGrid, chunkKeyEncoding, shape } = metadata;
+  const grid = gridShape(shape, chunkGrid.chunkShape);
+  let count = 0;
+  let bytes = 0;
+  for await (const { key, size } of store.list(layout.path === "" ? "" : `${layout.path}/`, { signal })) {
+    const coords = layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
+    if (!coords?.every((c, d) => c < (grid[d] ?? 0))) continue;
+    count++;
+    bytes += size ?? (await store.size(key, { signal })) ?? 0;
+  }
+  return { count, bytes };
+}

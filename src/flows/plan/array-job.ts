@@ -1,0 +1,233 @@
+import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import { createPipeline } from "../../codecs/pipeline.ts";
+import {
+  type ArrayMetadata,
+  type CodecConfig,
+  type DialectName,
+  gridShape,
+} from "../../meta/array-metadata.ts";
+import { isFixed, sameDataType } from "../../meta/data-type.ts";
+import { describeCodec, describeDataType } from "../../meta/describe.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { product } from "../../util/shape.ts";
+import type { Dimension } from "./chunk-visits.ts";
+import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
+import { searchWindow } from "./window-search.ts";
+
+/** An array of the source or the target, as far as planning needs it. */
+export interface PlannedArray {
+  readonly path: string;
+  readonly dialect: DialectName;
+  readonly metadata: ArrayMetadata;
+}
+
+export interface JobRequest {
+  readonly source: PlannedArray;
+  readonly target: PlannedArray;
+  readonly selection: Selection;
+  readonly firstTask: number;
+  readonly maxMemory: number;
+  readonly io: number;
+  /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
+  readonly swept: boolean;
+}
+
+/** A task of tiny chunks takes so many that they come to this many decoded bytes. */
+const WANTED_TASK_BYTES = 4 * 2 ** 20;
+
+/**
+ * Plans one array: the cheapest strategy that fits the budget.
+ *
+ * @throws `budget-too-small` with the smallest budget that works; `unsupported-codec` when chunks must be decoded
+ *   and cannot be.
+ */
+export async function planArrayJob(request: JobRequest): Promise<ArrayJob> {
+  const { metadata } = request.target;
+  const { chunkShape } = metadata.chunkGrid;
+  const { strategy, notTaken, sides } = await chooseStrategy(request);
+  const shaped =
+    strategy === "direct" ? directWindows(request, sides) : sameGridWindows(request, sides, strategy);
+  const grid = gridShape(metadata.shape, chunkShape);
+  return {
+    path: request.source.path,
+    targetPath: request.target.path,
+    dataType: describeDataType(metadata.dataType),
+    strategy,
+    ...sides,
+    selection: request.selection,
+    ...shaped,
+    firstTask: request.firstTask,
+    tasks: strategy === "verbatim" && request.swept ? 0 : product(gridShape(grid, shaped.window)),
+    chunksWritten: product(grid),
+    notTaken,
+  };
+}
+
+function gridSide({ dialect, metadata }: PlannedArray, sizes: ChunkSizes): GridSide {
+  const { decodedSize, maxEncodedSize, scratchSize } = sizes;
+  return {
+    dialect,
+    chunkKeyEncoding: metadata.chunkKeyEncoding,
+    shape: metadata.shape,
+    chunkShape: metadata.chunkGrid.chunkShape,
+    codecs: metadata.codecs.map(describeCodec),
+    decodedSize,
+    maxEncodedSize,
+    scratchSize,
+  };
+}
+
+type ChunkSizes = Pick<GridSide, "decodedSize" | "maxEncodedSize" | "scratchSize">;
+
+/** What stored chunks may weigh that nobody decodes: their codecs need not be known. */
+function storedSizes({ chunkGrid, dataType }: ArrayMetadata): ChunkSizes {
+  const decodedSize =
+    product(chunkGrid.chunkShape) * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
+  return { decodedSize, maxEncodedSize: Math.ceil(decodedSize * 1.05) + 1024, scratchSize: 0 };
+}
+
+/** A guess at an item of varying size. */
+const VARIABLE_ITEM_BYTES = 32;
+
+interface Choice {
+  readonly strategy: Strategy;
+  readonly notTaken: readonly Alternative[];
+  readonly sides: Sides;
+}
+
+/** Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. */
+async function chooseStrategy(request: JobRequest): Promise<Choice> {
+  const { source, target } = request;
+  const otherGrid = whyNotSameGrid(request);
+  const notVerbatim = otherGrid ?? whyNotSameCoding(source.metadata, target.metadata);
+  if (notVerbatim === undefined) {
+    const sizes = storedSizes(source.metadata);
+    const sides = { source: gridSide(source, sizes), target: gridSide(target, sizes) };
+    return { strategy: "verbatim", notTaken: [], sides };
+  }
+  const from = await createPipeline(source.metadata.codecs, chunkSpecOf(source.metadata));
+  const to = await createPipeline(target.metadata.codecs, chunkSpecOf(target.metadata));
+  const sides = { source: gridSide(source, from), target: gridSide(target, to) };
+  const notTaken: Alternative[] = [{ strategy: "verbatim", reason: notVerbatim }];
+  const notTranscode = otherGrid ?? whyNotSameLayout(from, to);
+  if (notTranscode === undefined) return { strategy: "transcode", notTaken, sides };
+  notTaken.push({ strategy: "transcode", reason: notTranscode });
+  return { strategy: "direct", notTaken, sides };
+}
+
+function whyNotSameGrid({ source, target, selection }: JobRequest): string | undefined {
+  const { shape } = source.metadata;
+  if (
+    selection.start.some((n) => n !== 0) ||
+    selection.step.some((n) => n !== 1) ||
+    !same(selection.shape, shape)
+  ) {
+    return "only a part of the array is selected";
+  }
+  const from = source.metadata.chunkGrid;
+  const to = target.metadata.chunkGrid;
+  if (!same(from.chunkShape, to.chunkShape)) return "the chunk shapes differ";
+  if (!same(from.innerChunkShape ?? [], to.innerChunkShape ?? [])) return "the inner chunk shapes differ";
+  return undefined;
+}
+
+function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
+  if (!sameDataType(from.dataType, to.dataType)) return "the data types differ";
+  if (!same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? [])) return "the fill values differ";
+  const bare = (codecs: readonly CodecConfig[]) =>
+    codecs.map(({ name, configuration }) => [name, configuration]);
+  return jsonEqual(bare(from.codecs), bare(to.codecs)) ? undefined : "the codecs differ";
+}
+
+function whyNotSameLayout(from: CodecPipeline, to: CodecPipeline): string | undefined {
+  return same(from.strides, to.strides) ? undefined : "the order of items within chunks differs";
+}
+
+function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
+}
+
+type Sides = { readonly source: GridSide; readonly target: GridSide };
+type Windows = Pick<ArrayJob, "window" | "readAhead" | "taskBytes" | "chunksRead">;
+
+/** Runs of chunks, each handled by itself: only the chunks in flight take memory. */
+function sameGridWindows(request: JobRequest, { source, target }: Sides, strategy: Strategy): Windows {
+  const { maxMemory, io, swept } = request;
+  const perChunk = inFlightBytes({ source, target }, strategy);
+  const grid = gridShape(target.shape, target.chunkShape);
+  if (!(strategy === "verbatim" && swept)) demandBudget(perChunk, maxMemory, request.source.path);
+  const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / perChunk)));
+  const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
+  return {
+    window: runOfChunks(grid, wanted),
+    readAhead,
+    taskBytes: readAhead * perChunk,
+    chunksRead: product(grid),
+  };
+}
+
+/** Windows of whole target chunks that are held decoded while source chunks are scattered into them. */
+function directWindows(request: JobRequest, { source, target }: Sides): Windows {
+  const { selection, maxMemory, io } = request;
+  const perSource = inFlightBytes({ source, target }, "direct");
+  const perTarget = Math.max(target.decodedSize, target.maxEncodedSize);
+  const encoding = target.maxEncodedSize + target.scratchSize;
+  demandBudget(perSource + perTarget + encoding, maxMemory, request.source.path);
+
+  const spare = maxMemory - encoding - perTarget;
+  const readAhead = Math.max(
+    1,
+    Math.min(io, Math.floor(maxMemory / 4 / perSource), Math.floor(spare / perSource)),
+  );
+  const fixed = encoding + readAhead * perSource;
+  const dimensions = selection.shape.map(
+    (count, d): Dimension => ({
+      start: selection.start[d] ?? 0,
+      step: selection.step[d] ?? 1,
+      count,
+      sourceChunk: source.chunkShape[d] ?? 1,
+    }),
+  );
+  const { shape, visits } = searchWindow({
+    dimensions,
+    chunkShape: target.chunkShape,
+    grid: gridShape(target.shape, target.chunkShape),
+    maxChunks: Math.max(1, Math.floor((maxMemory - fixed) / Math.max(1, perTarget))),
+    wantedChunks: Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)),
+  });
+  return { window: shape, readAhead, taskBytes: fixed + product(shape) * perTarget, chunksRead: visits };
+}
+
+/** Bytes that one source chunk may hold between its read and its release. */
+export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
+  if (strategy === "verbatim") return Math.max(1, source.maxEncodedSize);
+  const decoding = source.maxEncodedSize + source.decodedSize + source.scratchSize;
+  if (strategy === "direct") return Math.max(1, decoding);
+  return Math.max(1, Math.max(decoding, target.decodedSize + target.maxEncodedSize + target.scratchSize));
+}
+
+/** Chunks of a grid in C order, as a box of at most `wanted` (but at least one). */
+function runOfChunks(grid: readonly number[], wanted: number): number[] {
+  const box = grid.map(() => 1);
+  let left = wanted;
+  for (let d = grid.length - 1; d >= 0 && left > 1; d--) {
+    box[d] = Math.max(1, Math.min(grid[d] ?? 1, left));
+    left = Math.floor(left / (box[d] ?? 1));
+  }
+  return box;
+}
+
+/** @throws `budget-too-small` naming the smallest budget that works. */
+export function demandBudget(needed: number, maxMemory: number, path: string): void {
+  if (needed <= maxMemory) return;
+  throw new ZarrflowError("budget-too-small", "no plan for this array fits the memory budget", {
+    path,
+    expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
+    found: `${maxMemory} bytes`,
+    hint: `allow at least ${formatBytes(needed)}, or choose smaller chunks`,
+  });
+}

@@ -1,0 +1,175 @@
+import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
+import { type Selection, wholeSelection } from "../../streams/selection.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { parseJson } from "../../util/json-parse.ts";
+import { product } from "../../util/shape.ts";
+import { planArrayJob } from "./array-job.ts";
+import type { ArrayJob, NodeSpec, Plan, PlannedDocument, PlanTotals } from "./plan.ts";
+
+/** A node of the source as it was opened. */
+export interface SourceNode {
+  readonly path: string;
+  readonly metadata: NodeMetadata;
+  readonly layout: NodeLayout;
+  /** Its documents that exist, by key. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What becomes of an array: its new metadata, and the part of it that is taken. */
+export interface Change {
+  readonly metadata: ArrayMetadata;
+  readonly selection?: Selection;
+}
+
+export interface HierarchyPlanRequest {
+  readonly operation: Plan["operation"];
+  readonly source: NodeSpec;
+  readonly target: NodeSpec;
+  /** The root first; then all nodes below it. */
+  readonly nodes: readonly SourceNode[];
+  readonly dialect: Dialect;
+  /** What is to become of an array; undefined: it stays as it is. */
+  readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
+  /** Whether the source's listing is swept for keys that no task and no document covers. */
+  readonly sweep: boolean;
+  /** Whether the source has consolidated metadata, so that the target gets them too. */
+  readonly consolidate: boolean;
+  readonly maxMemory: number;
+  readonly io: number;
+}
+
+const ENCODERS = "zarrflow/0.1";
+
+/**
+ * Plans a node and all below it: a job an array, and what is published in the end. Pure: nothing is read or
+ * written.
+ *
+ * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
+ */
+export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
+  const { nodes, source, target, dialect, maxMemory, io } = request;
+  const jobs: ArrayJob[] = [];
+  const documents: { depth: number; group: boolean; documents: PlannedDocument[] }[] = [];
+  let firstTask = 0;
+  for (const node of nodes) {
+    const path = targetPath(node.path, source.path, target.path);
+    const layout = dialect.layout(path);
+    const change = node.metadata.kind === "array" ? request.change(node.path, node.metadata) : undefined;
+    const metadata = change?.metadata ?? node.metadata;
+    if (node.metadata.kind === "array" && metadata.kind === "array") {
+      const job = await planArrayJob({
+        source: { path: node.path, dialect: node.layout.dialect, metadata: node.metadata },
+        target: { path, dialect: dialect.name, metadata },
+        selection: change?.selection ?? wholeSelection(metadata.shape),
+        firstTask,
+        maxMemory,
+        io,
+        swept: request.sweep && node.layout.dialect === dialect.name,
+      });
+      firstTask += job.tasks;
+      jobs.push(job);
+    }
+    const unchanged = change === undefined && node.layout.dialect === dialect.name;
+    documents.push({
+      depth: path === "" ? 0 : path.split("/").length,
+      group: metadata.kind === "group",
+      documents: unchanged ? copied(node, layout) : written(node, metadata, dialect, layout),
+    });
+  }
+  const ancestors = missingAncestors(target.path, dialect);
+  return {
+    format: "zarrflow-plan/1",
+    operation: request.operation,
+    source,
+    target,
+    budget: { maxMemory, cacheBytes: 0, taskBytes: Math.max(0, ...jobs.map((job) => job.taskBytes)), io },
+    jobs,
+    publication: {
+      dialect: dialect.name,
+      documents: [...inPublishingOrder(documents), ...ancestors],
+      consolidate: request.consolidate,
+      sweep: request.sweep,
+    },
+    totals: totalsOf(jobs, firstTask),
+    encoders: ENCODERS,
+  };
+}
+
+/** Path of a source node in the target: what lies below the source's root moves below the target's. */
+function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
+  const below = path.slice(sourceRoot.length).replace(/^\//, "");
+  return [targetRoot, below].filter(Boolean).join("/");
+}
+
+/** The node's documents as they are, under the target's keys. */
+function copied(node: SourceNode, layout: NodeLayout): PlannedDocument[] {
+  return node.layout.documentKeys.flatMap((from, i) => {
+    const key = layout.documentKeys[i];
+    return node.documents.has(from) && key !== undefined ? [{ key, from }] : [];
+  });
+}
+
+/** New documents; one that says what the source's says is copied instead, byte for byte. */
+function written(
+  node: SourceNode,
+  metadata: NodeMetadata,
+  dialect: Dialect,
+  layout: NodeLayout,
+): PlannedDocument[] {
+  const decoder = new TextDecoder();
+  const before = new Map(copied(node, layout).map((document) => [document.key, document]));
+  return [...dialect.write(metadata, layout)].map(([key, bytes]) => {
+    const same = before.get(key);
+    const old = same && "from" in same ? node.documents.get(same.from) : undefined;
+    return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
+  });
+}
+
+function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
+  const parse = (bytes: Uint8Array) => parseJson(bytes, { allowNonFinite: () => true });
+  return jsonEqual(parse(a), parse(b));
+}
+
+function missingAncestors(path: string, dialect: Dialect): PlannedDocument[] {
+  if (path === "") return [];
+  const decoder = new TextDecoder();
+  const names = path.split("/").slice(0, -1);
+  const paths = ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))].reverse();
+  return paths.flatMap((ancestor) =>
+    [...dialect.write({ kind: "group", attributes: {} }, dialect.layout(ancestor))].map(([key, bytes]) => ({
+      key,
+      text: decoder.decode(bytes),
+    })),
+  );
+}
+
+/** Arrays first, then groups from the deepest up: nothing is named before it is there. */
+function inPublishingOrder(
+  nodes: readonly { depth: number; group: boolean; documents: PlannedDocument[] }[],
+): PlannedDocument[] {
+  return [...nodes]
+    .sort((a, b) => Number(a.group) - Number(b.group) || b.depth - a.depth)
+    .flatMap(({ documents }) => documents);
+}
+
+function totalsOf(jobs: readonly ArrayJob[], tasks: number): PlanTotals {
+  const withTasks = jobs.filter((job) => job.tasks > 0);
+  const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
+  const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
+  const logicalBytes = sum((job) => product(job.selection.shape) * itemBytes(job));
+  return {
+    arrays: jobs.length,
+    tasks,
+    chunksRead: sum((job) => job.chunksRead),
+    chunksWritten: sum((job) => job.chunksWritten),
+    decodedBytes,
+    logicalBytes,
+    readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
+    predictedPeak: Math.max(0, ...jobs.map((job) => job.taskBytes)),
+  };
+}
+
+function itemBytes({ source }: ArrayJob): number {
+  return source.decodedSize / Math.max(1, product(source.chunkShape));
+}

@@ -1,0 +1,124 @@
+import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts";
+import type { StoreSpec } from "../../stores/store.ts";
+import type { Selection } from "../../streams/selection.ts";
+
+/**
+ * What a flow will do, as JSON: small whatever the number of chunks, since tasks are computed (`taskAt`), not
+ * listed; and without credentials, so that another process can run it.
+ */
+export interface Plan {
+  readonly format: "zarrflow-plan/1";
+  readonly operation: "copy" | "rechunk" | "slice";
+  readonly source: NodeSpec;
+  readonly target: NodeSpec;
+  readonly budget: PlanBudget;
+  /** One job an array, in the order of their tasks. */
+  readonly jobs: readonly ArrayJob[];
+  readonly publication: Publication;
+  readonly totals: PlanTotals;
+  /** Who encodes: the same plan run by another version may write other bytes. */
+  readonly encoders: string;
+}
+
+/** A node inside a store. */
+export interface NodeSpec {
+  readonly store: StoreSpec;
+  readonly path: string;
+}
+
+export interface PlanBudget {
+  /** Bytes that all buffers together may take. */
+  readonly maxMemory: number;
+  /** Bytes of decoded chunks kept for later windows. */
+  readonly cacheBytes: number;
+  /** The largest task's bytes. */
+  readonly taskBytes: number;
+  /** Requests in flight, for each store. */
+  readonly io: number;
+}
+
+/**
+ * How one array's chunks get to the target: `verbatim` moves stored bytes; `transcode` decodes and encodes chunk
+ * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks.
+ */
+export type Strategy = "verbatim" | "transcode" | "direct";
+
+export interface ArrayJob {
+  /** Path of the array in the source store. */
+  readonly path: string;
+  /** Path of the array in the target store. */
+  readonly targetPath: string;
+  readonly dataType: string;
+  readonly strategy: Strategy;
+  readonly source: GridSide;
+  readonly target: GridSide;
+  readonly selection: Selection;
+  /** Shape of a task's window, in target chunks. */
+  readonly window: readonly number[];
+  /** Source chunks in flight within a task. */
+  readonly readAhead: number;
+  /** Number of its first task within the plan. */
+  readonly firstTask: number;
+  /** 0 for an array whose keys the sweep copies. */
+  readonly tasks: number;
+  /** Bytes that a task may hold at one time. */
+  readonly taskBytes: number;
+  /** Chunks read and written by all tasks together. */
+  readonly chunksRead: number;
+  readonly chunksWritten: number;
+  readonly notTaken: readonly Alternative[];
+}
+
+/** One side of a job: a grid and what its chunks weigh, in bytes. */
+export interface GridSide {
+  readonly dialect: DialectName;
+  readonly chunkKeyEncoding: ChunkKeyEncoding;
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  readonly codecs: readonly string[];
+  readonly decodedSize: number;
+  readonly maxEncodedSize: number;
+  readonly scratchSize: number;
+}
+
+/** A strategy that was not taken, and why. */
+export interface Alternative {
+  readonly strategy: Strategy;
+  readonly reason: string;
+}
+
+/** What makes the target readable, done last. */
+export interface Publication {
+  readonly dialect: DialectName;
+  /** Documents in the order in which they are published: copied from a source key, or with their text. */
+  readonly documents: readonly PlannedDocument[];
+  /** Whether consolidated metadata are made of the published documents and put last. */
+  readonly consolidate: boolean;
+  /**
+   * Whether the source's listing is swept: every key that is neither a document above nor a chunk of a job with
+   * tasks is copied as it is.
+   */
+  readonly sweep: boolean;
+}
+
+export type PlannedDocument =
+  | { readonly key: string; readonly from: string }
+  | { readonly key: string; readonly text: string };
+
+/** The figures of all tasks together; a sweep's keys are not counted, they are known when it lists. */
+export interface PlanTotals {
+  readonly arrays: number;
+  readonly tasks: number;
+  /** Requests for chunks; one a chunk read. */
+  readonly chunksRead: number;
+  /** The most chunks that are written; those of nothing but the fill value are left out. */
+  readonly chunksWritten: number;
+  /** Bytes of the decoded chunks that are read, repeats included. */
+  readonly decodedBytes: number;
+  /** Bytes of the selected items. */
+  readonly logicalBytes: number;
+  /** Decoded bytes by logical bytes: how often the data are decoded. */
+  readonly readAmplification: number;
+  /** Bytes that all buffers will take at one time. */
+  readonly predictedPeak: number;
+}

@@ -1,0 +1,83 @@
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import { demandBudget } from "./array-job.ts";
+import { chunkVisits } from "./chunk-visits.ts";
+
+/** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
+export interface SlabPlan {
+  /** Shape of a slab: whole trailing dimensions, a part of one, single items of those before it. */
+  readonly slabShape: readonly number[];
+  /** Slabs held at one time: the one that is taken and, where there are several, the one being read. */
+  readonly slabsHeld: 1 | 2;
+  /** Source chunks in flight. */
+  readonly readAhead: number;
+  /** Bytes that one source chunk in flight may hold. */
+  readonly bytesPerChunk: number;
+  /** Source chunks read by all slabs together: one that several slabs touch counts for each. */
+  readonly chunksRead: number;
+  /** Bytes that all buffers may take at one time. */
+  readonly predictedPeak: number;
+}
+
+export interface SlabRequest {
+  readonly path: string;
+  readonly metadata: ArrayMetadata;
+  readonly pipeline: CodecPipeline;
+  readonly selection: Selection;
+  readonly maxMemory: number;
+  readonly io: number;
+}
+
+/** @throws `budget-too-small` with the smallest budget that works. */
+export function planSlabs(request: SlabRequest): SlabPlan {
+  const { metadata, pipeline, selection, maxMemory, io } = request;
+  const { chunkShape } = metadata.chunkGrid;
+  const itemSize = pipeline.decodedSize / Math.max(1, product(pipeline.spec.shape));
+  const bytesPerChunk = Math.max(1, pipeline.decodedSize + pipeline.maxEncodedSize + pipeline.scratchSize);
+  demandBudget(Math.ceil(bytesPerChunk + 2 * itemSize), maxMemory, request.path);
+
+  const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / bytesPerChunk)));
+  const left = maxMemory - readAhead * bytesPerChunk;
+  const whole = product(selection.shape) * itemSize;
+  const slabsHeld = whole <= left ? 1 : 2;
+  const slabShape = largestSlab(selection, chunkShape, Math.floor(left / slabsHeld / Math.max(1, itemSize)));
+  return {
+    slabShape,
+    slabsHeld,
+    readAhead,
+    bytesPerChunk,
+    chunksRead: countReads(selection, chunkShape, slabShape),
+    predictedPeak: Math.ceil(readAhead * bytesPerChunk + slabsHeld * product(slabShape) * itemSize),
+  };
+}
+
+/** The largest C-order slab of at most `maxItems`, cut between source chunks where it holds more than one. */
+function largestSlab({ shape, step }: Selection, chunkShape: readonly number[], maxItems: number): number[] {
+  const slab = shape.map(() => 1);
+  let items = Math.max(1, maxItems);
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const n = Math.max(1, shape[d] ?? 1);
+    const fits = Math.min(n, items);
+    const chunk = Math.max(1, Math.floor((chunkShape[d] ?? 1) / (step[d] ?? 1)));
+    slab[d] = fits < n && fits > chunk ? fits - (fits % chunk) : fits;
+    if (fits < n) break;
+    items = Math.floor(items / n);
+    if (items <= 1) break;
+  }
+  return slab;
+}
+
+function countReads(
+  { start, step, shape }: Selection,
+  chunkShape: readonly number[],
+  slab: readonly number[],
+) {
+  return product(
+    shape.map((count, d) => {
+      const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk: chunkShape[d] ?? 1 };
+      return chunkVisits(dimension, slab[d] ?? 1);
+    }),
+  );
+}

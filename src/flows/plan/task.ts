@@ -1,0 +1,72 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import type { ChunkRef, Region } from "../../streams/chunk.ts";
+import { chunksIn } from "../../streams/regrid.ts";
+import { chunkRegion } from "../../streams/selection.ts";
+import { coordsAt, coordsOf, product } from "../../util/shape.ts";
+import { chunksHit } from "./chunk-visits.ts";
+import type { ArrayJob, Plan } from "./plan.ts";
+
+/** One task: a window of whole target chunks of one array. */
+export interface Task {
+  readonly number: number;
+  readonly job: ArrayJob;
+  /** The window in target chunks, cut at the grid's edge. */
+  readonly window: Region;
+}
+
+/** Computes task `number` of a plan; nothing is listed. */
+export function taskAt(plan: Plan, number: number): Task {
+  const job = jobOf(plan.jobs, number);
+  const grid = gridShape(job.target.shape, job.target.chunkShape);
+  const windows = gridShape(grid, job.window);
+  return { number, job, window: chunkRegion(coordsAt(number - job.firstTask, windows), job.window, grid) };
+}
+
+function jobOf(jobs: readonly ArrayJob[], number: number): ArrayJob {
+  let low = 0;
+  let high = jobs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const job = jobs[middle];
+    if (job && number >= job.firstTask + job.tasks) low = middle + 1;
+    else high = middle;
+  }
+  const job = jobs[low];
+  if (!job || number < job.firstTask) throw new RangeError(`the plan has no task ${number}`);
+  return job;
+}
+
+/** The source chunks that a task reads, each once, in C order of their coords. */
+export function* readsOf(task: Task): Generator<ChunkRef> {
+  const { source, target, selection } = task.job;
+  const hit = selection.shape.map((count, d) => {
+    const chunk = target.chunkShape[d] ?? 1;
+    const first = (task.window.start[d] ?? 0) * chunk;
+    const last = Math.min(count, first + (task.window.shape[d] ?? 0) * chunk);
+    const dimension = {
+      start: selection.start[d] ?? 0,
+      step: selection.step[d] ?? 1,
+      count,
+      sourceChunk: source.chunkShape[d] ?? 1,
+    };
+    return chunksHit(dimension, first, last - first);
+  });
+  let index = 0;
+  for (const at of coordsOf(hit.map((chunks) => chunks.length))) {
+    const coords = at.map((i, d) => hit[d]?.[i] ?? 0);
+    yield { index: index++, coords, region: chunkRegion(coords, source.chunkShape, source.shape) };
+  }
+}
+
+/** Coords of the target chunks that a task writes. */
+export function writesOf(task: Task): Iterable<number[]> {
+  return chunksIn(
+    task.window,
+    task.window.shape.map(() => 1),
+  );
+}
+
+/** How many target chunks a task writes at most. */
+export function countWrites(task: Task): number {
+  return product(task.window.shape);
+}

@@ -1,0 +1,87 @@
+import { product } from "../../util/shape.ts";
+import { chunkVisits, type Dimension } from "./chunk-visits.ts";
+
+/** A window's shape in target chunks, and how many source chunks all windows together read. */
+export interface Window {
+  readonly shape: readonly number[];
+  readonly visits: number;
+}
+
+export interface WindowSearch {
+  readonly dimensions: readonly Dimension[];
+  /** Target chunk shape, in items. */
+  readonly chunkShape: readonly number[];
+  /** Target grid shape, in chunks. */
+  readonly grid: readonly number[];
+  /** The most chunks that a window may have. */
+  readonly maxChunks: number;
+  /** A window of fewer chunks than this is made larger where that costs no visit. */
+  readonly wantedChunks: number;
+}
+
+/** Work of starting a task that is smaller than wanted, in chunk visits. */
+const VISITS_PER_TASK = 0.25;
+const MAX_SIZES_PER_DIMENSION = 48;
+const MAX_FRONTIER = 512;
+
+/**
+ * The window of whole target chunks, within `maxChunks`, that makes the fewest repeated reads. Visits and window
+ * sizes are both products over the dimensions, so the dimensions are taken one by one and only windows that no
+ * smaller one beats are kept.
+ */
+export function searchWindow(search: WindowSearch): Window {
+  const { dimensions, chunkShape, grid, maxChunks, wantedChunks } = search;
+  let frontier: Window[] = [{ shape: [], visits: 1 }];
+  dimensions.forEach((dimension, d) => {
+    const options = windowSizes(grid[d] ?? 1).map((size) => ({
+      size,
+      visits: chunkVisits(dimension, size * (chunkShape[d] ?? 1)),
+    }));
+    const grown = frontier.flatMap((window) =>
+      options
+        .filter(({ size }) => product(window.shape) * size <= maxChunks)
+        .map(({ size, visits }) => ({ shape: [...window.shape, size], visits: window.visits * visits })),
+    );
+    frontier = pareto(grown);
+  });
+  const tasks = ({ shape }: Window) => product(grid.map((n, d) => Math.ceil(n / (shape[d] ?? 1))));
+  const cost = (w: Window) => {
+    const lacking = Math.max(0, wantedChunks / product(w.shape) - 1);
+    return w.visits + VISITS_PER_TASK * tasks(w) * Math.min(1, lacking);
+  };
+  return frontier.reduce((best, window) => (cost(window) < cost(best) ? window : best));
+}
+
+/** Sizes worth trying along a dimension of `n` chunks: those that divide it evenly into 1, 2, 3, ... windows. */
+function windowSizes(n: number): number[] {
+  if (n <= 1) return [1];
+  const sizes = new Set<number>();
+  for (let windows = 1; windows < n; windows = Math.max(windows + 1, Math.floor(windows * 1.15))) {
+    sizes.add(Math.ceil(n / windows));
+    if (sizes.size >= MAX_SIZES_PER_DIMENSION - 1) break;
+  }
+  for (let size = 1; size < n; size *= 2) sizes.add(size);
+  return [...sizes].sort((a, b) => a - b);
+}
+
+/** Windows that no other one beats in both size and visits, by ascending size. */
+function pareto(windows: Window[]): Window[] {
+  const bySize = windows
+    .map((window) => ({ window, size: product(window.shape) }))
+    .sort((a, b) => a.size - b.size || a.window.visits - b.window.visits);
+  const kept: Window[] = [];
+  let fewest = Number.POSITIVE_INFINITY;
+  let lastSize = 0;
+  for (const { window, size } of bySize) {
+    if (window.visits >= fewest && size === lastSize) continue;
+    if (window.visits > fewest) continue;
+    kept.push(window);
+    fewest = window.visits;
+    lastSize = size;
+  }
+  if (kept.length <= MAX_FRONTIER) return kept;
+  const every = kept.length / MAX_FRONTIER;
+  return kept.filter(
+    (_, i) => i === kept.length - 1 || Math.floor(i / every) !== Math.floor((i - 1) / every),
+  );
+}

@@ -1,0 +1,194 @@
+import { ZarrArray } from "../hierarchy/node.ts";
+import { openNode } from "../hierarchy/open-node.ts";
+import { consolidate } from "../meta/consolidated.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import { isListable, type ListableStore, type Store, type TargetBuild } from "../stores/store.ts";
+import { BufferPool } from "../streams/buffer-pool.ts";
+import { ByteBudget } from "../streams/byte-budget.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { FlowEvent, RunReport } from "./events.ts";
+import { runInline } from "./executors/inline.ts";
+import { type Ledger, MemoryLedger } from "./ledger.ts";
+import type { ArrayJob, Plan } from "./plan/plan.ts";
+import { RunLog } from "./run-log.ts";
+import { runTask } from "./run-task.ts";
+import { sweep } from "./sweep.ts";
+import { verifyLedger } from "./verify.ts";
+
+export interface RunPlanOptions {
+  readonly source: Store;
+  readonly build: TargetBuild;
+  readonly writeEmpty?: boolean;
+  /** Reads every key back before the target is published. */
+  readonly verify?: boolean;
+  readonly onEvent?: (event: FlowEvent) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a plan: tasks, sweep, documents, verification, and at last the publication. On any failure the target is
+ * discarded, and the first failure is thrown as it was.
+ */
+export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunReport> {
+  const { build } = options;
+  const started = performance.now();
+  const ledger = await openLedger(build);
+  try {
+    const log = new RunLog(ledger, options.onEvent);
+    const buffers = new BufferPool(plan.budget.maxMemory);
+    const keysVerified = await fill(plan, options, log, buffers);
+    await ledger.close();
+    await build.publish({ signal: options.signal });
+    const report: RunReport = {
+      ...log.progress,
+      seconds: (performance.now() - started) / 1000,
+      keysWritten: log.keys,
+      ...(keysVerified !== undefined && { keysVerified }),
+      peakBuffers: buffers.peak,
+    };
+    log.emit({ type: "progress", progress: log.progress });
+    log.emit({ type: "done", report });
+    return report;
+  } catch (error) {
+    await ledger.close().catch(() => {});
+    await build.discard();
+    throw error;
+  }
+}
+
+async function openLedger({ controlFolder }: TargetBuild): Promise<Ledger> {
+  if (controlFolder === undefined) return new MemoryLedger();
+  const { FileLedger } = await import("./ledger-file.node.ts");
+  return new FileLedger(`${controlFolder}/ledger.jsonl`);
+}
+
+/** Everything that goes into the target before it is published; returns how many keys were verified. */
+async function fill(
+  plan: Plan,
+  options: RunPlanOptions,
+  log: RunLog,
+  buffers: BufferPool,
+): Promise<number | undefined> {
+  const { source, build, signal } = options;
+  const { io } = plan.budget;
+  const budget = new ByteBudget(plan.budget.maxMemory);
+  const documents = await loadDocuments(plan, source);
+  const publish = async () => {
+    for (const [key, bytes] of documents) {
+      await build.store.set(key, bytes, { signal });
+      log.documentWritten(key, bytes);
+    }
+  };
+  // A single writer's target cannot be read before it is finished: its documents may come first.
+  if (build.store.singleWriter) await publish();
+  await runTasks(plan, options, { budget, buffers, log, documents });
+  if (plan.publication.sweep) {
+    await sweep(listable(source), build.store, {
+      sourcePath: plan.source.path,
+      targetPath: plan.target.path,
+      isLeft: leftToOthers(plan, documents),
+      budget,
+      buffers,
+      io,
+      log,
+      signal,
+    });
+  }
+  if (!build.store.singleWriter) await publish();
+  if (!options.verify) return undefined;
+  const written = await build.reopen();
+  const keys = await verifyLedger(written, log.ledger, { buffers, io, signal });
+  log.emit({ type: "verify", keys });
+  return keys;
+}
+
+/** The documents to publish, in order, consolidated metadata last. */
+async function loadDocuments(plan: Plan, source: Store): Promise<Map<string, Uint8Array>> {
+  const { publication } = plan;
+  const documents = new Map<string, Uint8Array>();
+  const encoder = new TextEncoder();
+  for (const document of publication.documents) {
+    const bytes = "text" in document ? encoder.encode(document.text) : await source.get(document.from);
+    if (bytes === undefined) {
+      throw new ZarrflowError("source-changed", "a metadata document is gone since the plan was made", {
+        key: "from" in document ? document.from : document.key,
+      });
+    }
+    documents.set(document.key, bytes);
+  }
+  if (!publication.consolidate) return documents;
+  return consolidate(publication.dialect, plan.target.path, documents);
+}
+
+interface Shared {
+  readonly budget: ByteBudget;
+  readonly buffers: BufferPool;
+  readonly log: RunLog;
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
+async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Promise<void> {
+  const { source, build, signal, writeEmpty } = options;
+  const { budget, buffers, log, documents } = shared;
+  const dialect = dialectNamed(plan.publication.dialect);
+  const arrays = new Map<ArrayJob, Promise<{ source: ZarrArray; target: ZarrArray }>>();
+  const openBoth = async (job: ArrayJob) => {
+    const layout = dialect.layout(job.targetPath);
+    const parsed = dialect.parse(documents, layout);
+    const opened = await openNode(source, job.path);
+    if (opened?.kind !== "array" || parsed?.metadata.kind !== "array") {
+      throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
+    }
+    const target = new ZarrArray({ store: build.store, layout, metadata: parsed.metadata });
+    return { source: opened, target };
+  };
+  const opened = (job: ArrayJob) => {
+    const both = arrays.get(job) ?? openBoth(job);
+    arrays.set(job, both);
+    return both;
+  };
+  await runInline(
+    plan,
+    async (task) => {
+      const both = await opened(task.job);
+      await runTask(task, {
+        source: both.source,
+        target: both.target as ZarrArray & { store: TargetBuild["store"] },
+        buffers,
+        io: plan.budget.io,
+        ...(writeEmpty && { writeEmpty }),
+        signal,
+        onRead: (chunk) => log.chunkRead(chunk),
+        onWritten: (chunk) => log.chunkWritten(chunk, task.number),
+      });
+      log.taskDone();
+    },
+    { budget, signal },
+  );
+}
+
+/** Tells the source keys that the sweep leaves alone: documents, and chunks of arrays with tasks. */
+function leftToOthers(plan: Plan, documents: ReadonlyMap<string, Uint8Array>): (key: string) => boolean {
+  const withTasks = new Map(plan.jobs.filter((job) => job.tasks > 0).map((job) => [job.path, job.source]));
+  const prefix = plan.source.path === "" ? 0 : plan.source.path.length + 1;
+  const isDocument = (key: string) =>
+    documents.has([plan.target.path, key.slice(prefix)].filter(Boolean).join("/"));
+  const isChunk = (key: string) => {
+    for (let end = key.lastIndexOf("/"); end > -2; end = end <= 0 ? -2 : key.lastIndexOf("/", end - 1)) {
+      const path = key.slice(0, Math.max(0, end));
+      const side = withTasks.get(path);
+      if (!side) continue;
+      const layout = dialectNamed(side.dialect).layout(path);
+      return layout.parseChunkKey(key, side.shape.length, side.chunkKeyEncoding) !== undefined;
+    }
+    return false;
+  };
+  return (key) => isDocument(key) || isChunk(key);
+}
+
+function listable(store: Store): ListableStore {
+  if (isListable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot list its keys", {
+    store: store.description,
+  });
+}

@@ -1,0 +1,185 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { openArray } from "../hierarchy/open.ts";
+import type { DataType } from "../meta/data-type.ts";
+import { boxInPiece } from "../streams/box-in-piece.ts";
+import type { DecodedChunk, Region } from "../streams/chunk.ts";
+import { decodeChunks } from "../streams/decode-chunks.ts";
+import { readChunks } from "../streams/read-chunks.ts";
+import { regrid } from "../streams/regrid.ts";
+import { selectedRegion } from "../streams/selection.ts";
+import { type ReadableStream, streamFrom } from "../streams/web.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { cStrides, product } from "../util/shape.ts";
+import { fillData } from "./fill-data.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
+import { chunksOf, readSlabs, type Slab } from "./read-slabs.ts";
+import { parseSlice, type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
+import { numbersPerItem, type TypedValues, typedValues } from "./typed-values.ts";
+
+/** A part of a slice: the items of one chunk. */
+export interface SliceChunk {
+  /** Where it belongs in the slice, in items. */
+  readonly region: Region;
+  readonly data: TypedValues;
+  readonly shape: readonly number[];
+  /** Items of `data` to step for one step along each dimension. */
+  readonly stride: readonly number[];
+}
+
+/** A slice in memory, in C order. */
+export interface SliceValues {
+  readonly data: TypedValues;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+}
+
+const PIECE_BYTES = 2 ** 18;
+
+/** A part of an array, read when it is asked for. */
+export class Slice {
+  readonly #open: () => Promise<{ array: ZarrArray; resolved: ResolvedSlice }>;
+  readonly #options: PlanOptions;
+
+  constructor(source: string | ZarrArray, option: SliceOption | string, options: PlanOptions) {
+    this.#options = options;
+    let opened: Promise<{ array: ZarrArray; resolved: ResolvedSlice }> | undefined;
+    this.#open = () => {
+      opened ??= resolve(source, option, options);
+      return opened;
+    };
+  }
+
+  /** The array it is cut from. */
+  async array(): Promise<ZarrArray> {
+    return (await this.#open()).array;
+  }
+
+  /** Data type of the items. */
+  async dataType(): Promise<DataType> {
+    return (await this.#open()).array.metadata.dataType;
+  }
+
+  /** Shape of the slice, in items; dimensions that an index was given for are gone. */
+  async shape(): Promise<number[]> {
+    const { resolved } = await this.#open();
+    return keptShape(resolved);
+  }
+
+  /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
+  chunks(): ReadableStream<SliceChunk> {
+    return streamFrom(this.#chunks());
+  }
+
+  /**
+   * Its items in C order, little-endian, without any header: bool as one byte, datetimes as int64, structured
+   * items packed.
+   *
+   * @throws `unsupported-operation` for strings and objects, which have no fixed size.
+   */
+  bytes(): ReadableStream<Uint8Array> {
+    return streamFrom(this.#pieces());
+  }
+
+  /** All of it in memory. */
+  async read(): Promise<SliceValues> {
+    const { array, resolved } = await this.#open();
+    const { selection } = resolved;
+    const shape = keptShape(resolved);
+    const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
+    let data: ChunkData | undefined;
+    if (product(shape) > 0) {
+      const whole = this.#decoded(array, selection).pipeThrough(
+        regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
+      );
+      for await (const piece of whole) data = piece.data;
+    }
+    return {
+      data: typedValues(data ?? fillData(chunk, plainBuffers), chunk.dataType),
+      shape,
+      stride: cStrides(shape),
+    };
+  }
+
+  /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
+  async *slabs(): AsyncGenerator<Slab> {
+    const { array, resolved } = await this.#open();
+    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal } = this.#options;
+    yield* readSlabs(array, resolved.selection, { maxMemory: parseBytes(maxMemory), io, signal });
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
+    for await (const { data } of this.slabs()) {
+      if (data.kind === "variable") {
+        throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {
+          path: (await this.array()).path,
+          hint: "take them as JSON, or read().data",
+        });
+      }
+      const end = product(data.shape) * data.itemSize;
+      for (let at = 0; at < end; at += PIECE_BYTES)
+        yield data.bytes.slice(at, Math.min(end, at + PIECE_BYTES));
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<SliceChunk> {
+    const { array, resolved } = await this.#open();
+    const { selection } = resolved;
+    const { dataType } = array.metadata;
+    const spec = (await array.pipeline()).spec;
+    for await (const piece of this.#decoded(array, selection)) {
+      const region = selectedRegion(selection, piece.region);
+      if (!region) continue;
+      const data = piece.data ?? fillData(spec, plainBuffers);
+      const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
+      const box = boxInPiece(piece, strides, region, selection);
+      const values = typedValues(data, dataType);
+      yield {
+        region,
+        data: values.subarray(box.offset * numbersPerItem(dataType)),
+        shape: region.shape,
+        stride: box.strides,
+      };
+    }
+  }
+
+  #decoded(array: ZarrArray, selection: ResolvedSlice["selection"]): ReadableStream<DecodedChunk> {
+    const { io = DEFAULT_IO, signal } = this.#options;
+    return readChunks(array, chunksOf(array, selection), { concurrency: io, signal }).pipeThrough(
+      decodeChunks(array),
+    );
+  }
+}
+
+/**
+ * A part of an array, to be streamed as chunks or as bytes, or read into memory.
+ *
+ * @throws (when it is read) `invalid-selection` for a wrong rank, name or range.
+ * @example
+ * ```ts
+ * import { slice } from "zarrflow";
+ *
+ * const day = slice("era5.zarr/t2m", { time: [0, 24] });
+ * const { data, shape } = await day.read();
+ * console.log(shape, data[0]);
+ * ```
+ */
+export function slice(
+  source: string | ZarrArray,
+  option: SliceOption | string = {},
+  options: PlanOptions = {},
+): Slice {
+  return new Slice(source, option, options);
+}
+
+async function resolve(source: string | ZarrArray, option: SliceOption | string, options: PlanOptions) {
+  const array = typeof source === "string" ? await openArray(source, { signal: options.signal }) : source;
+  const parsed = typeof option === "string" ? parseSlice(option) : option;
+  return { array, resolved: resolveSlice(parsed, array.metadata, array.path) };
+}
+
+function keptShape({ selection, dropped }: ResolvedSlice): number[] {
+  return selection.shape.filter((_, d) => !dropped.includes(d));
+}

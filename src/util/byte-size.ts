@@ -1,0 +1,45 @@
+import { ZarrflowError } from "./errors.ts";
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  k: 1e3,
+  kb: 1e3,
+  kib: 2 ** 10,
+  m: 1e6,
+  mb: 1e6,
+  mib: 2 ** 20,
+  g: 1e9,
+  gb: 1e9,
+  gib: 2 ** 30,
+  t: 1e12,
+  tb: 1e12,
+  tib: 2 ** 40,
+};
+
+/**
+ * Bytes of a size such as `256MB` (10^6), `64MiB` (2^20), `1.5 GB`, or a plain number of bytes.
+ *
+ * @throws `invalid-option`
+ */
+export function parseBytes(size: string | number): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(String(size));
+  const unit = UNITS[match?.[2]?.toLowerCase() ?? "?"];
+  if (!match || unit === undefined) {
+    throw new ZarrflowError("invalid-option", `${JSON.stringify(size)} is no size in bytes`, {
+      hint: "write a number with B, kB, MB, GB, KiB, MiB or GiB, such as 256MB",
+    });
+  }
+  return Math.floor(Number(match[1]) * unit);
+}
+
+/** A size for people: `412 B`, `1.5 kB`, `256 MB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  for (const unit of ["B", "kB", "MB", "GB", "TB"]) {
+    if (value < 999.5 || unit === "TB")
+      return `${value < 10 && unit !== "B" ? value.toFixed(1) : Math.round(value)} ${unit}`;
+    value /= 1000;
+  }
+  return `${bytes} B`;
+}
