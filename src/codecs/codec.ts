@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import type { DataType } from "../meta/data-type.ts";
+import type { DataType, Endian } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { ChunkData } from "./chunk-data.ts";
 
@@ -11,19 +11,25 @@ export interface ChunkSpec {
   readonly fillValue: Uint8Array | null;
 }
 
-/** Rearranges items without touching them, as strides: no byte is moved by the codec itself. */
+/**
+ * Rearranges items without touching them. Fixed data are rearranged as strides: no byte is moved by the codec itself.
+ * Variable data have no strides: their items move to a new buffer, and the old one is given back.
+ */
 export interface ArrayToArrayCodec {
   readonly kind: "array-to-array";
   readonly name: string;
   /** The spec of what this codec hands to the next one when encoding. */
   encodedSpec(spec: ChunkSpec): ChunkSpec;
   /** The same items seen as the codec stores them. */
-  encode(data: ChunkData): ChunkData;
+  encode(data: ChunkData, buffers: Buffers): ChunkData;
   /** The inverse of `encode`. */
-  decode(data: ChunkData): ChunkData;
+  decode(data: ChunkData, buffers: Buffers): ChunkData;
 }
 
-/** Turns items in C order into bytes and back. May return a view of what it was given, and may change that in place. */
+/**
+ * Turns items in C order into bytes and back. May return a view of what it was given, and may change that in place.
+ * Ownership passes on success: after an error the caller still owns what it handed in.
+ */
 export interface ArrayToBytesCodec {
   readonly kind: "array-to-bytes";
   readonly name: string;
@@ -42,8 +48,12 @@ export interface ArrayToBytesCodec {
 export interface BytesToBytesCodec {
   readonly kind: "bytes-to-bytes";
   readonly name: string;
+  /** Bytes an item of the encoded form, where that still consists of items; else it is plain bytes. */
+  readonly encodedItemSize?: number;
   /** The most bytes that encoding `decodedSize` bytes can need. */
   maxEncodedSize(decodedSize: number): number;
+  /** The most bytes that the codec itself holds while it encodes or decodes `decodedSize` bytes; absent: none. */
+  scratchSize?(decodedSize: number): number;
   /** Exactly how many bytes `decodedSize` bytes become, where the content does not matter; else undefined. */
   fixedEncodedSize?(decodedSize: number): number | undefined;
   /**
@@ -63,11 +73,17 @@ export interface BytesToBytesCodec {
 
 export type Codec = ArrayToArrayCodec | ArrayToBytesCodec | BytesToBytesCodec;
 
-/** Makes a codec of a configuration. `itemSize` is the bytes of an item at this place in the chain. */
-export type CodecFactory = (
-  configuration: CodecConfig["configuration"],
-  context: { readonly spec: ChunkSpec; readonly itemSize: number },
-) => Codec;
+/** What a codec is made for: its place in the chain. */
+export interface CodecContext {
+  readonly spec: ChunkSpec;
+  /** Bytes of an item at this place; 1 where there are only bytes. */
+  readonly itemSize: number;
+  /** Byte order that the `bytes` codec in front has given to items. */
+  readonly endian: Endian;
+}
+
+/** Makes a codec of a configuration. @throws `invalid-metadata` when the configuration is not the codec's. */
+export type CodecFactory = (configuration: CodecConfig["configuration"], context: CodecContext) => Codec;
 
 /**
  * A chunk's codecs fused into one call each way.

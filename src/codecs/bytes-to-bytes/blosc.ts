@@ -1,0 +1,98 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
+import { overrun } from "../failures.ts";
+import { Settings } from "../settings.ts";
+import { chooseBlockSize, splitsBlocks } from "./blosc/block-size.ts";
+import { decodeBlocks } from "./blosc/decode.ts";
+import { encodeBlosc } from "./blosc/encode.ts";
+import {
+  type BloscHeader,
+  HEADER_SIZE,
+  INNER_CODES,
+  type InnerName,
+  readHeader,
+  type Shuffle,
+} from "./blosc/frame.ts";
+import { type InnerCodec, innerCodec } from "./blosc/inner-codecs.ts";
+
+const MAX_SIZE = 2 ** 31 - 1 - HEADER_SIZE;
+const MAX_TYPE_SIZE = 255;
+const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
+/** Codecs meant for long input. */
+const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
+
+/**
+ * `blosc`: blocks of shuffled items, each encoded by an inner codec. The configuration guides writing; reading goes by
+ * the value alone.
+ *
+ * @see V2-55, V2-60, V3-44
+ */
+export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
+  const settings = new Settings(configuration);
+  const cname = settings.text("cname", "lz4");
+  const level = settings.integer("clevel", 0, 9, 5);
+  const wantedBlockSize = settings.integer("blocksize", 0, MAX_SIZE, 0);
+  const statedTypeSize = settings.integer("typesize", 1, 2 ** 31 - 1, itemSize);
+  const typeSize = statedTypeSize > MAX_TYPE_SIZE ? 1 : statedTypeSize;
+  const shuffle = shuffleSetting(settings, typeSize);
+
+  return {
+    kind: "bytes-to-bytes",
+    name: "blosc",
+    maxEncodedSize: (decodedSize) => decodedSize + HEADER_SIZE,
+    // Blocks in the making: before and after the shuffle, and an inner codec's own copies.
+    scratchSize: (decodedSize) => 4 * Math.min(decodedSize, Math.max(wantedBlockSize, 1024 * 1024)),
+    statedDecodedSize: (source) => readHeader(source).size,
+    encodeInto(source, target) {
+      const name = innerName(cname);
+      const header = newHeader(source.length, name);
+      const effort = cname === "lz4hc" && level > 0 ? 9 : level;
+      const encode = (inner: InnerCodec) => encodeBlosc(source, header, inner, target, effort);
+      const inner = innerCodec(name);
+      return inner instanceof Promise ? inner.then(encode) : encode(inner);
+    },
+    decodeInto(source, target) {
+      const header = readHeader(source);
+      const { isStored, size } = header;
+      if (size > target.length) throw overrun(target.length);
+      if (isStored) {
+        target.set(source.subarray(HEADER_SIZE, HEADER_SIZE + size));
+        return size;
+      }
+      const decode = (inner: InnerCodec) => {
+        decodeBlocks(source, header, inner, target);
+        return size;
+      };
+      const inner = innerCodec(header.inner);
+      return inner instanceof Promise ? inner.then(decode) : decode(inner);
+    },
+  } satisfies BytesToBytesCodec;
+
+  function newHeader(size: number, inner: InnerName): BloscHeader {
+    if (size > MAX_SIZE) {
+      throw new ZarrflowError("resource-limit", "blosc takes at most 2 GiB a chunk", {
+        expected: MAX_SIZE,
+        found: size,
+      });
+    }
+    const highRatio = HIGH_RATIO.includes(cname);
+    const blockSize = chooseBlockSize(size, typeSize, level, inner, highRatio, wantedBlockSize);
+    const mayBeSplit = splitsBlocks(inner, typeSize, blockSize);
+    return { inner, shuffle, isStored: false, mayBeSplit, typeSize, size, blockSize, encodedSize: 0 };
+  }
+};
+
+/** -1, the automatic choice, is bit shuffle for items of one byte, else byte shuffle. */
+function shuffleSetting(settings: Settings, typeSize: number): Shuffle {
+  if (settings.value("shuffle") === -1) return typeSize === 1 ? "bitshuffle" : "shuffle";
+  return settings.word("shuffle", SHUFFLES, "shuffle");
+}
+
+function innerName(cname: string): InnerName {
+  if (cname === "lz4hc") return "lz4";
+  if (Object.hasOwn(INNER_CODES, cname)) return cname as InnerName;
+  throw new ZarrflowError("unsupported-codec", `blosc has no inner codec \`${cname}\``, {
+    value: cname,
+    hint: `It has ${Object.keys(INNER_CODES).join(", ")} and lz4hc.`,
+  });
+}

@@ -1,0 +1,69 @@
+import { joinBits, splitBits } from "../../kernels/bit-shuffle.ts";
+import { shuffle, unshuffle } from "../../kernels/shuffle.ts";
+import type { Shuffle } from "./frame.ts";
+
+/** Larger working buffers are not kept. */
+const MOST_KEPT = 4 * 1024 * 1024;
+const kept: Uint8Array[] = [];
+
+/** A working buffer of at least `size` bytes; `which` tells those apart that are in use at the same time. */
+export function workingBuffer(which: 0 | 1, size: number): Uint8Array {
+  const buffer = kept[which];
+  if (buffer && buffer.length >= size) return buffer;
+  const larger = new Uint8Array(size);
+  if (size <= MOST_KEPT) kept[which] = larger;
+  return larger;
+}
+
+/**
+ * The shuffle that a block of `length` bytes undergoes: none for single bytes, and no bit shuffle where the items are
+ * not a multiple of 8.
+ */
+export function shuffleOfBlock(shuffleMode: Shuffle, length: number, typeSize: number): Shuffle {
+  if (shuffleMode === "shuffle") return typeSize > 1 ? "shuffle" : "noshuffle";
+  if (shuffleMode === "noshuffle") return "noshuffle";
+  const items = Math.floor(length / typeSize);
+  return items > 0 && items % 8 === 0 ? "bitshuffle" : "noshuffle";
+}
+
+/** Shuffles one block from `source` at `start` to the begin of `target`. */
+export function shuffleBlock(
+  mode: Shuffle,
+  source: Uint8Array,
+  start: number,
+  target: Uint8Array,
+  length: number,
+  typeSize: number,
+): void {
+  if (mode === "shuffle") {
+    shuffle(source, start, target, 0, length, typeSize);
+    return;
+  }
+  const planes = workingBuffer(1, length);
+  const items = Math.floor(length / typeSize);
+  shuffle(source, start, planes, 0, length, typeSize);
+  splitBits(planes, 0, target, 0, typeSize, items);
+  const whole = items * typeSize;
+  target.set(planes.subarray(whole, length), whole);
+}
+
+/** Undoes `shuffleBlock`, from the begin of `source` to `target` at `targetStart`. */
+export function unshuffleBlock(
+  mode: Shuffle,
+  source: Uint8Array,
+  target: Uint8Array,
+  targetStart: number,
+  length: number,
+  typeSize: number,
+): void {
+  if (mode === "shuffle") {
+    unshuffle(source, 0, target, targetStart, length, typeSize);
+    return;
+  }
+  const planes = workingBuffer(1, length);
+  const items = Math.floor(length / typeSize);
+  const whole = items * typeSize;
+  joinBits(source, 0, planes, 0, typeSize, items);
+  planes.set(source.subarray(whole, length), whole);
+  unshuffle(planes, 0, target, targetStart, length, typeSize);
+}

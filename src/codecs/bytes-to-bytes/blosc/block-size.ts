@@ -1,0 +1,44 @@
+import { canSplit, type InnerName, LEAST_STREAM } from "./frame.ts";
+
+const KIB = 1024;
+const LEAST_SPLIT_BLOCK = 64 * KIB;
+const MOST_SPLIT_STREAM = 256 * KIB;
+const MOST_SPLIT_BLOCK = 1024 * KIB;
+const MAX_BLOCK = 2 ** 31 - 1 - 64 * KIB;
+
+/** Blocks of 32 KiB times this, by level. */
+const FACTORS = [1 / 4, 1 / 2, 1, 2, 4, 4, 8, 8, 8, 8] as const;
+
+/** Whether new values with this inner codec split their blocks: all but zstd do, where there is something to split. */
+export function splitsBlocks(inner: InnerName, typeSize: number, blockSize: number): boolean {
+  return inner !== "zstd" && canSplit(typeSize, blockSize);
+}
+
+/**
+ * The block size for `size` bytes of items of `typeSize`, so that values compress as those of c-blosc do. `highRatio`
+ * tells codecs meant for long input: lz4hc, zlib and zstd.
+ *
+ * @param wanted the size that the user set; 0 leaves it to the level.
+ */
+export function chooseBlockSize(
+  size: number,
+  typeSize: number,
+  level: number,
+  inner: InnerName,
+  highRatio: boolean,
+  wanted: number,
+): number {
+  if (size < typeSize) return 1;
+  let blockSize = size;
+  if (wanted > 0) blockSize = Math.min(Math.max(wanted, LEAST_STREAM), MAX_BLOCK);
+  else if (size >= 32 * KIB) {
+    blockSize = 32 * KIB * (FACTORS[level] ?? 1) * (highRatio ? 2 : 1);
+    if (level === 9 && highRatio) blockSize *= 2;
+  }
+  if (level > 0 && splitsBlocks(inner, typeSize, blockSize)) {
+    const split = Math.min(blockSize, MOST_SPLIT_STREAM) * typeSize;
+    blockSize = Math.min(Math.max(split, LEAST_SPLIT_BLOCK), MOST_SPLIT_BLOCK);
+  }
+  blockSize = Math.min(blockSize, size);
+  return blockSize > typeSize ? blockSize - (blockSize % typeSize) : blockSize;
+}

@@ -1,0 +1,97 @@
+import { wordsOf } from "../../kernels/words.ts";
+import { shuffleBlock, shuffleOfBlock, workingBuffer } from "./block-shuffle.ts";
+import {
+  type BloscHeader,
+  blockCount,
+  HEADER_SIZE,
+  LEAST_STREAM,
+  streamCount,
+  writeHeader,
+} from "./frame.ts";
+import type { InnerCodec } from "./inner-codecs.ts";
+
+/**
+ * Writes `source` as one blosc value, stored plainly where encoding does not make it smaller.
+ *
+ * @param header all but `isStored` and `encodedSize`, which are found here.
+ * @returns the bytes written: 16 more than `source` at most.
+ */
+export function encodeBlosc(
+  source: Uint8Array,
+  header: BloscHeader,
+  inner: InnerCodec,
+  target: Uint8Array,
+  level: number,
+): number {
+  const worthwhile = level > 0 && source.length >= LEAST_STREAM;
+  const encodedSize = worthwhile ? encodeBlocks(source, header, inner, target, level) : 0;
+  if (encodedSize > 0) {
+    writeHeader(target, { ...header, isStored: false, encodedSize });
+    return encodedSize;
+  }
+  const storedSize = HEADER_SIZE + source.length;
+  writeHeader(target, { ...header, isStored: true, encodedSize: storedSize });
+  target.set(source, HEADER_SIZE);
+  return storedSize;
+}
+
+/** All blocks behind their starts; 0 where they are not smaller than plain data. */
+function encodeBlocks(
+  source: Uint8Array,
+  header: BloscHeader,
+  inner: InnerCodec,
+  target: Uint8Array,
+  level: number,
+): number {
+  const starts = wordsOf(target);
+  const targetEnd = source.length + HEADER_SIZE;
+  let t = HEADER_SIZE + 4 * blockCount(header);
+  if (t > targetEnd) return 0;
+  for (let block = 0; block < blockCount(header); block++) {
+    const start = block * header.blockSize;
+    const length = Math.min(header.blockSize, source.length - start);
+    starts.setUint32(HEADER_SIZE + 4 * block, t, true);
+    const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
+    if (mode === "noshuffle")
+      t = encodeStreams(source, start, length, header, inner, target, t, targetEnd, level);
+    else {
+      const shuffled = workingBuffer(0, length);
+      shuffleBlock(mode, source, start, shuffled, length, header.typeSize);
+      t = encodeStreams(shuffled, 0, length, header, inner, target, t, targetEnd, level);
+    }
+    if (t === 0) return 0;
+  }
+  return t;
+}
+
+/** One block's streams from `targetStart` on; the place behind them, or 0 where they do not fit. */
+function encodeStreams(
+  source: Uint8Array,
+  start: number,
+  length: number,
+  header: BloscHeader,
+  inner: InnerCodec,
+  target: Uint8Array,
+  targetStart: number,
+  targetEnd: number,
+  level: number,
+): number {
+  const words = wordsOf(target);
+  const plainSize = length / streamCount(header, length);
+  let t = targetStart;
+  for (let s = start; s < start + length; s += plainSize) {
+    const sizeAt = t;
+    t += 4;
+    const room = Math.min(plainSize, targetEnd - t);
+    if (room <= 0) return 0;
+    let size = inner.encode(source, s, s + plainSize, target, t, t + room, level);
+    if (size === 0 || size === plainSize) {
+      if (plainSize > room) return 0;
+      target.set(source.subarray(s, s + plainSize), t);
+      size = plainSize;
+    }
+    words.setInt32(sizeAt, size, true);
+    t += size;
+  }
+  return t;
+}

@@ -1,0 +1,111 @@
+import { isOverrun } from "../../failures.ts";
+import { blosclzDecode, blosclzEncode } from "../../kernels/blosclz.ts";
+import { lz4Decode, lz4Encode } from "../../kernels/lz4-block.ts";
+import { snappyDecode, snappyEncode } from "../../kernels/snappy.ts";
+import type { InnerName } from "./frame.ts";
+
+/** A codec of the streams within blosc blocks; works on parts of larger buffers. */
+export interface InnerCodec {
+  /**
+   * @returns the bytes written, or -1 where the stream is broken or would give more than the target's part holds.
+   * @throws `corrupt-chunk`, `codec-error` where more is known.
+   */
+  decode(
+    source: Uint8Array,
+    start: number,
+    end: number,
+    target: Uint8Array,
+    targetStart: number,
+    targetEnd: number,
+  ): number;
+  /** @param level 1 to 9. @returns the bytes written, or 0 where they do not fit. */
+  encode(
+    source: Uint8Array,
+    start: number,
+    end: number,
+    target: Uint8Array,
+    targetStart: number,
+    targetEnd: number,
+    level: number,
+  ): number;
+}
+
+const lz4: InnerCodec = {
+  decode: lz4Decode,
+  encode: (source, start, end, target, targetStart, targetEnd, level) =>
+    lz4Encode(source, start, end, target, targetStart, targetEnd, 10 - level),
+};
+const blosclz: InnerCodec = { decode: blosclzDecode, encode: blosclzEncode };
+const snappy: InnerCodec = { decode: snappyDecode, encode: snappyEncode };
+
+const loaders: Readonly<Record<InnerName, () => InnerCodec | Promise<InnerCodec>>> = {
+  blosclz: () => blosclz,
+  lz4: () => lz4,
+  snappy: () => snappy,
+  zlib: loadInnerZlib,
+  zstd: loadInnerZstd,
+};
+const loaded = new Map<InnerName, InnerCodec>();
+
+/** The inner codec of that name; a promise of it where it is loaded first. */
+export function innerCodec(name: InnerName): InnerCodec | Promise<InnerCodec> {
+  const known = loaded.get(name);
+  if (known) return known;
+  const codec = loaders[name]();
+  if (codec instanceof Promise) {
+    return codec.then((inner) => {
+      loaded.set(name, inner);
+      return inner;
+    });
+  }
+  loaded.set(name, codec);
+  return codec;
+}
+
+async function loadInnerZlib(): Promise<InnerCodec> {
+  const { loadDeflate } = await import("../deflate/deflate.ts");
+  const { inflate, deflate } = await loadDeflate();
+  return {
+    decode: (source, start, end, target, targetStart, targetEnd) =>
+      orTooLarge(() => inflate("zlib", source.subarray(start, end), target.subarray(targetStart, targetEnd))),
+    encode: (source, start, end, target, targetStart, targetEnd, level) =>
+      deflate("zlib", source.subarray(start, end), target.subarray(targetStart, targetEnd), level),
+  };
+}
+
+async function loadInnerZstd(): Promise<InnerCodec> {
+  const [{ loadZstd }, { decodeZstd }] = await Promise.all([
+    import("../zstd/backend.ts"),
+    import("../zstd.ts"),
+  ]);
+  const backend = await loadZstd();
+  return {
+    decode: (source, start, end, target, targetStart, targetEnd) =>
+      orTooLarge(() =>
+        decodeZstd(backend, source.subarray(start, end), target.subarray(targetStart, targetEnd)),
+      ),
+    encode: (source, start, end, target, targetStart, targetEnd, level) =>
+      backend.encode(
+        source.subarray(start, end),
+        target.subarray(targetStart, targetEnd),
+        zstdLevel(level),
+        false,
+      ),
+  };
+}
+
+/** The zstd level that c-blosc takes for its own of 1 to 9. */
+function zstdLevel(level: number): number {
+  if (level === 9) return 22;
+  return level === 8 ? 20 : 2 * level - 1;
+}
+
+/** -1 in place of an overrun: a larger target would not help a stream whose size is known. */
+function orTooLarge(decode: () => number): number {
+  try {
+    return decode();
+  } catch (error) {
+    if (isOverrun(error)) return -1;
+    throw error;
+  }
+}

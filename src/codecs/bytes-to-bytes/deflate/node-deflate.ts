@@ -1,0 +1,59 @@
+import { corrupt, overrun } from "../../failures.ts";
+import type { Deflate } from "./deflate.ts";
+import type { NodeZlib } from "./node-zlib.ts";
+
+const SMALLEST_CHUNK = 64;
+
+/** Deflate by Node's zlib. A chunk size that holds the whole output spares it joining pieces. */
+export function nodeDeflate(zlib: NodeZlib): Deflate {
+  const inflaters = { gzip: zlib.gunzipSync, zlib: zlib.inflateSync };
+  const deflaters = { gzip: zlib.gzipSync, zlib: zlib.deflateSync };
+  return {
+    inflate(format, source, target) {
+      const options = {
+        info: true,
+        maxOutputLength: Math.max(target.length, 1),
+        chunkSize: Math.max(target.length, SMALLEST_CHUNK),
+      };
+      let result: WithEngine;
+      try {
+        result = inflaters[format](source, options) as unknown as WithEngine;
+      } catch (error) {
+        if (isTooLarge(error)) throw overrun(target.length);
+        throw corrupt(`not whole ${format} data`, {}, { cause: error });
+      }
+      const { buffer, engine } = result;
+      // Zero bytes behind gzip members are padding.
+      const rest = source.subarray(engine.bytesWritten);
+      if (format === "zlib" ? rest.length > 0 : rest.some((byte) => byte !== 0)) {
+        throw corrupt(`bytes follow the end of the ${format} data`, {
+          expected: engine.bytesWritten,
+          found: source.length,
+        });
+      }
+      if (buffer.length > target.length) throw overrun(target.length);
+      target.set(buffer);
+      return buffer.length;
+    },
+    deflate(format, source, target, level) {
+      const encoded = deflaters[format](source, {
+        level,
+        chunkSize: Math.max(target.length, SMALLEST_CHUNK),
+      });
+      if (encoded.length > target.length) return 0;
+      target.set(encoded);
+      return encoded.length;
+    },
+  };
+}
+
+/** What Node returns when asked for `info`. */
+interface WithEngine {
+  readonly buffer: Uint8Array;
+  /** `bytesWritten` counts the input that was consumed. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+}

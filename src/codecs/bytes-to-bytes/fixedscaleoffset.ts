@@ -1,0 +1,48 @@
+import type { CodecFactory } from "../codec.ts";
+import { convertNumbers } from "../numbers/convert.ts";
+import { type BigArray, keeper, type NumberArray } from "../numbers/number-array.ts";
+import { numberFilter } from "../numbers/number-filter.ts";
+import { type NumberType, numberType } from "../numbers/number-type.ts";
+import { roundToEven } from "../numbers/round-to-even.ts";
+import { Settings } from "../settings.ts";
+
+/**
+ * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats are computed
+ * with in their own precision, integers as doubles.
+ *
+ * @see V2-52
+ */
+export const createFixedScaleOffset: CodecFactory = (configuration) => {
+  const settings = new Settings(configuration);
+  const offset = settings.number("offset");
+  const scale = settings.number("scale");
+  const decoded = numberType(settings, "dtype");
+  const stored = numberType(settings, "astype", decoded);
+  return numberFilter({
+    name: "fixedscaleoffset",
+    decoded,
+    stored,
+    encode(from, to) {
+      const keep = precision(decoded);
+      compute(from, to, (value) => roundToEven(keep(keep(value - offset) * scale)));
+    },
+    decode(from, to) {
+      const keep = precision(stored);
+      compute(from, to, (value) => keep(keep(value / scale) + offset));
+    },
+  });
+};
+
+function precision(type: NumberType): (value: number) => number {
+  return type.kind === "float" ? keeper(type) : (value) => value;
+}
+
+function compute(
+  from: NumberArray | BigArray,
+  to: NumberArray | BigArray,
+  result: (value: number) => number,
+): void {
+  const results = new Float64Array(from.length);
+  for (let i = 0; i < from.length; i++) results[i] = result(Number(from[i]));
+  convertNumbers(results, to);
+}

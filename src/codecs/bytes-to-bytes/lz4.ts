@@ -1,0 +1,50 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { CodecFactory } from "../codec.ts";
+import { corrupt, overrun } from "../failures.ts";
+import { lz4Decode, lz4Encode, lz4MaxEncodedSize } from "../kernels/lz4-block.ts";
+import { wordsOf } from "../kernels/words.ts";
+import { Settings } from "../settings.ts";
+
+const HEADER_SIZE = 4;
+const MAX_SIZE = 2 ** 31 - 1;
+/** The most bytes that one byte of a block can give. */
+const MAX_RATIO = 255;
+
+/** `lz4` of numcodecs: the decoded size as u32le, then one raw block. @see V2-54 */
+export const createLz4: CodecFactory = (configuration) => {
+  const acceleration = new Settings(configuration).integer("acceleration", -MAX_SIZE, MAX_SIZE, 1);
+  return {
+    kind: "bytes-to-bytes",
+    name: "lz4",
+    maxEncodedSize: (decodedSize) => HEADER_SIZE + lz4MaxEncodedSize(decodedSize),
+    statedDecodedSize,
+    encodeInto(source, target) {
+      if (source.length > MAX_SIZE) {
+        throw new ZarrflowError("resource-limit", "lz4 takes at most 2 GiB a chunk", {
+          found: source.length,
+        });
+      }
+      wordsOf(target).setUint32(0, source.length, true);
+      const effort = Math.min(Math.max(acceleration, 1), 65_537);
+      return HEADER_SIZE + lz4Encode(source, 0, source.length, target, HEADER_SIZE, target.length, effort);
+    },
+    decodeInto(source, target) {
+      const size = statedDecodedSize(source);
+      if (size > target.length) throw overrun(target.length);
+      const written = lz4Decode(source, HEADER_SIZE, source.length, target, 0, size);
+      if (written === -1) throw corrupt("not a whole LZ4 block of the stated size");
+      return written;
+    },
+  };
+};
+
+function statedDecodedSize(source: Uint8Array): number {
+  if (source.length < HEADER_SIZE) {
+    throw corrupt("the size in front is cut off", { expected: HEADER_SIZE, found: source.length });
+  }
+  const size = wordsOf(source).getUint32(0, true);
+  if (size > MAX_SIZE || size > (source.length - HEADER_SIZE) * MAX_RATIO) {
+    throw corrupt("the stated size is more than the block can give", { found: size });
+  }
+  return size;
+}

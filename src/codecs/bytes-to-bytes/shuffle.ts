@@ -1,0 +1,32 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { CodecFactory } from "../codec.ts";
+import { corrupt, overrun } from "../failures.ts";
+import { shuffle, unshuffle } from "../kernels/shuffle.ts";
+import { Settings } from "../settings.ts";
+
+/** `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. @see V2-52 */
+export const createShuffle: CodecFactory = (configuration) => {
+  const itemSize = new Settings(configuration).integer("elementsize", 1, 2 ** 31 - 1, 4);
+  return {
+    kind: "bytes-to-bytes",
+    name: "shuffle",
+    maxEncodedSize: (decodedSize) => decodedSize,
+    fixedEncodedSize: (decodedSize) => decodedSize,
+    statedDecodedSize: (source) => source.length,
+    encodeInto(source, target) {
+      if (source.length % itemSize !== 0) throw new ZarrflowError("codec-error", notWhole(source, itemSize));
+      shuffle(source, 0, target, 0, source.length, itemSize);
+      return source.length;
+    },
+    decodeInto(source, target) {
+      if (source.length % itemSize !== 0) throw corrupt(notWhole(source, itemSize));
+      if (source.length > target.length) throw overrun(target.length);
+      unshuffle(source, 0, target, 0, source.length, itemSize);
+      return source.length;
+    },
+  };
+};
+
+function notWhole(source: Uint8Array, itemSize: number): string {
+  return `${source.length} bytes are not whole items of ${itemSize}`;
+}

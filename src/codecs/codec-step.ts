@@ -1,0 +1,165 @@
+import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { ChunkData } from "./chunk-data.ts";
+import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec } from "./codec.ts";
+import type { PlacedCodec } from "./codec-chain.ts";
+import { codecFailure, corrupt, isOverrun } from "./failures.ts";
+
+export type Direction = "decode" | "encode";
+
+/** A chunk between two codecs: items of an array, or bytes. */
+export type ChunkForm = ChunkData | Uint8Array;
+
+/**
+ * One codec applied to one chunk. Takes ownership of what it is given, whose bytes came from `buffers`; the result is
+ * the caller's. After an error everything has been given back.
+ */
+export type CodecStep = (chunk: ChunkForm) => Promise<ChunkForm>;
+
+/**
+ * One codec of a chain as a function of chunks. The steps of `loadCodecs` in order encode, and in reverse decode, as
+ * the whole pipeline does.
+ *
+ * @throws (the step) `corrupt-chunk`, `codec-error` with the codec's name.
+ */
+export function codecStep(
+  { codec, ...sizes }: PlacedCodec,
+  direction: Direction,
+  buffers: Buffers = plainBuffers,
+): CodecStep {
+  return async (chunk) => {
+    try {
+      switch (codec.kind) {
+        case "array-to-array":
+          return arrayStep(codec, direction, asArray(chunk), buffers);
+        case "array-to-bytes":
+          return packingStep(codec, direction, chunk, buffers);
+        case "bytes-to-bytes":
+          return await bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
+      }
+    } catch (error) {
+      buffers.give(chunk instanceof Uint8Array ? chunk : chunk.bytes);
+      throw codecFailure(error, codec.name, direction);
+    }
+  };
+}
+
+function arrayStep(
+  codec: ArrayToArrayCodec,
+  direction: Direction,
+  data: ChunkData,
+  buffers: Buffers,
+): ChunkData {
+  return direction === "decode" ? codec.decode(data, buffers) : codec.encode(data, buffers);
+}
+
+function packingStep(
+  codec: ArrayToBytesCodec,
+  direction: Direction,
+  chunk: ChunkForm,
+  buffers: Buffers,
+): ChunkForm {
+  return direction === "decode"
+    ? codec.decode(asBytes(chunk), buffers)
+    : codec.encode(asArray(chunk), buffers);
+}
+
+async function bytesStep(
+  placed: PlacedCodec<BytesToBytesCodec>,
+  direction: Direction,
+  source: Uint8Array,
+  buffers: Buffers,
+): Promise<Uint8Array> {
+  const result = await (direction === "decode"
+    ? decodeBytesStep(placed, source, buffers)
+    : encodeBytesStep(placed.codec, source, buffers));
+  buffers.give(source);
+  return result;
+}
+
+/** Decodes into a buffer of the size that the chain promises, or else one that holds what the source turns out to be. */
+export async function decodeBytesStep(
+  { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
+  source: Uint8Array,
+  buffers: Buffers,
+): Promise<Uint8Array> {
+  const stated = codec.statedDecodedSize?.(source);
+  if (decodedSize === undefined) return decodeUnsized(codec, source, stated, maxDecodedSize, buffers);
+  expectSize(decodedSize, stated);
+  const decoded = await filled(buffers, decodedSize, (target) => codec.decodeInto(source, target));
+  if (decoded.length !== decodedSize) {
+    buffers.give(decoded);
+    expectSize(decodedSize, decoded.length);
+  }
+  return decoded;
+}
+
+function encodeBytesStep(
+  codec: BytesToBytesCodec,
+  source: Uint8Array,
+  buffers: Buffers,
+): Promise<Uint8Array> {
+  return filled(buffers, codec.maxEncodedSize(source.length), (target) => codec.encodeInto(source, target));
+}
+
+const FIRST_GUESS = 65_536;
+const GROWTH = 4;
+
+/** Decodes what may have any size up to `limit`: as stated, or by trying larger and larger buffers. */
+async function decodeUnsized(
+  codec: BytesToBytesCodec,
+  source: Uint8Array,
+  stated: number | undefined,
+  limit: number,
+  buffers: Buffers,
+): Promise<Uint8Array> {
+  if (stated !== undefined && stated > limit) throw tooLarge(limit, stated);
+  let size = Math.min(stated ?? Math.max(FIRST_GUESS, GROWTH * source.length), limit);
+  for (;;) {
+    try {
+      return await filled(buffers, size, (target) => codec.decodeInto(source, target));
+    } catch (error) {
+      if (stated !== undefined || !isOverrun(error)) throw error;
+      if (size === limit) throw tooLarge(limit, `more than ${limit}`);
+      size = Math.min(GROWTH * size, limit);
+    }
+  }
+}
+
+/** The part of a new buffer that `fill` has written; given back when it throws. */
+async function filled(
+  buffers: Buffers,
+  size: number,
+  fill: (target: Uint8Array) => number | Promise<number>,
+): Promise<Uint8Array> {
+  const target = buffers.take(size);
+  try {
+    const written = fill(target);
+    return target.subarray(0, typeof written === "number" ? written : await written);
+  } catch (error) {
+    buffers.give(target);
+    throw error;
+  }
+}
+
+function expectSize(expected: number, found: number | undefined): void {
+  if (found === undefined || found === expected) return;
+  throw corrupt("the decoded length is not what the metadata promise", { expected, found });
+}
+
+function tooLarge(limit: number, found: number | string): ZarrflowError {
+  return new ZarrflowError("resource-limit", "decoding gives more bytes than are allowed", {
+    expected: `at most ${limit}`,
+    found,
+  });
+}
+
+function asBytes(chunk: ChunkForm): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  throw new ZarrflowError("codec-error", "the codec needs bytes, but is given an array");
+}
+
+function asArray(chunk: ChunkForm): ChunkData {
+  if (!(chunk instanceof Uint8Array)) return chunk;
+  throw new ZarrflowError("codec-error", "the codec needs an array, but is given bytes");
+}

@@ -1,0 +1,28 @@
+/**
+ * Codecs: plain functions from bytes to bytes and from arrays to bytes, and their chains.
+ *
+ * @module
+ */
+export type { ChunkData, FixedData, VariableData } from "./chunk-data.ts";
+export { chunkSpecOf } from "./chunk-spec.ts";
+export type {
+  ArrayToArrayCodec,
+  ArrayToBytesCodec,
+  BytesToBytesCodec,
+  ChunkSpec,
+  Codec,
+  CodecContext,
+  CodecFactory,
+  CodecPipeline,
+} from "./codec.ts";
+export { type ChainOptions, loadCodecs, type PlacedCodec } from "./codec-chain.ts";
+export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./codec-step.ts";
+export {
+  type DecodeBytesOptions,
+  decodeBytes,
+  type EncodeBytesOptions,
+  encodeBytes,
+} from "./decode-bytes.ts";
+export type { CodecJson } from "./normal-config.ts";
+export { createPipeline, type PipelineOptions } from "./pipeline.ts";
+export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";

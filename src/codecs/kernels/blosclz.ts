@@ -1,0 +1,162 @@
+import { copyLiterals, copyMatch } from "./lz-copy.ts";
+import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
+import { wordsOf } from "./words.ts";
+
+/**
+ * BloscLZ streams: a control byte below 32 counts literals (less one); otherwise its upper three bits are a match
+ * length and its lower five, with the next byte, a distance. The first control byte is always literals.
+ */
+
+const MIN_MATCH = 3;
+const MAX_RUN = 32;
+/** The largest distance of two bytes less one; farther ones follow as two bytes more. */
+const NEAR = 8191;
+const MAX_DISTANCE = 65_535 + NEAR;
+
+/**
+ * Decodes `source[start, end)` into `target[targetStart, targetEnd)`; bytes of that range behind the result are left
+ * undefined, none outside it is touched.
+ *
+ * @returns the bytes written, or -1 where the stream is broken or would give more than the range holds.
+ */
+export function blosclzDecode(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  targetStart: number,
+  targetEnd: number,
+): number {
+  const words = wordsOf(source);
+  const out = wordsOf(target);
+  let s = start;
+  let t = targetStart;
+  let first = true;
+
+  while (s < end) {
+    const control = first ? words.getUint8(s) & 31 : words.getUint8(s);
+    first = false;
+    s++;
+    if (control < MAX_RUN) {
+      const literals = control + 1;
+      if (literals > end - s || literals > targetEnd - t) return -1;
+      copyLiterals(source, words, s, target, out, t, literals, targetEnd);
+      s += literals;
+      t += literals;
+      continue;
+    }
+
+    let length = (control >>> 5) + MIN_MATCH - 1;
+    if (control >>> 5 === 7) {
+      let more = 255;
+      while (more === 255) {
+        if (s === end) return -1;
+        more = words.getUint8(s++);
+        length += more;
+      }
+    }
+    if (s === end) return -1;
+    const low = words.getUint8(s++);
+    let distance = ((control & 31) << 8) + low + 1;
+    if (distance === NEAR + 1) {
+      if (s + 2 > end) return -1;
+      distance += words.getUint16(s, false);
+      s += 2;
+    }
+    if (distance > t - targetStart || length > targetEnd - t) return -1;
+    copyMatch(target, out, t, distance, length, targetEnd);
+    t += length;
+  }
+  return t - targetStart;
+}
+
+/**
+ * Encodes `source[start, end)` into `target[targetStart, targetEnd)`.
+ *
+ * @returns the bytes written, or 0 where they do not fit.
+ */
+export function blosclzEncode(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  targetStart: number,
+  targetEnd: number,
+): number {
+  const words = wordsOf(source);
+  const shift = raiseBase(end - start) - start;
+  // The stream ends with a literal too: decoders count on it.
+  const searchEnd = end - 5;
+  let t = targetStart;
+  let anchor = start;
+  let s = start + 1;
+
+  while (s < searchEnd) {
+    let match = start;
+    for (let tries = 64; s < searchEnd; s += tries++ >>> 6) {
+      const word = words.getInt32(s, true);
+      const slot = slotOf(word);
+      match = (lastPlaces[slot] as number) - shift;
+      lastPlaces[slot] = s + shift;
+      if (match >= start && s - match <= MAX_DISTANCE && words.getInt32(match, true) === word) break;
+    }
+    if (s >= searchEnd) break;
+    const distance = s - match;
+    const next = s + 4 + matchLength(words, s + 4, distance, end - 1);
+
+    t = writeRuns(source, anchor, s, target, t, targetEnd);
+    if (t === 0) return 0;
+    t = writeMatch(target, t, targetEnd, distance, next - s);
+    if (t === 0) return 0;
+    s = next;
+    anchor = next;
+  }
+  t = writeRuns(source, anchor, end, target, t, targetEnd);
+  return t === 0 ? 0 : t - targetStart;
+}
+
+/** Literals in runs of at most 32, each behind its count less one; 0 where they do not fit. */
+function writeRuns(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  targetStart: number,
+  targetEnd: number,
+): number {
+  let t = targetStart;
+  for (let s = start; s < end; ) {
+    const run = Math.min(MAX_RUN, end - s);
+    if (t + 1 + run > targetEnd) return 0;
+    target[t++] = run - 1;
+    for (const stop = s + run; s < stop; ) target[t++] = source[s++] as number;
+  }
+  return t;
+}
+
+/** A match of four bytes at least; 0 where it does not fit. */
+function writeMatch(
+  target: Uint8Array,
+  start: number,
+  targetEnd: number,
+  distance: number,
+  length: number,
+): number {
+  let t = start;
+  const code = length - MIN_MATCH + 1;
+  if (t + 5 + code / 255 > targetEnd) return 0;
+  const reach = Math.min(distance - 1, NEAR);
+  target[t++] = (Math.min(code, 7) << 5) | (reach >>> 8);
+  if (code >= 7) {
+    let rest = code - 7;
+    for (; rest >= 255; rest -= 255) target[t++] = 255;
+    target[t++] = rest;
+  }
+  target[t++] = reach;
+  if (reach === NEAR) {
+    const far = distance - 1 - NEAR;
+    target[t++] = far >>> 8;
+    target[t++] = far;
+  }
+  return t;
+}

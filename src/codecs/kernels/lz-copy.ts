@@ -1,0 +1,63 @@
+/** The two copies that all LZ formats are made of. Both work in words and keep within the stated bounds. */
+
+/** From this length on the engine's own memmove is faster than words. */
+const LONG_COPY = 128;
+
+/** Copies `length` bytes; may write up to three bytes more below `targetEnd`, and needs no room for them. */
+export function copyLiterals(
+  source: Uint8Array,
+  words: DataView,
+  start: number,
+  target: Uint8Array,
+  out: DataView,
+  targetStart: number,
+  length: number,
+  targetEnd: number,
+): void {
+  if (length >= LONG_COPY) {
+    target.set(source.subarray(start, start + length), targetStart);
+    return;
+  }
+  let s = start;
+  let t = targetStart;
+  const end = t + length;
+  const wordsEnd = Math.min(end, targetEnd - 3, t + source.length - s - 3);
+  for (; t < wordsEnd; t += 4, s += 4) out.setInt32(t, words.getInt32(s, true), true);
+  for (; t < end; t++, s++) target[t] = source[s] as number;
+}
+
+/**
+ * Writes `length` bytes at `start` that repeat those `distance` before, however they overlap; may write up to three
+ * bytes more below `targetEnd`, and needs no room for them.
+ */
+export function copyMatch(
+  target: Uint8Array,
+  out: DataView,
+  start: number,
+  distance: number,
+  length: number,
+  targetEnd: number,
+): void {
+  const end = start + length;
+  let t = start;
+  let back = distance;
+  if (length >= LONG_COPY) {
+    if (distance === 1) {
+      target.fill(target[t - 1] as number, t, end);
+      return;
+    }
+    if (distance >= length) {
+      target.copyWithin(t, t - distance, end - distance);
+      return;
+    }
+  }
+  if (distance < 4) {
+    // Four bytes one by one; from there on words repeat at the next multiple of the distance.
+    for (const wordsStart = Math.min(t + 4, end); t < wordsStart; t++)
+      target[t] = target[t - distance] as number;
+    back = distance === 3 ? 6 : 4;
+  }
+  const wordsEnd = Math.min(end, targetEnd - 3);
+  for (; t < wordsEnd; t += 4) out.setInt32(t, out.getInt32(t - back, true), true);
+  for (; t < end; t++) target[t] = target[t - back] as number;
+}

@@ -1,0 +1,17 @@
+/**
+ * Reverses the bytes of every `unit` (2, 4 or 8) bytes of `words` from `start` up to `end`, in place; the range holds
+ * whole units.
+ */
+export function swapBytes(words: DataView, start: number, end: number, unit: number): void {
+  if (unit === 2) {
+    for (let i = start; i < end; i += 2) words.setInt16(i, words.getInt16(i, false), true);
+  } else if (unit === 4) {
+    for (let i = start; i < end; i += 4) words.setInt32(i, words.getInt32(i, false), true);
+  } else {
+    for (let i = start; i < end; i += 8) {
+      const first = words.getInt32(i, false);
+      words.setInt32(i, words.getInt32(i + 4, false), true);
+      words.setInt32(i + 4, first, true);
+    }
+  }
+}

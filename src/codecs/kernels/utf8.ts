@@ -1,0 +1,29 @@
+import { wordsOf } from "./words.ts";
+
+/**
+ * Whether `bytes[start, end)` is valid UTF-8: no cut or overlong form, no surrogate, nothing above U+10FFFF.
+ */
+export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
+  const words = wordsOf(bytes);
+  let i = start;
+  while (i < end) {
+    while (i + 4 <= end && (words.getInt32(i, true) & 0x8080_8080) === 0) i += 4;
+    if (i === end) return true;
+    const lead = words.getUint8(i++);
+    if (lead < 0x80) continue;
+    const more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (lead < 0xc2 || lead > 0xf4 || i + more > end) return false;
+    const second = words.getUint8(i);
+    if (lead === 0xe0 && second < 0xa0) return false;
+    if (lead === 0xed && second >= 0xa0) return false;
+    if (lead === 0xf0 && second < 0x90) return false;
+    if (lead === 0xf4 && second >= 0x90) return false;
+    for (const stop = i + more; i < stop; i++) if (!isContinuation(words.getUint8(i))) return false;
+  }
+  return true;
+}
+
+/** Whether `byte` is the second or a later byte of a character. */
+export function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}

@@ -1,0 +1,43 @@
+import type { CodecConfig } from "../meta/array-metadata.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { fromPlain } from "../util/json-plain.ts";
+import type { JsonObject } from "../util/json-value.ts";
+
+/** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
+export type CodecJson =
+  | string
+  | { readonly name: string; readonly configuration?: object }
+  | { readonly id: string; readonly [name: string]: unknown };
+
+const V3_PREFIX = "numcodecs.";
+const SHUFFLES: Readonly<Record<string, string | number>> = {
+  "-1": -1,
+  0: "noshuffle",
+  1: "shuffle",
+  2: "bitshuffle",
+};
+
+/** The normal form of a codec stated in either way. @throws `invalid-option` */
+export function normalConfig(json: CodecJson): CodecConfig {
+  if (typeof json === "string") return { name: json, configuration: {} };
+  if ("id" in json && typeof json.id === "string") {
+    const { id, ...configuration } = json;
+    return fromNumcodecs(id, asJson(configuration));
+  }
+  if ("name" in json && typeof json.name === "string") {
+    const { name, configuration = {} } = json;
+    if (!name.startsWith(V3_PREFIX)) return { name, configuration: asJson(configuration) };
+    return fromNumcodecs(name.slice(V3_PREFIX.length), asJson(configuration));
+  }
+  throw new ZarrflowError("invalid-option", "a codec needs an `id` or a `name`");
+}
+
+/** numcodecs counts the shuffles of blosc; all else is normal there. */
+function fromNumcodecs(name: string, configuration: JsonObject): CodecConfig {
+  const shuffle = name === "blosc" ? SHUFFLES[String(configuration.shuffle ?? 1)] : undefined;
+  return { name, configuration: shuffle === undefined ? configuration : { ...configuration, shuffle } };
+}
+
+function asJson(value: unknown): JsonObject {
+  return fromPlain(value) as JsonObject;
+}

@@ -1,0 +1,25 @@
+import { type BigArray, isBig, type NumberArray } from "./number-array.ts";
+
+const LEAST_WIDE = -(2n ** 63n);
+
+/**
+ * Puts `from` into `to` as C casts: integers wrap, floats are cut towards zero; what has no integer becomes the
+ * smallest one of 64 bits, or 0 where fewer.
+ */
+export function convertNumbers(from: NumberArray | BigArray, to: NumberArray | BigArray): void {
+  if (isBig(from)) {
+    if (isBig(to)) to.set(from);
+    else if (to instanceof Float32Array || to instanceof Float64Array) {
+      for (let i = 0; i < from.length; i++) to[i] = Number(from[i]);
+    } else {
+      const words = new Int32Array(from.buffer, from.byteOffset, from.length * 2);
+      for (let i = 0; i < from.length; i++) to[i] = words[2 * i] as number;
+    }
+  } else if (isBig(to)) {
+    for (let i = 0; i < from.length; i++) to[i] = toWide(from[i] as number);
+  } else to.set(from);
+}
+
+function toWide(value: number): bigint {
+  return Number.isFinite(value) ? BigInt(Math.trunc(value)) : LEAST_WIDE;
+}

@@ -1,0 +1,58 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+
+/**
+ * Reads a codec's configuration name by name. A `fallback` makes a name optional; `null` counts as absent.
+ *
+ * Every method throws `invalid-metadata` with the name, what is valid, and what was found.
+ */
+export class Settings {
+  readonly #values: JsonObject;
+
+  constructor(values: JsonObject) {
+    this.#values = values;
+  }
+
+  /** The value as it stands; undefined where it is absent or `null`. */
+  value(name: string): JsonValue | undefined {
+    return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? undefined) : undefined;
+  }
+
+  integer(name: string, least: number, most: number, fallback?: number): number {
+    const number = this.number(name, fallback);
+    if (Number.isInteger(number) && number >= least && number <= most) return number;
+    throw this.#invalid(name, `must be an integer from ${least} to ${most}`);
+  }
+
+  number(name: string, fallback?: number): number {
+    const value = this.value(name) ?? fallback;
+    if (typeof value === "number") return value;
+    if (value instanceof JsonNumber) return Number(value.text);
+    throw this.#invalid(name, "must be a number");
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.value(name) ?? fallback;
+    if (typeof value === "boolean") return value;
+    throw this.#invalid(name, "must be true or false");
+  }
+
+  word<T extends string>(name: string, words: readonly T[], fallback?: T): T {
+    const value = this.value(name) ?? fallback;
+    const word = words.find((candidate) => candidate === value);
+    if (word !== undefined) return word;
+    throw this.#invalid(name, `must be ${words.map((w) => JSON.stringify(w)).join(" or ")}`);
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.value(name) ?? fallback;
+    if (typeof value === "string") return value;
+    throw this.#invalid(name, "must be a string");
+  }
+
+  #invalid(name: string, rule: string): ZarrflowError {
+    const value = this.value(name);
+    const reason = value === undefined ? `\`${name}\` is required and ${rule}` : `\`${name}\` ${rule}`;
+    return new ZarrflowError("invalid-metadata", reason, { value: value && String(value) });
+  }
+}
