@@ -90,6 +90,13 @@ export interface TargetBuild {
    * that are no files.
    */
   readonly controlFolder?: string;
+  /**
+   * The build as a spec, where other threads may open and write the same one, as its `exclusive` owners. Absent
+   * where there is one writer.
+   */
+  readonly spec?: StoreSpec;
+  /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
+  reopen(): Promise<Store>;
   publish(options?: StoreOptions): Promise<void>;
   discard(): Promise<void>;
 }

@@ -1,0 +1,11 @@
+/** Where the bytes of one long value go, from its begin to its end: a file, an object uploaded in parts. */
+export interface ByteSink {
+  /** Appends. Resolves when more can be taken; `bytes` are the caller's again from then on. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Overwrites at `offset` what was written before; absent where that is gone. */
+  patch?(offset: number, bytes: Uint8Array): Promise<void>;
+  /** Resolves when all is written. */
+  close(): Promise<void>;
+  /** Gives up and leaves nothing behind; does nothing after `close`. */
+  abort(reason: unknown): Promise<void>;
+}

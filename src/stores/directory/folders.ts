@@ -1,0 +1,99 @@
+import { mkdir } from "node:fs/promises";
+import { sep } from "node:path";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { FileCalls } from "../file-calls.ts";
+import { hasSystemCode, isMissing } from "../file-error.ts";
+import { folderOf } from "../key.ts";
+
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * The folders below a root, named by key ("" is the root). Each is looked at once, so that no key is reached through
+ * a symbolic link that leaves the root.
+ */
+export class Folders {
+  readonly #root: string;
+  readonly #files: FileCalls;
+  readonly #known = new Set<string>();
+  #realRoot: string | undefined;
+
+  constructor(root: string, files: FileCalls) {
+    this.#root = root;
+    this.#files = files;
+  }
+
+  pathOf(key: string): string {
+    return key === "" ? this.#root : `${this.#root}/${key}`;
+  }
+
+  /** Whether `folder` is there; the root is taken to be. */
+  async has(folder: string): Promise<boolean> {
+    if (folder === "" || this.#known.has(folder)) return true;
+    if (!(await this.has(folderOf(folder)))) return false;
+    try {
+      let info = await this.#files.lstat(this.pathOf(folder));
+      if (info.isSymbolicLink()) info = await this.#files.lstat(await this.follow(folder));
+      if (!info.isDirectory()) return false;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+    this.#remember(folder);
+    return true;
+  }
+
+  /** Makes `folder` and those above it where they are missing. */
+  async make(folder: string): Promise<void> {
+    if (this.#known.has(folder)) return;
+    if (folder === "") await mkdir(this.#root, { recursive: true });
+    else {
+      await this.make(folderOf(folder));
+      try {
+        await this.#files.makeFolder(this.pathOf(folder));
+      } catch (error) {
+        if (!hasSystemCode(error, "EEXIST") || !(await this.has(folder))) throw error;
+      }
+    }
+    this.#remember(folder);
+  }
+
+  /** Removes `folder` and those above it as far as they are empty; the root stays. */
+  async prune(folder: string): Promise<void> {
+    for (let empty = folder; empty !== ""; empty = folderOf(empty)) {
+      this.#known.delete(empty);
+      try {
+        await this.#files.removeFolder(this.pathOf(empty));
+      } catch {
+        return; // not empty, or gone already
+      }
+    }
+  }
+
+  /** Looks at every folder again: somebody removed one. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /**
+   * The path at the end of the symbolic link at `key`.
+   *
+   * @throws `path-not-allowed` when that is outside the root.
+   */
+  async follow(key: string): Promise<string> {
+    this.#realRoot ??= await this.#files.realpath(this.#root);
+    const path = await this.#files.realpath(this.pathOf(key));
+    const inside = this.#realRoot.endsWith(sep) ? this.#realRoot : this.#realRoot + sep;
+    if (path !== this.#realRoot && !path.startsWith(inside)) {
+      throw new ZarrflowError("path-not-allowed", "a symbolic link leaves the store", {
+        key,
+        hint: "Copy what the link points to into the store.",
+      });
+    }
+    return path;
+  }
+
+  #remember(folder: string): void {
+    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
+    this.#known.add(folder);
+  }
+}

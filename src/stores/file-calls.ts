@@ -1,0 +1,92 @@
+import * as fs from "node:fs";
+import { promisify } from "node:util";
+
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the
+ * system's are.
+ */
+export interface FileCalls {
+  open(path: string, flags: number): Awaitable<number>;
+  /** Of an open file: answered from memory, so never waits. */
+  stat(fd: number): fs.Stats;
+  read(fd: number, into: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
+  write(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
+  /** Closes a file that was only read: never waits. */
+  release(fd: number): void;
+  close(fd: number): Awaitable<void>;
+  lstat(path: string): Awaitable<fs.Stats>;
+  realpath(path: string): Awaitable<string>;
+  makeFolder(path: string): Awaitable<void>;
+  removeFolder(path: string): Awaitable<void>;
+  rename(from: string, to: string): Awaitable<void>;
+  unlink(path: string): Awaitable<void>;
+}
+
+const read = promisify(fs.read);
+const write = promisify(fs.write);
+
+/** Calls that leave the thread free. */
+export const asyncFileCalls: FileCalls = {
+  open: promisify(fs.open),
+  stat: fs.fstatSync,
+  read: async (fd, into, offset, length, position) =>
+    (await read(fd, into, offset, length, position)).bytesRead,
+  write: async (fd, bytes, offset, length, position) =>
+    (await write(fd, bytes, offset, length, position)).bytesWritten,
+  release: fs.closeSync,
+  close: promisify(fs.close),
+  lstat: fs.promises.lstat,
+  realpath: promisify(fs.realpath.native),
+  makeFolder: promisify((path: string, done: fs.NoParamCallback) => fs.mkdir(path, done)),
+  removeFolder: promisify((path: string, done: fs.NoParamCallback) => fs.rmdir(path, done)),
+  rename: promisify(fs.rename),
+  unlink: promisify(fs.unlink),
+};
+
+/** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
+export const blockingFileCalls: FileCalls = {
+  open: (path, flags) => fs.openSync(path, flags),
+  stat: fs.fstatSync,
+  read: fs.readSync,
+  write: fs.writeSync,
+  release: fs.closeSync,
+  close: fs.closeSync,
+  lstat: (path) => fs.lstatSync(path),
+  realpath: (path) => fs.realpathSync.native(path),
+  makeFolder: (path) => {
+    fs.mkdirSync(path);
+  },
+  removeFolder: (path) => fs.rmdirSync(path),
+  rename: fs.renameSync,
+  unlink: fs.unlinkSync,
+};
+
+/** Fills `into` from `position`; the count is smaller only where the file ends. */
+export async function readFully(
+  files: FileCalls,
+  fd: number,
+  into: Uint8Array,
+  position: number,
+): Promise<number> {
+  let done = 0;
+  while (done < into.length) {
+    const count = await files.read(fd, into, done, into.length - done, position + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done;
+}
+
+/** Writes all of `bytes` at `position`. */
+export async function writeFully(
+  files: FileCalls,
+  fd: number,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += await files.write(fd, bytes, done, bytes.length - done, position + done);
+  }
+}

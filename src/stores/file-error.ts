@@ -1,0 +1,43 @@
+import { type ErrorCode, type ErrorDetails, ZarrflowError } from "../util/errors.ts";
+
+interface SystemError extends Error {
+  readonly code: string;
+  readonly syscall: string;
+}
+
+const codes = new Map<string, readonly [ErrorCode, string]>([
+  ["EACCES", ["access-denied", "permission denied"]],
+  ["EPERM", ["access-denied", "operation not permitted"]],
+  ["EROFS", ["access-denied", "the file system is read-only"]],
+  ["ENOSPC", ["no-space", "no space left on the device"]],
+  ["EDQUOT", ["no-space", "the disk quota is used up"]],
+  ["EMFILE", ["too-many-files", "too many open files in this process"]],
+  ["ENFILE", ["too-many-files", "too many open files on this machine"]],
+  ["ENAMETOOLONG", ["path-not-allowed", "the file name is too long"]],
+  ["ELOOP", ["path-not-allowed", "too many symbolic links"]],
+  ["ENOTDIR", ["path-not-allowed", "a file stands where a folder is needed"]],
+  ["EEXIST", ["path-not-allowed", "a file stands where a folder is needed"]],
+  ["EISDIR", ["path-not-allowed", "a folder stands where a file is needed"]],
+  ["ENOTEMPTY", ["path-not-allowed", "a folder stands where a file is needed"]],
+]);
+
+/** Whether a file call failed because nothing, or no file, is at the path. Nothing else means missing. */
+export function isMissing(error: unknown): boolean {
+  return isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code);
+}
+
+/** Whether `error` is of the system and has this code, such as `EEXIST`. */
+export function hasSystemCode(error: unknown, ...codes: readonly string[]): boolean {
+  return isSystemError(error) && codes.includes(error.code);
+}
+
+/** What to throw for the failure of a file call: system errors as ours, with `details`; all else as it is. */
+export function fileError(error: unknown, details: ErrorDetails): unknown {
+  if (!isSystemError(error)) return error;
+  const [code, reason] = codes.get(error.code) ?? ["transient", `${error.syscall} failed with ${error.code}`];
+  return new ZarrflowError(code, reason, details, { cause: error });
+}
+
+function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error && "code" in error && "syscall" in error;
+}

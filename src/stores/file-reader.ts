@@ -1,0 +1,57 @@
+import { constants } from "node:fs";
+import type { RangeReader, RangeReadOptions } from "../util/byte-range.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
+import { fileError, isMissing } from "./file-error.ts";
+
+/** A file, read in part. */
+export class FileReader implements RangeReader {
+  readonly size: number;
+  readonly #files: FileCalls;
+  readonly #fd: number;
+  readonly #path: string;
+
+  private constructor(files: FileCalls, fd: number, path: string, size: number) {
+    this.#files = files;
+    this.#fd = fd;
+    this.#path = path;
+    this.size = size;
+  }
+
+  /** @throws `not-found` where no file is at `path`; `access-denied`, `too-many-files`. */
+  static async open(path: string, files: FileCalls = asyncFileCalls): Promise<FileReader> {
+    let fd: number | undefined;
+    try {
+      fd = await files.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+      const info = files.stat(fd);
+      if (!info.isFile()) throw new ZarrflowError("not-found", `${path} is no file`);
+      return new FileReader(files, fd, path, info.size);
+    } catch (error) {
+      if (fd !== undefined) files.release(fd);
+      if (isMissing(error))
+        throw new ZarrflowError("not-found", `there is no file ${path}`, {}, { cause: error });
+      throw fileError(error, { store: `file ${path}` });
+    }
+  }
+
+  /** @throws `short-read` when the file ends before. */
+  async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
+    signal?.throwIfAborted();
+    const bytes = into ?? new Uint8Array(length);
+    try {
+      const found = await readFully(this.#files, this.#fd, bytes, offset);
+      signal?.throwIfAborted();
+      if (found < length) {
+        const reason = `${this.#path} ends before the bytes at ${offset}`;
+        throw new ZarrflowError("short-read", reason, { expected: length, found });
+      }
+      return bytes;
+    } catch (error) {
+      throw fileError(error, { store: `file ${this.#path}` });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#files.release(this.#fd);
+  }
+}

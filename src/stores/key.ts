@@ -1,0 +1,50 @@
+import { ZarrflowError } from "../util/errors.ts";
+
+/** Empty, `.` and `..` segments (so also slashes at the ends), backslashes, NUL, and text that is not Unicode. */
+const forbidden = /(?:^|\/)\.{0,2}(?:\/|$)|[\\\0]|\p{Surrogate}/u;
+
+/** Whether `text` may be a key. */
+export function isKey(text: string): boolean {
+  return !forbidden.test(text);
+}
+
+/**
+ * Refuses what is no key: keys are relative, in normal form, and never leave the root.
+ *
+ * @throws `path-not-allowed` with the key and the rule it breaks.
+ */
+export function checkKey(key: string): void {
+  if (isKey(key)) return;
+  throw new ZarrflowError("path-not-allowed", `a key ${brokenRule(key)}`, { key });
+}
+
+/**
+ * Refuses what is no prefix: empty, or a key and `/`.
+ *
+ * @throws `path-not-allowed` with the prefix and the rule it breaks.
+ */
+export function checkPrefix(prefix: string): void {
+  if (prefix === "") return;
+  if (!prefix.endsWith("/")) {
+    throw new ZarrflowError("path-not-allowed", "a prefix must be empty or end in `/`", { key: prefix });
+  }
+  checkKey(prefix.slice(0, -1));
+}
+
+/** The key of the folder that `key` is in; "" for the root. */
+export function folderOf(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
+}
+
+function brokenRule(key: string): string {
+  if (key === "") return "must not be empty";
+  if (key.startsWith("/")) return "must be relative, without a leading `/`";
+  if (key.endsWith("/")) return "must not end in `/`";
+  if (key.includes("\\")) return "must not contain a backslash";
+  if (key.includes("\0")) return "must not contain NUL";
+  const segments = key.split("/");
+  if (segments.includes("")) return "must not have an empty segment";
+  if (segments.includes("..")) return "must not have the segment `..`, which leaves its folder";
+  if (segments.includes(".")) return "must not have the segment `.`";
+  return "must be well-formed Unicode";
+}

@@ -1,0 +1,125 @@
+import { plainBuffers } from "../util/buffers.ts";
+import { resolveRange } from "../util/byte-range.ts";
+import { compareUtf8 } from "../util/utf8-order.ts";
+import type { ReadableStream } from "../util/web-streams.ts";
+import { checkKey } from "./key.ts";
+import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
+import type {
+  GetOptions,
+  ListableStore,
+  Listed,
+  ListedEntry,
+  StoreOptions,
+  StoreWriter,
+  WritableStore,
+} from "./store.ts";
+import { inTurn } from "./writer.ts";
+
+/**
+ * Keys and bytes in this process's memory. Values are copied in and out.
+ *
+ * @example
+ * ```ts
+ * import { MemoryStore } from "zarrflow/stores/memory";
+ *
+ * const store = new MemoryStore();
+ * await store.set("t2m/.zattrs", new TextEncoder().encode("{}"));
+ * console.log(await store.size("t2m/.zattrs")); // 2
+ * ```
+ */
+export class MemoryStore implements ListableStore, WritableStore {
+  readonly description: string;
+  readonly #values = new Map<string, Uint8Array>();
+  readonly #index: KeyIndex = {
+    sortedKeys: () => [...this.#values.keys()].sort(compareUtf8),
+    sizeOf: (key) => this.#values.get(key)?.length,
+  };
+
+  constructor(description = "memory") {
+    this.description = description;
+  }
+
+  async get(
+    key: string,
+    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
+  ): Promise<Uint8Array | undefined> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    const value = this.#values.get(key);
+    if (value === undefined) return undefined;
+    const { offset, length } = resolveRange(range, value.length);
+    const bytes = allocate(length);
+    bytes.set(value.subarray(offset, offset + length));
+    return bytes;
+  }
+
+  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    return this.#values.get(key)?.length;
+  }
+
+  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
+    return listKeys(this.#index, prefix, signal);
+  }
+
+  listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
+    return listLevel(this.#index, prefix, signal);
+  }
+
+  async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    this.#values.set(key, new Uint8Array(bytes));
+  }
+
+  async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    const parts: Uint8Array[] = [];
+    return inTurn(
+      {
+        write: async (bytes) => {
+          parts.push(new Uint8Array(bytes));
+        },
+        commit: async () => {
+          this.#values.set(key, joined(parts));
+        },
+        abort: async () => {
+          parts.length = 0;
+        },
+      },
+      key,
+      signal,
+    );
+  }
+
+  async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    this.#values.delete(key);
+  }
+}
+
+const named = new Map<string, MemoryStore>();
+
+/** The store that `memory:NAME` stands for in this process, if any. */
+export function namedMemoryStore(name: string): MemoryStore | undefined {
+  return named.get(name);
+}
+
+/** Makes `memory:NAME` stand for `store`, or for nothing. */
+export function nameMemoryStore(name: string, store: MemoryStore | undefined): void {
+  if (store === undefined) named.delete(name);
+  else named.set(name, store);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,33 @@
+/**
+ * Names of the files and folders that exist only while something is written: `.zarrflow-RANDOM-N` beside a value,
+ * `.NAME.zarrflow-RANDOM` beside a target. They are no keys, and no listing shows them.
+ */
+const own = /^\.(?:.+\.)?zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?$/;
+
+const thisProcess = randomDigits();
+let count = 0;
+
+/** Whether a file or folder of this name is one of ours. */
+export function isOwnName(name: string): boolean {
+  return own.test(name);
+}
+
+/** A name for a value being written, different each time and in each process and thread. */
+export function temporaryName(): string {
+  count++;
+  return `.zarrflow-${thisProcess}-${count.toString(36)}`;
+}
+
+/** A name for the control folder of a target `name`, different each time. */
+export function controlName(name: string): string {
+  return `.${name}.zarrflow-${randomDigits()}`;
+}
+
+/** Whether `folder` names a control folder of the target `name`. */
+export function isControlName(folder: string, name: string): boolean {
+  return folder.startsWith(`.${name}.zarrflow-`) && isOwnName(folder);
+}
+
+function randomDigits(): string {
+  return crypto.randomUUID().slice(-12);
+}

@@ -1,0 +1,81 @@
+import { compareUtf8 } from "../util/utf8-order.ts";
+import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
+import { checkPrefix } from "./key.ts";
+import type { Listed, ListedEntry } from "./store.ts";
+
+/** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size. */
+export interface KeyIndex {
+  sortedKeys(): readonly string[];
+  sizeOf(key: string): number | undefined;
+}
+
+/** Those keys that begin with `prefix`, as of the first read of the stream. */
+export function listKeys(
+  index: KeyIndex,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): ReadableStream<Listed> {
+  checkPrefix(prefix);
+  return streamFrom(
+    (function* () {
+      for (const key of keysBelow(index.sortedKeys(), prefix)) {
+        signal?.throwIfAborted();
+        yield listed(index, key);
+      }
+    })(),
+  );
+}
+
+/** Keys and prefixes one level below `prefix`, as of the first read of the stream. */
+export function listLevel(
+  index: KeyIndex,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): ReadableStream<ListedEntry> {
+  checkPrefix(prefix);
+  return streamFrom(
+    (function* () {
+      for (const name of levelBelow(index.sortedKeys(), prefix)) {
+        signal?.throwIfAborted();
+        yield name.endsWith("/") ? { prefix: name } : listed(index, name);
+      }
+    })(),
+  );
+}
+
+function listed(index: KeyIndex, key: string): Listed {
+  const size = index.sizeOf(key);
+  return size === undefined ? { key } : { key, size };
+}
+
+function* keysBelow(keys: readonly string[], prefix: string): Generator<string> {
+  for (let i = lowerBound(keys, prefix); i < keys.length; i++) {
+    const key = keys[i];
+    if (!key?.startsWith(prefix)) return;
+    yield key;
+  }
+}
+
+/** Visits no key deeper than one level: what shares a prefix is skipped by search. */
+function* levelBelow(keys: readonly string[], prefix: string): Generator<string> {
+  for (let i = lowerBound(keys, prefix); i < keys.length; ) {
+    const key = keys[i];
+    if (!key?.startsWith(prefix)) return;
+    const slash = key.indexOf("/", prefix.length);
+    yield slash < 0 ? key : key.slice(0, slash + 1);
+    // "0" is the character after "/"
+    i = slash < 0 ? i + 1 : lowerBound(keys, `${key.slice(0, slash)}0`);
+  }
+}
+
+/** Index of the first key that is not before `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareUtf8(keys[middle] ?? "", key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,111 @@
+import { link, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ZarrflowError } from "../../util/errors.ts";
+import { hasSystemCode, isMissing } from "../file-error.ts";
+import { controlName, isControlName } from "../own-names.ts";
+
+/**
+ * The folder beside a target where one run builds it. In it are
+ * - `build`, the new target, whole from when publishing begins;
+ * - `old`, the one it replaces, always whole, while it is neither at its place nor done with;
+ * - `trash`, what is being removed.
+ *
+ * Whatever the moment at which a run is killed, the target's place is empty or holds a whole target, and
+ * {@link ControlFolder.mend} ends what was cut.
+ */
+export class ControlFolder {
+  readonly path: string;
+  /** Where the target is built: a folder or a file. */
+  readonly build: string;
+  readonly #target: string;
+  readonly #old: string;
+  readonly #trash: string;
+
+  private constructor(path: string, target: string) {
+    this.path = path;
+    this.build = join(path, "build");
+    this.#target = target;
+    this.#old = join(path, "old");
+    this.#trash = join(path, "trash");
+  }
+
+  /** Makes a new one beside `target`, in a folder that exists. */
+  static async create(target: string): Promise<ControlFolder> {
+    const path = join(dirname(target), controlName(basename(target)));
+    await mkdir(path);
+    return new ControlFolder(path, target);
+  }
+
+  /** Those beside `target`, of runs that were killed and of others that are under way. */
+  static async all(target: string): Promise<ControlFolder[]> {
+    const parent = dirname(target);
+    const names = (await isThere(parent)) ? await readdir(parent) : [];
+    return names
+      .filter((name) => isControlName(name, basename(target)))
+      .map((name) => new ControlFolder(join(parent, name), target));
+  }
+
+  /**
+   * Puts the build at the target's place, where nothing is but perhaps an empty folder.
+   *
+   * @throws `target-exists`
+   */
+  async publish(): Promise<void> {
+    try {
+      await moveWithoutReplacing(this.build, this.#target);
+    } catch (error) {
+      if (!hasSystemCode(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
+      throw new ZarrflowError("target-exists", `${this.#target} came into being while it was being built`);
+    }
+    await this.remove();
+  }
+
+  /** Puts the build at the target's place, by two renames; if the second fails, the old target is put back. */
+  async replace(): Promise<void> {
+    await rename(this.#target, this.#old);
+    try {
+      await rename(this.build, this.#target);
+    } catch (error) {
+      await rename(this.#old, this.#target);
+      throw error;
+    }
+    await this.remove();
+  }
+
+  /** Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. */
+  async mend(): Promise<void> {
+    if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
+      await rename(this.build, this.#target);
+    }
+    if ((await isThere(this.#old)) || (await isThere(this.#trash))) await this.remove();
+  }
+
+  /** Removes all of it. An old target that nothing has replaced is put back first. */
+  async remove(): Promise<void> {
+    if (await isThere(this.#old)) {
+      await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
+    }
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function moveWithoutReplacing(from: string, to: string): Promise<void> {
+  // renaming a folder never replaces but an empty one; renaming a file would
+  if ((await lstat(from)).isDirectory()) return rename(from, to);
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (hasSystemCode(error, "EEXIST") || (await isThere(to))) throw error;
+    await rename(from, to); // a file system without hard links
+  }
+}

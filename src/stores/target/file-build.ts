@@ -1,0 +1,161 @@
+import { lstat, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { ZarrflowError } from "../../util/errors.ts";
+import { DirectoryStore } from "../directory.ts";
+import { fileError, isMissing } from "../file-error.ts";
+import { FileReader } from "../file-reader.ts";
+import { FileSink } from "../file-sink.ts";
+import type { Store, StoreSpec, TargetBuild, WritableStore } from "../store.ts";
+import { ZipStore } from "../zip/zip-store.ts";
+import { ZipWriter } from "../zip/zip-writer.ts";
+import { ControlFolder, isThere } from "./control-folder.ts";
+import type { TargetBuildOptions } from "./options.ts";
+
+type FileSpec = Extract<StoreSpec, { readonly path: string }>;
+
+/** The store of a build. */
+interface Construction {
+  readonly store: WritableStore;
+  readonly spec?: StoreSpec;
+  /** Writes what is still to be written. */
+  finish(): Promise<void>;
+  /** Releases handles. */
+  abort(): Promise<void>;
+  reopen(): Promise<Store>;
+}
+
+/**
+ * Builds a directory or a zip in a control folder beside its final path. Symbolic links on the way are followed.
+ *
+ * @throws `target-exists`, `invalid-option`, `access-denied`, `no-space`, `too-many-files`.
+ */
+export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promise<TargetBuild> {
+  const description = `${spec.kind} ${spec.path}`;
+  const attempt = async <T>(step: () => Promise<T>): Promise<T> => {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof ZarrflowError) throw error.addContext({ store: description });
+      throw fileError(error, { store: description });
+    }
+  };
+  return attempt(async () => {
+    const target = await realpathIfThere(resolve(spec.path));
+    for (const control of await ControlFolder.all(target)) await control.mend();
+    await checkPlace(spec, target, options);
+
+    const parent = dirname(target);
+    const firstMade = await mkdir(parent, { recursive: true });
+    const unmakeParents = async () => {
+      if (firstMade !== undefined) await removeEmptyFolders(parent, firstMade);
+    };
+    const control = await ControlFolder.create(target).catch(after(unmakeParents));
+    const leave = async () => {
+      await control.remove();
+      await unmakeParents();
+    };
+    const construction = await constructionOf(spec, control.build, description, options).catch(after(leave));
+
+    let isPublished = false;
+    return {
+      store: construction.store,
+      controlFolder: control.path,
+      ...(construction.spec && { spec: construction.spec }),
+      reopen: () => construction.reopen(),
+      publish: ({ signal } = {}) =>
+        attempt(async () => {
+          await construction.finish();
+          signal?.throwIfAborted();
+          if (options.ifExists === "replace" && (await isThere(target))) await control.replace();
+          else await control.publish();
+          isPublished = true;
+        }),
+      discard: () =>
+        attempt(async () => {
+          if (isPublished) return;
+          await construction.abort();
+          await leave();
+        }),
+    };
+  });
+}
+
+async function constructionOf(
+  { kind }: FileSpec,
+  build: string,
+  description: string,
+  { deflate }: TargetBuildOptions,
+): Promise<Construction> {
+  if (kind === "zip") {
+    const writer = new ZipWriter(await FileSink.create(build), description, { deflate });
+    return {
+      store: writer,
+      finish: () => writer.finish(),
+      abort: () => writer.abort(new ZarrflowError("aborted", "the target was given up")),
+      async reopen() {
+        await writer.finish();
+        return ZipStore.open(await FileReader.open(build), description);
+      },
+    };
+  }
+  await mkdir(build);
+  const store = new DirectoryStore(build, { exclusive: true, description });
+  return {
+    store,
+    spec: { kind, path: build },
+    finish: async () => {},
+    abort: async () => {},
+    reopen: async () => store,
+  };
+}
+
+/** Refuses early what would fail when all is built. */
+async function checkPlace(
+  { kind }: FileSpec,
+  target: string,
+  { ifExists }: TargetBuildOptions,
+): Promise<void> {
+  if (basename(target) === "") {
+    throw new ZarrflowError("invalid-option", "the root folder cannot be a target", { value: target });
+  }
+  if (!(await isThere(target))) return;
+  const isFolder = (await lstat(target)).isDirectory();
+  const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
+  if (ifExists === "error" && !isEmpty) {
+    throw new ZarrflowError("target-exists", `${target} exists`, {
+      hint: "Replace it, or name another target.",
+    });
+  }
+  if (isFolder && (await stat(target)).dev !== (await stat(dirname(target))).dev) {
+    throw new ZarrflowError("invalid-option", "a mount point cannot be replaced by a new folder", {
+      value: target,
+      hint: `Name a folder inside it: ${target}/NAME.`,
+    });
+  }
+}
+
+async function realpathIfThere(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isMissing(error)) return path;
+    throw error;
+  }
+}
+
+/** Removes `folder` and those above it, up to `last`, as far as they are empty. */
+async function removeEmptyFolders(folder: string, last: string): Promise<void> {
+  try {
+    for (let empty = folder; empty.length >= last.length; empty = dirname(empty)) await rmdir(empty);
+  } catch {
+    // somebody else put something there
+  }
+}
+
+/** Passes a failure on after `undo`. */
+function after(undo: () => Promise<void>): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await undo();
+    throw error;
+  };
+}

@@ -1,0 +1,35 @@
+import type { StoreCheck, StoreHarness } from "./testing/harness.ts";
+import { listChecks } from "./testing/list-checks.ts";
+import { readChecks } from "./testing/read-checks.ts";
+import { writeChecks } from "./testing/write-checks.ts";
+
+export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
+
+/**
+ * What every store must keep, as checks for any test runner: for authors of stores, and for all of ours.
+ *
+ * @example
+ * ```ts
+ * import { test } from "node:test";
+ * import { MemoryStore } from "zarrflow/stores/memory";
+ * import { storeChecks } from "zarrflow/stores/testing";
+ *
+ * const harness = {
+ *   lists: true,
+ *   empty: async () => new MemoryStore(),
+ *   async filled(values) {
+ *     const store = new MemoryStore();
+ *     for (const [key, value] of values) await store.set(key, value);
+ *     return store;
+ *   },
+ * };
+ * for (const { name, run } of storeChecks(harness)) test(name, run);
+ * ```
+ */
+export function storeChecks(harness: StoreHarness): StoreCheck[] {
+  return [
+    ...readChecks(harness),
+    ...(harness.lists ? listChecks(harness) : []),
+    ...(harness.empty ? writeChecks(harness, harness.empty) : []),
+  ];
+}

@@ -1,0 +1,165 @@
+import type { Store, WritableStore } from "../store.ts";
+import { equal, refuses, rejectsWith } from "./assert.ts";
+import { BAD_KEYS, check, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+
+export function writeChecks(harness: StoreHarness, empty: () => Promise<WritableStore>): StoreCheck[] {
+  const read = async (store: WritableStore, body: (store: Store) => Promise<void>) => {
+    if (harness.reopened === undefined) return body(store);
+    const reopened = await harness.reopened(store);
+    try {
+      await body(reopened);
+    } finally {
+      await reopened.close?.();
+    }
+  };
+  const holds = (store: WritableStore, values: Readonly<Record<string, Uint8Array | undefined>>) =>
+    read(store, async (written) => {
+      for (const [key, value] of Object.entries(values)) equal(await written.get(key), value, key);
+    });
+  return [
+    check("set writes values of any length", empty, async (store) => {
+      const values = {
+        "a/0.0": sample(10),
+        "a/.zarray": new Uint8Array(0),
+        long: sample(700_000),
+        b: sample(1),
+      };
+      for (const [key, value] of Object.entries(values)) await store.set(key, value);
+      await holds(store, values);
+    }),
+    check("when set has resolved, the buffer is the caller's again", empty, async (store) => {
+      for (const length of [7, 300_000]) {
+        const memory = sample(length + 32);
+        const value = memory.subarray(16, 16 + length);
+        await store.set(`${length}`, value);
+        value.fill(0);
+      }
+      await holds(store, { 7: sample(39).subarray(16, 23), 300000: sample(300_032).subarray(16, 300_016) });
+    }),
+    check("many values are set at once, in folders that are not there", empty, async (store) => {
+      const values = Object.fromEntries(
+        Array.from({ length: 60 }, (_, i) => [`x/c/${i % 7}/${i}`, sample(i, i)]),
+      );
+      await Promise.all(Object.entries(values).map(([key, value]) => store.set(key, value)));
+      await holds(store, values);
+    }),
+    check("a writer's value is its pieces, one after the other", empty, async (store) => {
+      const writer = await store.openWriter("shard/c/0");
+      const piece = new Uint8Array(100_000);
+      for (let i = 0; i < 5; i++) {
+        piece.set(sample(500_000).subarray(i * 100_000, (i + 1) * 100_000));
+        await writer.write(piece);
+        piece.fill(0);
+      }
+      await writer.commit();
+      const unused = await store.openWriter("none");
+      await unused.commit();
+      await holds(store, { "shard/c/0": sample(500_000), none: new Uint8Array(0) });
+    }),
+    check("a writer that is aborted unused leaves the key free", empty, async (store) => {
+      const writer = await store.openWriter("a/0");
+      await writer.abort(new Error("changed my mind"));
+      await writer.abort();
+      await store.set("a/0", sample(5));
+      await holds(store, { "a/0": sample(5) });
+    }),
+    check("after its end a writer takes nothing", empty, async (store) => {
+      const committed = await store.openWriter("a");
+      await committed.write(sample(4));
+      await committed.commit();
+      await refuses(committed.write(sample(1)), undefined, "write after commit");
+      await refuses(committed.commit(), undefined, "commit after commit");
+      await committed.abort();
+      await holds(store, { a: sample(4) });
+    }),
+    check("what is no key is refused", empty, async (store) => {
+      for (const key of BAD_KEYS) {
+        await refuses(store.set(key, sample(1)), "path-not-allowed", `set ${JSON.stringify(key)}`);
+        await refuses(store.openWriter(key), "path-not-allowed", `openWriter ${JSON.stringify(key)}`);
+        await refuses(store.delete(key), "path-not-allowed", `delete ${JSON.stringify(key)}`);
+      }
+    }),
+    check("names of JavaScript's own properties are keys like others", empty, async (store) => {
+      for (const key of ["__proto__", "constructor"]) await store.set(key, sample(3));
+      await read(store, async (written) => {
+        for (const key of ["__proto__", "constructor"]) equal(await written.get(key), sample(3), key);
+      });
+    }),
+    check("an aborted signal's reason is passed on, and nothing is written", empty, async (store) => {
+      const reason = { why: "enough" };
+      const signal = AbortSignal.abort(reason);
+      await rejectsWith(store.set("a", sample(1), { signal }), reason, "set");
+      await rejectsWith(store.openWriter("a", { signal }), reason, "openWriter");
+      await rejectsWith(store.delete("a", { signal }), reason, "delete");
+      const controller = new AbortController();
+      const writer = await store.openWriter("a", { signal: controller.signal });
+      controller.abort(reason);
+      await rejectsWith(writer.write(sample(1)), reason, "write");
+      await rejectsWith(writer.commit(), reason, "commit");
+      await writer.abort(reason);
+      await holds(store, { a: undefined });
+    }),
+    check("removing an absent key succeeds", empty, async (store) => {
+      for (const key of ["none", "none/none"]) await store.delete(key);
+    }),
+    ...(harness.reopened === undefined ? rewriteChecks(empty) : []),
+  ];
+}
+
+/** Checks of stores whose values can be read, written again and deleted at any time. */
+function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
+  return [
+    check("set replaces a value, also by a shorter one", empty, async (store) => {
+      for (const length of [100, 300_000, 3]) await store.set("a/b", sample(length));
+      equal(await store.get("a/b"), sample(3), "the value");
+    }),
+    check("delete removes a value alone", empty, async (store) => {
+      await store.set("a/b/0", sample(1));
+      await store.set("a/b/1", sample(2));
+      await store.delete("a/b");
+      await store.delete("a/b/0");
+      equal(await store.get("a/b/0"), undefined, "the deleted value");
+      equal(await store.get("a/b/1"), sample(2), "its neighbour");
+      await store.delete("a/b/1");
+      await store.set("a/b/0", sample(3));
+      equal(await store.get("a/b/0"), sample(3), "written again");
+    }),
+    check("deleting and setting in one folder at once", empty, async (store) => {
+      for (let i = 0; i < 20; i++) {
+        await store.set("x/y/0", sample(1));
+        await Promise.all([
+          store.delete("x/y/0"),
+          store.set("x/y/1", sample(2)),
+          store.set("x/z/1", sample(3)),
+        ]);
+        equal(await store.get("x/y/1"), sample(2), "a value beside a deleted one");
+        await Promise.all([store.delete("x/y/1"), store.delete("x/z/1")]);
+      }
+    }),
+    check("nothing of a writer is visible before commit", empty, async (store) => {
+      await store.set("old", sample(9));
+      for (const key of ["old", "new"]) {
+        const before = await store.get(key);
+        const writer = await store.openWriter(key);
+        await writer.write(sample(300_000));
+        equal(await store.get(key), before, `${key} while it is written`);
+        await writer.commit();
+        equal(await store.get(key), sample(300_000), `${key} after commit`);
+      }
+    }),
+    check("an aborted writer leaves things as they were", empty, async (store) => {
+      const reason = new Error("changed my mind");
+      await store.set("old", sample(9));
+      for (const key of ["old", "folder/new"]) {
+        const before = await store.get(key);
+        const writer = await store.openWriter(key);
+        await writer.write(sample(300_000));
+        const late = writer.write(sample(300_000));
+        await Promise.all([writer.abort(reason), late]);
+        await rejectsWith(writer.write(sample(1)), reason, "write after abort");
+        await rejectsWith(writer.commit(), reason, "commit after abort");
+        equal(await store.get(key), before, `${key} after abort`);
+      }
+    }),
+  ];
+}

@@ -1,0 +1,95 @@
+import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
+import {
+  isListable,
+  isWritable,
+  type ListableStore,
+  type Store,
+  type StoreOptions,
+  type WritableStore,
+} from "../store.ts";
+
+export type StoreOperation =
+  | "get"
+  | "size"
+  | "list"
+  | "next"
+  | "set"
+  | "open"
+  | "write"
+  | "commit"
+  | "delete";
+
+/** One call of a store, or one step of a listing (`list`, then `next`) or of a writer (`open`, then `write`). */
+export interface StoreCall {
+  readonly operation: StoreOperation;
+  /** The key, or the prefix of a listing. */
+  readonly key: string;
+  /** Bytes handed over. */
+  readonly written: number;
+}
+
+/** Runs a call, now or later, and passes on what it gives. */
+export type Around = <T>(call: StoreCall, run: () => Promise<T>, options: StoreOptions) => Promise<T>;
+
+/** What a wrapped store keeps: the methods of the store's interfaces. */
+export type Wrapped<S extends Store> = Store & Pick<S, keyof S & (keyof ListableStore | keyof WritableStore)>;
+
+/** A store with the same capabilities whose calls go through `around`; aborting a writer does not. */
+export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S> {
+  const wrapped: Store = {
+    description: store.description,
+    get: (key, options = {}) => around(callOf("get", key), () => store.get(key, options), options),
+    size: (key, options = {}) => around(callOf("size", key), () => store.size(key, options), options),
+    ...(store.close !== undefined && { close: async () => store.close?.() }),
+    ...(isListable(store) && listing(store, around)),
+    ...(isWritable(store) && writing(store, around)),
+  };
+  return wrapped as Wrapped<S>;
+}
+
+function listing(store: ListableStore, around: Around): Pick<ListableStore, "list" | "listDirectory"> {
+  return {
+    list: (prefix, options = {}) => streamFrom(steps(store.list(prefix, options), prefix, around, options)),
+    listDirectory: (prefix, options = {}) =>
+      streamFrom(steps(store.listDirectory(prefix, options), prefix, around, options)),
+  };
+}
+
+async function* steps<T>(
+  stream: ReadableStream<T>,
+  prefix: string,
+  around: Around,
+  options: StoreOptions,
+): AsyncGenerator<T> {
+  const reader = stream.getReader();
+  try {
+    for (let operation: StoreOperation = "list"; ; operation = "next") {
+      const { done, value } = await around(callOf(operation, prefix), () => reader.read(), options);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+function writing(store: WritableStore, around: Around): Omit<WritableStore, keyof Store> {
+  return {
+    ...(store.singleWriter !== undefined && { singleWriter: store.singleWriter }),
+    set: (key, bytes, options = {}) =>
+      around(callOf("set", key, bytes.length), () => store.set(key, bytes, options), options),
+    delete: (key, options = {}) => around(callOf("delete", key), () => store.delete(key, options), options),
+    async openWriter(key, options = {}) {
+      const writer = await around(callOf("open", key), () => store.openWriter(key, options), options);
+      return {
+        write: (bytes) => around(callOf("write", key, bytes.length), () => writer.write(bytes), options),
+        commit: () => around(callOf("commit", key), () => writer.commit(), options),
+        abort: (reason) => writer.abort(reason),
+      };
+    },
+  };
+}
+
+function callOf(operation: StoreOperation, key: string, written = 0): StoreCall {
+  return { operation, key, written };
+}

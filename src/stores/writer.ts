@@ -1,0 +1,42 @@
+import { ZarrflowError } from "../util/errors.ts";
+import type { StoreWriter } from "./store.ts";
+
+/**
+ * A writer that takes the three steps one after the other, also when called at once, and none after the last:
+ * a second `abort`, or one after `commit`, does nothing; any other late call fails. Once `signal` is aborted,
+ * `write` and `commit` fail with its reason.
+ */
+export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): StoreWriter {
+  let last: Promise<unknown> = Promise.resolve();
+  let end: { readonly error: unknown } | undefined;
+  const next = (step: () => Promise<void>): Promise<void> => {
+    const turn = last.then(step);
+    last = turn.catch(() => {});
+    return turn;
+  };
+  const checkOpen = () => {
+    if (end !== undefined) throw end.error;
+    signal?.throwIfAborted();
+  };
+  return {
+    write: (bytes) =>
+      next(async () => {
+        checkOpen();
+        await steps.write(bytes);
+      }),
+    commit: () =>
+      next(async () => {
+        checkOpen();
+        await steps.commit();
+        end = {
+          error: new ZarrflowError("unsupported-operation", "the value is committed already", { key }),
+        };
+      }),
+    abort: (reason) =>
+      next(async () => {
+        if (end !== undefined) return;
+        end = { error: reason ?? new ZarrflowError("aborted", "writing the value was given up", { key }) };
+        await steps.abort(reason);
+      }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { FileCalls } from "./file-calls.ts";
+import { FileReader } from "./file-reader.ts";
+import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
+
+export type { ByteSink } from "./byte-sink.ts";
+export type { ZipFinding } from "./zip/read-directory.ts";
+export { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
+export { ZipWriter, type ZipWriterOptions } from "./zip/zip-writer.ts";
+
+export interface ZipFileOptions extends ZipStoreOptions {
+  /** @default asyncFileCalls */
+  readonly files?: FileCalls;
+}
+
+/**
+ * Opens a zip archive that is a file.
+ *
+ * @throws `not-found`, and as {@link ZipStore.open}.
+ * @example
+ * ```ts
+ * import { openZipFile } from "zarrflow/stores/zip";
+ *
+ * const store = await openZipFile("era5.zarr.zip");
+ * const document = await store.get("t2m/.zarray");
+ * await store.close();
+ * ```
+ */
+export async function openZipFile(
+  path: string,
+  { files, ...options }: ZipFileOptions = {},
+): Promise<ZipStore> {
+  return ZipStore.open(await FileReader.open(path, files), `zip ${path}`, options);
+}

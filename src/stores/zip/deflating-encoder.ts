@@ -1,0 +1,62 @@
+import { PassThrough } from "node:stream";
+import { finished } from "node:stream/promises";
+import { ZipFile } from "yazl";
+import type { ByteSink } from "../byte-sink.ts";
+import { type EntryEncoder, FILE_MODE } from "./entry-encoder.ts";
+
+const PIECE_BYTES = 64 * 1024;
+
+/** Deflates entries, by yazl. What it is given is copied, and may reach the sink later, before `finish` resolves. */
+export class DeflatingEncoder implements EntryEncoder {
+  readonly #zip = new ZipFile();
+  readonly #level: number;
+  /** Rejects when the sink does. */
+  readonly #delivery: Promise<void>;
+  #input = new PassThrough();
+
+  /** @param level 1, fast, to 9, small. */
+  constructor(sink: ByteSink, level: number) {
+    this.#level = level;
+    this.#delivery = deliver(this.#zip.outputStream as AsyncIterable<Buffer>, sink);
+    this.#delivery.catch(() => {});
+  }
+
+  async add(key: string, bytes: Uint8Array): Promise<void> {
+    await this.begin(key);
+    await this.write(bytes);
+    await this.end();
+  }
+
+  async begin(key: string): Promise<void> {
+    this.#input = new PassThrough();
+    this.#zip.addReadStream(this.#input, key, {
+      compressionLevel: this.#level,
+      // yazl takes the local time of this: with it, the bytes are the same in every zone
+      mtime: new Date(1980, 0, 1),
+      forceDosTimestamp: true,
+      mode: FILE_MODE,
+    });
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = Buffer.from(bytes.subarray(at, at + PIECE_BYTES));
+      const taken = new Promise<void>((resolve) => this.#input.write(piece, () => resolve()));
+      await Promise.race([taken, this.#delivery]);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#input.end();
+    await Promise.race([finished(this.#input), this.#delivery]);
+  }
+
+  async finish(): Promise<void> {
+    this.#zip.end();
+    await this.#delivery;
+  }
+}
+
+async function deliver(stream: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {
+  for await (const bytes of stream) await sink.write(bytes);
+}

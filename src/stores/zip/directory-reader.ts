@@ -1,0 +1,148 @@
+import { RandomAccessReader } from "yauzl";
+import type { RangeReader } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+
+const END_BYTES = 22;
+const END_SIGNATURE = 0x06054b50;
+const ZIP64_LOCATOR_BYTES = 20;
+const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
+const ENTRY_SIGNATURE = 0x02014b50;
+const MOST_COMMENT_BYTES = 0xffff;
+const BLOCK_BYTES = 1024 * 1024;
+
+/** A run of bytes of the archive. */
+interface Block {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * An archive as yauzl is to see it: its comment blank, since yauzl would take a signature in there for the end
+ * record, and without bytes glued before its begin. Reads the end of the archive once and the rest of its directory
+ * in blocks of 1 MiB, so that few reads are made.
+ */
+export class DirectoryReader extends RandomAccessReader {
+  /** Bytes before the archive's own begin; its offsets do not count them. */
+  readonly start: number;
+  readonly #reader: RangeReader;
+  readonly #tail: Block;
+  readonly #signal: AbortSignal | undefined;
+  #block: Block | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  private constructor(reader: RangeReader, tail: Block, start: number, signal: AbortSignal | undefined) {
+    super();
+    this.start = start;
+    this.#reader = reader;
+    this.#tail = tail;
+    this.#signal = signal;
+  }
+
+  /** @throws `corrupt-store` when no directory is at the end. */
+  static async open(reader: RangeReader, signal?: AbortSignal): Promise<DirectoryReader> {
+    const length = Math.min(reader.size, ZIP64_LOCATOR_BYTES + END_BYTES + MOST_COMMENT_BYTES);
+    const tail = {
+      at: reader.size - length,
+      bytes: await reader.read(reader.size - length, length, { signal }),
+    };
+    const end = findEnd(tail.bytes);
+    if (end === undefined) {
+      throw new ZarrflowError(
+        "corrupt-store",
+        "no zip directory at the end: this is no zip, or it is cut off",
+      );
+    }
+    tail.bytes.fill(0, end + END_BYTES);
+    return new DirectoryReader(reader, tail, await findStart(reader, tail, end, signal), signal);
+  }
+
+  /** Bytes of the archive from `start` on. */
+  get size(): number {
+    return this.#reader.size - this.start;
+  }
+
+  /** Why a read failed, if one did: yauzl's errors are then only its echo. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  override read(
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: Error | null) => void,
+  ): void {
+    const at = this.start + position;
+    const known = [this.#tail, this.#block].find((block) => block !== undefined && holds(block, at, length));
+    const copy = ({ at: begin, bytes }: Block) => {
+      target.set(bytes.subarray(at - begin, at - begin + length), offset);
+      done(null);
+    };
+    if (known !== undefined) copy(known);
+    else {
+      this.#load(at, length).then(copy, (error) => {
+        this.#failure = { error };
+        done(new Error("a read failed"));
+      });
+    }
+  }
+
+  async #load(at: number, length: number): Promise<Block> {
+    const { size } = this.#reader;
+    if (at + length > size) {
+      throw new ZarrflowError("corrupt-store", "the zip directory reaches outside the file", {
+        expected: at + length,
+        found: size,
+      });
+    }
+    const end = at + length <= this.#tail.at ? this.#tail.at : size;
+    const bytes = await this.#reader.read(at, Math.min(Math.max(length, BLOCK_BYTES), end - at), {
+      signal: this.#signal,
+    });
+    this.#block = { at, bytes };
+    return this.#block;
+  }
+}
+
+function holds({ at, bytes }: Block, position: number, length: number): boolean {
+  return position >= at && position + length <= at + bytes.length;
+}
+
+/** Where in `tail` the end record begins: the last signature whose comment reaches exactly to the end. */
+function findEnd(tail: Uint8Array): number | undefined {
+  const view = viewOf(tail);
+  for (let i = tail.length - END_BYTES; i >= 0; i--) {
+    if (view.getUint32(i, true) !== END_SIGNATURE) continue;
+    if (i + END_BYTES + view.getUint16(i + 20, true) === tail.length) return i;
+  }
+  return undefined;
+}
+
+/**
+ * How many bytes were glued before a finished archive: the directory ends where the end record begins, and the
+ * difference to where the record says it does counts, but only if no directory is where the record says.
+ */
+async function findStart(
+  reader: RangeReader,
+  tail: Block,
+  end: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const view = viewOf(tail.bytes);
+  const locator = end - ZIP64_LOCATOR_BYTES;
+  if (locator >= 0 && view.getUint32(locator, true) === ZIP64_LOCATOR_SIGNATURE) return 0;
+  const directoryBytes = view.getUint32(end + 12, true);
+  const offset = view.getUint32(end + 16, true);
+  const start = tail.at + end - directoryBytes - offset;
+  if (start <= 0 || directoryBytes < 4) return 0;
+  const signatureAt = async (at: number) => viewOf(await reader.read(at, 4, { signal })).getUint32(0, true);
+  const isShifted =
+    (await signatureAt(offset)) !== ENTRY_SIGNATURE &&
+    (await signatureAt(start + offset)) === ENTRY_SIGNATURE;
+  return isShifted ? start : 0;
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

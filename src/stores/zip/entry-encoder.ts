@@ -1,0 +1,14 @@
+/** Writes the bytes of one archive to a sink. Its calls come one after the other. */
+export interface EntryEncoder {
+  /** Writes a whole entry; `bytes` are the caller's again when it resolves. */
+  add(key: string, bytes: Uint8Array): Promise<void>;
+  /** Begins an entry of unknown size. */
+  begin(key: string): Promise<void>;
+  write(bytes: Uint8Array): Promise<void>;
+  end(): Promise<void>;
+  /** Writes the directory, the last bytes of the archive. */
+  finish(): Promise<void>;
+}
+
+/** Permissions of entries that are unpacked: a regular file, `rw-r--r--`. */
+export const FILE_MODE = 0o100644;

@@ -1,0 +1,95 @@
+import { crc32 } from "../../util/crc32.ts";
+import type { ByteSink } from "../byte-sink.ts";
+import { ByteLog } from "./byte-log.ts";
+import type { EntryEncoder } from "./entry-encoder.ts";
+import {
+  dataDescriptor,
+  directoryEntry,
+  endRecords,
+  localHeader,
+  MOST_32_BIT,
+  type StoredEntry,
+} from "./zip-records.ts";
+
+/**
+ * Writes entries as they are, byte for byte as yazl does, but each in the same time: yazl goes over all entries so far
+ * for every new one (60,000 of 4 KiB took it 22 s, and take 1 s here).
+ */
+export class StoredEncoder implements EntryEncoder {
+  readonly #sink: ByteSink;
+  readonly #utf8 = new TextEncoder();
+  readonly #directory = new ByteLog();
+  #entries = 0;
+  /** Bytes written so far. */
+  #offset = 0;
+  #open: StoredEntry | undefined;
+
+  constructor(sink: ByteSink) {
+    this.#sink = sink;
+  }
+
+  async add(key: string, bytes: Uint8Array): Promise<void> {
+    if (bytes.length > MOST_32_BIT) {
+      await this.begin(key);
+      await this.write(bytes);
+      await this.end();
+      return;
+    }
+    const entry = {
+      name: this.#utf8.encode(key),
+      offset: this.#offset,
+      size: bytes.length,
+      crc32: crc32(bytes),
+      sizesFollow: false,
+    };
+    await this.#append(localHeader(entry));
+    await this.#append(bytes);
+    this.#list(entry);
+  }
+
+  async begin(key: string): Promise<void> {
+    this.#open = { name: this.#utf8.encode(key), offset: this.#offset, size: 0, crc32: 0, sizesFollow: true };
+    await this.#append(localHeader(this.#open));
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    const entry = this.#opened();
+    await this.#append(bytes);
+    this.#open = { ...entry, size: entry.size + bytes.length, crc32: crc32(bytes, entry.crc32) };
+  }
+
+  /** States size and CRC in the local header, which all readers understand, where the sink can; else after the data. */
+  async end(): Promise<void> {
+    const entry = this.#opened();
+    if (this.#sink.patch !== undefined && entry.size <= MOST_32_BIT) {
+      const known = { ...entry, sizesFollow: false };
+      await this.#sink.patch(entry.offset, localHeader(known));
+      this.#list(known);
+    } else {
+      await this.#append(dataDescriptor(entry));
+      this.#list(entry);
+    }
+    this.#open = undefined;
+  }
+
+  async finish(): Promise<void> {
+    const offset = this.#offset;
+    for (const block of this.#directory.blocks()) await this.#append(block);
+    await this.#append(endRecords(this.#entries, offset, this.#offset - offset));
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    await this.#sink.write(bytes);
+    this.#offset += bytes.length;
+  }
+
+  #list(entry: StoredEntry): void {
+    this.#directory.append(directoryEntry(entry));
+    this.#entries++;
+  }
+
+  #opened(): StoredEntry {
+    if (this.#open === undefined) throw new TypeError("no entry was begun");
+    return this.#open;
+  }
+}

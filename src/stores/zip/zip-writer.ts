@@ -1,0 +1,195 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ByteSink } from "../byte-sink.ts";
+import { checkKey } from "../key.ts";
+import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
+import { inTurn } from "../writer.ts";
+import { DeflatingEncoder } from "./deflating-encoder.ts";
+import type { EntryEncoder } from "./entry-encoder.ts";
+import { StoredEncoder } from "./stored-encoder.ts";
+
+export interface ZipWriterOptions {
+  /**
+   * Deflates entries at this level, 1 to 9, instead of storing them as they are; chunks mostly are compressed already.
+   *
+   * @default undefined
+   */
+  readonly deflate?: number | undefined;
+}
+
+/**
+ * Writes a zip archive to a sink, from begin to end: one value at a time, each key once, nothing read back before
+ * `finish` has written the directory. The same values in the same order give the same bytes.
+ *
+ * Calls wait for one another; while a writer is open, all others wait for its end. Once the sink fails, or a writer is
+ * aborted that has written something, every later call fails with the reason.
+ *
+ * @see V2-82
+ */
+export class ZipWriter implements WritableStore {
+  readonly singleWriter = true;
+  readonly description: string;
+  readonly #sink: ByteSink;
+  readonly #encoder: EntryEncoder;
+  readonly #keys = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
+  #failure: { readonly reason: unknown } | undefined;
+  #isFinished = false;
+
+  /** @param description the archive in words, such as `zip era5.zarr.zip`. */
+  constructor(sink: ByteSink, description: string, { deflate }: ZipWriterOptions = {}) {
+    if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
+      throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
+    }
+    this.description = description;
+    this.#sink = sink;
+    this.#encoder = deflate === undefined ? new StoredEncoder(sink) : new DeflatingEncoder(sink, deflate);
+  }
+
+  /** @throws `target-not-empty` when the key was written before. */
+  async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
+    checkKey(key);
+    const release = await this.#turn(signal);
+    try {
+      this.#claim(key);
+      await this.#attempt(() => this.#encoder.add(key, bytes));
+    } finally {
+      release();
+    }
+  }
+
+  /** @throws `target-not-empty` when the key was written before. */
+  async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
+    checkKey(key);
+    const release = await this.#turn(signal);
+    let hasBegun = false;
+    const step = async (encode: () => Promise<void>) => {
+      try {
+        await this.#attempt(async () => {
+          if (!hasBegun) {
+            hasBegun = true;
+            await this.#encoder.begin(key);
+          }
+          await encode();
+        });
+      } catch (error) {
+        release();
+        throw error;
+      }
+    };
+    try {
+      this.#claim(key);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return inTurn(
+      {
+        write: (bytes) => step(() => this.#encoder.write(bytes)),
+        commit: async () => {
+          await step(() => this.#encoder.end());
+          release();
+        },
+        abort: async (reason) => {
+          if (hasBegun)
+            this.#fail(reason ?? new ZarrflowError("aborted", "a value was given up half written", { key }));
+          else this.#keys.delete(key);
+          release();
+        },
+      },
+      key,
+      signal,
+    );
+  }
+
+  /** @throws `unsupported-operation` when the key was written: an archive only grows. */
+  async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    if (this.#keys.has(key)) throw this.#unsupported("a zip archive that is being written only grows", key);
+  }
+
+  /** @throws `unsupported-operation` always. */
+  async get(key: string): Promise<never> {
+    throw this.#unsupported("a zip archive cannot be read while it is being written", key);
+  }
+
+  /** @throws `unsupported-operation` always. */
+  async size(key: string): Promise<never> {
+    throw this.#unsupported("a zip archive cannot be read while it is being written", key);
+  }
+
+  /** Writes the directory and closes the sink, after all calls before; a second time, it does nothing. */
+  async finish(): Promise<void> {
+    const release = await this.#turn(undefined);
+    try {
+      if (this.#isFinished) return;
+      await this.#attempt(async () => {
+        await this.#encoder.finish();
+        await this.#sink.close();
+      });
+      this.#isFinished = true;
+    } finally {
+      release();
+    }
+  }
+
+  /** Gives the archive up: later calls fail with `reason`. Does nothing after `finish`. */
+  async abort(reason: unknown): Promise<void> {
+    if (this.#isFinished) return;
+    this.#fail(reason);
+    await this.#sink.abort(reason);
+  }
+
+  /** Waits for the calls before; the next ones wait until the answer is called. */
+  async #turn(signal: AbortSignal | undefined): Promise<() => void> {
+    const before = this.#last;
+    let release = () => {};
+    this.#last = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    try {
+      signal?.throwIfAborted();
+      if (this.#failure !== undefined) throw this.#failure.reason;
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return release;
+  }
+
+  #claim(key: string): void {
+    if (this.#isFinished) throw this.#unsupported("the zip archive is finished", key);
+    if (this.#keys.has(key)) {
+      throw new ZarrflowError(
+        "target-not-empty",
+        "a zip archive holds each key once, and this one is written",
+        {
+          key,
+          store: this.description,
+        },
+      );
+    }
+    this.#keys.add(key);
+  }
+
+  /** Once the sink failed, nothing is known of what it holds. */
+  async #attempt(step: () => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.reason;
+    try {
+      await step();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  /** The reason why all later calls fail: the first one given. */
+  #fail(reason: unknown): unknown {
+    this.#failure ??= { reason };
+    return this.#failure.reason;
+  }
+
+  #unsupported(reason: string, key: string): ZarrflowError {
+    return new ZarrflowError("unsupported-operation", reason, { key, store: this.description });
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { checkKey, checkPrefix, folderOf, isKey } from "../../src/stores/key.ts";
+
+describe("checkKey", () => {
+  it.each([
+    ".zarray",
+    "a/b/0.0",
+    "...",
+    "a/...",
+    "..a",
+    "a..",
+    ".a/b.",
+    "c/0/0",
+    "a b",
+    "é/日本/😀",
+    "__proto__",
+  ])("takes %j", (key) => {
+    expect(isKey(key)).toBe(true);
+    expect(() => checkKey(key)).not.toThrow();
+  });
+
+  it.each([
+    ["", /empty/],
+    ["/a", /leading/],
+    ["a/", /end in/],
+    ["a//b", /empty segment/],
+    ["..", /`\.\.`/],
+    ["a/../b", /`\.\.`/],
+    ["./a", /`\.`/],
+    ["a/.", /`\.`/],
+    ["a\\b", /backslash/],
+    ["a\0", /NUL/],
+    ["a\ud800", /Unicode/],
+  ])("refuses %j, naming the rule", (key, rule) => {
+    expect(isKey(key)).toBe(false);
+    expect(() => checkKey(key)).toThrow(
+      expect.objectContaining({
+        code: "path-not-allowed",
+        reason: expect.stringMatching(rule),
+        details: expect.objectContaining({ key }),
+      }),
+    );
+  });
+});
+
+describe("checkPrefix", () => {
+  it.each(["", "a/", "a/b/", ".../"])("takes %j", (prefix) => {
+    expect(() => checkPrefix(prefix)).not.toThrow();
+  });
+
+  it.each(["a", "/", "../", "a//", "/a/", "a/./"])("refuses %j", (prefix) => {
+    expect(() => checkPrefix(prefix)).toThrow(expect.objectContaining({ code: "path-not-allowed" }));
+  });
+});
+
+describe("folderOf", () => {
+  it.each([
+    ["a", ""],
+    ["a/b", "a"],
+    ["a/b/0.0", "a/b"],
+    ["", ""],
+  ])("of %j is %j", (key, folder) => {
+    expect(folderOf(key)).toBe(folder);
+  });
+});
