@@ -4,7 +4,13 @@
  * @module
  */
 export * from "./flows/index.ts";
-export { ZarrArray, ZarrGroup } from "./hierarchy/node.ts";
+export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
 export { open, openArray, openGroup } from "./hierarchy/open.ts";
 export { walk } from "./hierarchy/walk.ts";
-export { EXIT_CODES, type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "./util/errors.ts";
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  EXIT_CODES,
+  isZarrflowError,
+  ZarrflowError,
+} from "./util/errors.ts";

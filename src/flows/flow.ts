@@ -1,7 +1,7 @@
+import { hasConsolidated } from "../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
 import { open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
-import { hasConsolidated } from "../meta/consolidated.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
@@ -69,7 +69,7 @@ export async function planFlow(
     dialect: dialectNamed(root.layout.dialect),
     change,
     sweep: operation !== "slice" && isListable(root.store),
-    consolidate: root.kind === "group" && anyChange(nodes, change) && (await hasConsolidated(root)),
+    consolidate: root.kind === "group" && anyChange(nodes, change) && (await hasConsolidated(root, signal)),
     maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
     io: positive(options.io ?? DEFAULT_IO, "io"),
   });

@@ -91,8 +91,8 @@ export function* chunksOf(array: ZarrArray, { start, step, shape }: Selection): 
     return chunksHit(dimension, 0, count);
   });
   let index = 0;
-  for (const at of coordsOf(hit.map((chunks) => chunks.length))) {
-    const coords = at.map((i, d) => hit[d]?.[i] ?? 0);
+  for (const at of coordsOf(hit.map(({ count }) => count))) {
+    const coords = at.map((i, d) => hit[d]?.at(i) ?? 0);
     yield { index: index++, coords, region: chunkRegion(coords, chunkShape, array.metadata.shape) };
   }
 }

@@ -139,7 +139,12 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
     if (opened?.kind !== "array" || parsed?.metadata.kind !== "array") {
       throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
     }
-    const target = new ZarrArray({ store: build.store, layout, metadata: parsed.metadata });
+    const target = new ZarrArray({
+      store: build.store,
+      spec: plan.target.store,
+      layout,
+      metadata: parsed.metadata,
+    });
     return { source: opened, target };
   };
   const opened = (job: ArrayJob) => {

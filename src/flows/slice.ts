@@ -1,7 +1,8 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ChunkSpec } from "../codecs/codec.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
-import type { DataType } from "../meta/data-type.ts";
+import { type DataType, isFixed } from "../meta/data-type.ts";
 import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
@@ -10,7 +11,7 @@ import { regrid } from "../streams/regrid.ts";
 import { selectedRegion } from "../streams/selection.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { plainBuffers } from "../util/buffers.ts";
-import { parseBytes } from "../util/byte-size.ts";
+import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
@@ -37,6 +38,9 @@ export interface SliceValues {
 }
 
 const PIECE_BYTES = 2 ** 18;
+
+/** The most bytes, or items of varying size, that are read into memory at once. */
+const MAX_READ = 2 ** 32;
 
 /** A part of an array, read when it is asked for. */
 export class Slice {
@@ -83,12 +87,17 @@ export class Slice {
     return streamFrom(this.#pieces());
   }
 
-  /** All of it in memory. */
+  /**
+   * All of it in memory.
+   *
+   * @throws `resource-limit` for more than one buffer can hold.
+   */
   async read(): Promise<SliceValues> {
     const { array, resolved } = await this.#open();
     const { selection } = resolved;
     const shape = keptShape(resolved);
     const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
+    demandMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
       const whole = this.#decoded(array, selection).pipeThrough(
@@ -178,6 +187,17 @@ async function resolve(source: string | ZarrArray, option: SliceOption | string,
   const array = typeof source === "string" ? await openArray(source, { signal: options.signal }) : source;
   const parsed = typeof option === "string" ? parseSlice(option) : option;
   return { array, resolved: resolveSlice(parsed, array.metadata, array.path) };
+}
+
+function demandMemory({ shape, dataType }: ChunkSpec, path: string): void {
+  const size = product(shape) * (isFixed(dataType) ? dataType.size : 1);
+  if (size <= MAX_READ) return;
+  throw new ZarrflowError("resource-limit", "this is too large to be read into memory", {
+    path,
+    expected: `at most ${formatBytes(MAX_READ)}`,
+    found: formatBytes(size),
+    hint: "take a smaller slice, or stream it with chunks() or bytes()",
+  });
 }
 
 function keptShape({ selection, dropped }: ResolvedSlice): number[] {

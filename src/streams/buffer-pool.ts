@@ -10,7 +10,8 @@ export class BufferPool implements Buffers {
   /** Bytes that free and taken buffers may hold together; beyond it free ones are let go. */
   readonly limit: number;
   readonly #free = new Map<number, ArrayBuffer[]>();
-  readonly #taken = new Set<ArrayBufferLike>();
+  /** Sizes by buffer: one that was transferred to a thread no longer knows its own. */
+  readonly #taken = new Map<ArrayBufferLike, number>();
   #freeBytes = 0;
   #takenBytes = 0;
   #peak = 0;
@@ -32,7 +33,7 @@ export class BufferPool implements Buffers {
   take(byteLength: number): Uint8Array {
     const size = sizeClass(byteLength);
     const buffer = this.#reuse(size) ?? this.#allocate(size);
-    this.#taken.add(buffer);
+    this.#taken.set(buffer, size);
     this.#takenBytes += size;
     this.#peak = Math.max(this.#peak, this.#takenBytes);
     return new Uint8Array(buffer, 0, byteLength);
@@ -40,10 +41,12 @@ export class BufferPool implements Buffers {
 
   give(view: Uint8Array): void {
     const { buffer } = view;
-    if (!this.#taken.delete(buffer)) return;
-    const size = buffer.byteLength;
+    const size = this.#taken.get(buffer);
+    if (size === undefined) return;
+    this.#taken.delete(buffer);
     this.#takenBytes -= size;
-    if (this.#takenBytes + this.#freeBytes + size > this.limit) return;
+    const transferred = buffer.byteLength !== size;
+    if (transferred || this.#takenBytes + this.#freeBytes + size > this.limit) return;
     const free = this.#free.get(size);
     if (free) free.push(buffer as ArrayBuffer);
     else this.#free.set(size, [buffer as ArrayBuffer]);

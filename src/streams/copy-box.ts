@@ -30,7 +30,7 @@ export function copyBox(
   itemSize: number,
 ): void {
   const loops = mergeLoops(shape, from.strides, to.strides);
-  if (loops === undefined) return;
+  if (loops === undefined || itemSize === 0) return;
   const word = wordSize(source, target, itemSize);
   const scale = itemSize / word;
   const wide =

@@ -1,3 +1,4 @@
+import { ZarrflowError } from "../util/errors.ts";
 import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
 
 export interface MapConcurrentOptions {
@@ -8,7 +9,7 @@ export interface MapConcurrentOptions {
 
 /**
  * The one concurrent stage: runs `fn` on up to `concurrency` items at a time and passes results on as they settle,
- * in no particular order (`reorder` is a stage of its own).
+ * in no particular order (`reorder` is a stage of its own). Nothing starts before the first read.
  *
  * The first failure wins: the signal that the other calls were given is aborted with it, and when they have ended
  * the stream errors with that very error. Cancelling the readable side, aborting the writable one or aborting
@@ -16,17 +17,24 @@ export interface MapConcurrentOptions {
  *
  * A pair of streams rather than one `TransformStream`: that tells its transformer of no cancel once its input has
  * been closed, and of no abort while a write is held, so the last calls could not be ended.
+ *
+ * @throws `invalid-option` for a concurrency below 1.
  */
 export function mapConcurrent<I, O>(
   fn: (item: I, context: { readonly signal: AbortSignal }) => Promise<O> | O,
   { concurrency, signal }: MapConcurrentOptions,
 ): TransformStream<I, O> {
+  if (!(concurrency >= 1)) {
+    throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
+  }
   const stop = new AbortController();
-  const running = new Set<Promise<void>>();
+  /** Each call has a signal of its own: runtimes warn of leaks when very many listen on one. */
+  const running = new Map<Promise<void>, AbortController>();
   const ready: O[] = [];
+  let asked = false;
   let wanted = false;
   let closing = false;
-  let slotFreed = () => {};
+  let changed = () => {};
   let output: ReadableStreamDefaultController<O>;
   let input: WritableStreamDefaultController;
 
@@ -35,9 +43,10 @@ export function mapConcurrent<I, O>(
       stopListening();
       stop.abort(reason);
       ready.length = 0;
+      for (const call of running.values()) call.abort(stop.signal.reason);
     }
-    await Promise.all(running);
-    slotFreed();
+    await Promise.all(running.keys());
+    changed();
     output.error(stop.signal.reason);
     input.error(stop.signal.reason);
   };
@@ -45,9 +54,10 @@ export function mapConcurrent<I, O>(
   const stopListening = () => signal?.removeEventListener("abort", onAbort);
 
   const begin = (item: I) => {
+    const controller = new AbortController();
     const call = async () => {
       try {
-        const result = await fn(item, { signal: stop.signal });
+        const result = await fn(item, { signal: controller.signal });
         if (!stop.signal.aborted) ready.push(result);
       } catch (error) {
         void end(error);
@@ -57,7 +67,7 @@ export function mapConcurrent<I, O>(
       running.delete(settled);
       pass();
     });
-    running.add(settled);
+    running.set(settled, controller);
   };
 
   const pass = () => {
@@ -65,12 +75,19 @@ export function mapConcurrent<I, O>(
     if (wanted && ready.length > 0) {
       wanted = false;
       output.enqueue(ready.shift() as O);
-      slotFreed();
+      changed();
     }
     if (closing && running.size + ready.length === 0) {
       closing = false;
       stopListening();
       output.close();
+    }
+  };
+
+  /** Waits while `full`; once stopped, until no call is left. */
+  const hold = async (full: () => boolean) => {
+    while (stop.signal.aborted ? running.size > 0 : full()) {
+      await new Promise<void>((resolve) => (changed = resolve));
     }
   };
 
@@ -80,7 +97,9 @@ export function mapConcurrent<I, O>(
         output = controller;
       },
       pull() {
+        asked = true;
         wanted = true;
+        changed();
         pass();
       },
       async cancel(reason) {
@@ -97,13 +116,13 @@ export function mapConcurrent<I, O>(
       controller.signal.addEventListener("abort", () => void end(controller.signal.reason), { once: true });
     },
     async write(item) {
-      if (!stop.signal.aborted) begin(item);
-      while (running.size + ready.length >= concurrency || (stop.signal.aborted && running.size > 0)) {
-        await new Promise<void>((resolve) => (slotFreed = resolve));
-      }
+      await hold(() => !asked);
+      if (stop.signal.aborted) return;
+      begin(item);
+      await hold(() => running.size + ready.length >= concurrency);
     },
     async close() {
-      await Promise.all(running);
+      await Promise.all(running.keys());
       if (stop.signal.aborted) throw stop.signal.reason;
       closing = true;
       pass();

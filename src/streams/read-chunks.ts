@@ -35,14 +35,22 @@ export function readChunks(
     const key = place.chunkKey(ref.coords);
     const lease = await inFlight?.budget.acquire(inFlight.bytesPerChunk, context.signal);
     let taken: Uint8Array | undefined;
-    const allocate = (byteLength: number) => {
+    const check = (byteLength: number) => {
       if (maxEncodedSize !== undefined && byteLength > maxEncodedSize)
         throw tooLarge(byteLength, maxEncodedSize);
+    };
+    // A store that tries again asks again.
+    const allocate = (byteLength: number) => {
+      check(byteLength);
+      if (taken) buffers.give(taken);
       taken = buffers.take(byteLength);
       return taken;
     };
     try {
       const bytes = await place.store.get(key, { allocate, signal: context.signal });
+      context.signal.throwIfAborted();
+      check(bytes?.length ?? 0);
+      if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
       const chunk = lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
       onRead?.(chunk);
       return chunk;

@@ -74,7 +74,7 @@ export function regrid(
       const [first] = open.keys();
       if (first === undefined) return;
       throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
-        coords: first.split(",").map(Number),
+        coords: first === "" ? [] : first.split(",").map(Number),
         hint: "feed regrid every source chunk of the target chunks, once",
       });
     },

@@ -3,7 +3,7 @@ import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ChunkPlace, EncodedChunk } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { WritableStream } from "./web.ts";
+import type { ReadableStream, WritableStream } from "./web.ts";
 
 export interface WriteChunksOptions {
   /** Writes in flight; 16 by default. */
@@ -16,7 +16,7 @@ export interface WriteChunksOptions {
 
 /**
  * Writes chunks under the keys of `place`: the sink of every flow. Takes ownership of each chunk's bytes; a chunk
- * without bytes is left out. Closing waits for all writes.
+ * without bytes is left out. Closing and aborting wait for all writes that were begun.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key.
  */
@@ -39,23 +39,10 @@ export function writeChunks(
       chunk.release?.();
     }
   };
-  return sinkOf(mapConcurrent(write, { concurrency, signal: options.signal }));
-}
-
-/** The writable side of a transform whose results nobody wants; closing waits until it is drained. */
-function sinkOf<I>(transform: TransformStream<I, void>): WritableStream<I> {
-  const writer = transform.writable.getWriter();
-  const drained = drain(transform.readable);
-  // The writer reports failures as they come; this only keeps the runtime from calling them unhandled.
-  drained.catch(() => {});
-  writer.closed.catch(() => {});
-  return new WritableStream<I>({
-    write: (item) => writer.write(item),
-    async close() {
-      await Promise.all([writer.close(), drained]);
-    },
-    abort: (reason) => writer.abort(reason),
-  });
+  const { readable, writable } = mapConcurrent(write, { concurrency, signal: options.signal });
+  // Whoever writes learns of failures from the writable side.
+  drain(readable).catch(() => {});
+  return writable;
 }
 
 async function drain(readable: ReadableStream<void>): Promise<void> {

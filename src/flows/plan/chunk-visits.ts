@@ -6,13 +6,18 @@ export interface Dimension {
   readonly sourceChunk: number;
 }
 
-/** Source chunks along a dimension that hold any of the results `[first, first + count)`: an ascending list. */
-export function chunksHit({ start, step, sourceChunk }: Dimension, first: number, count: number): number[] {
-  if (count === 0) return [];
-  const from = Math.floor((start + step * first) / sourceChunk);
-  const to = Math.floor((start + step * (first + count - 1)) / sourceChunk);
-  if (step <= sourceChunk) return Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  return Array.from({ length: count }, (_, i) => Math.floor((start + step * (first + i)) / sourceChunk));
+/** Source chunks along a dimension, ascending; computed, not listed. */
+export interface ChunkRun {
+  readonly count: number;
+  at(index: number): number;
+}
+
+/** The source chunks along a dimension that hold any of the results `[first, first + count)`. */
+export function chunksHit({ start, step, sourceChunk }: Dimension, first: number, count: number): ChunkRun {
+  const chunkOf = (result: number) => Math.floor((start + step * result) / sourceChunk);
+  if (step > sourceChunk) return { count, at: (index) => chunkOf(first + index) };
+  const from = chunkOf(first);
+  return { count: count === 0 ? 0 : chunkOf(first + count - 1) - from + 1, at: (index) => from + index };
 }
 
 /**

@@ -52,8 +52,8 @@ export function* readsOf(task: Task): Generator<ChunkRef> {
     return chunksHit(dimension, first, last - first);
   });
   let index = 0;
-  for (const at of coordsOf(hit.map((chunks) => chunks.length))) {
-    const coords = at.map((i, d) => hit[d]?.[i] ?? 0);
+  for (const at of coordsOf(hit.map(({ count }) => count))) {
+    const coords = at.map((i, d) => hit[d]?.at(i) ?? 0);
     yield { index: index++, coords, region: chunkRegion(coords, source.chunkShape, source.shape) };
   }
 }

@@ -1,3 +1,4 @@
+import { gcd } from "../../util/gcd.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits, type Dimension } from "./chunk-visits.ts";
 
@@ -33,7 +34,7 @@ export function searchWindow(search: WindowSearch): Window {
   const { dimensions, chunkShape, grid, maxChunks, wantedChunks } = search;
   let frontier: Window[] = [{ shape: [], visits: 1 }];
   dimensions.forEach((dimension, d) => {
-    const options = windowSizes(grid[d] ?? 1).map((size) => ({
+    const options = windowSizes(grid[d] ?? 1, chunkShape[d] ?? 1, dimension.sourceChunk).map((size) => ({
       size,
       visits: chunkVisits(dimension, size * (chunkShape[d] ?? 1)),
     }));
@@ -52,14 +53,16 @@ export function searchWindow(search: WindowSearch): Window {
   return frontier.reduce((best, window) => (cost(window) < cost(best) ? window : best));
 }
 
-/** Sizes worth trying along a dimension of `n` chunks: those that divide it evenly into 1, 2, 3, ... windows. */
-function windowSizes(n: number): number[] {
-  if (n <= 1) return [1];
+/**
+ * Sizes worth trying along a dimension of `n` chunks: all where they are few; else those that cut it evenly, those
+ * that end where source chunks end, and powers of two.
+ */
+function windowSizes(n: number, chunk: number, sourceChunk: number): number[] {
+  if (n <= MAX_SIZES_PER_DIMENSION) return Array.from({ length: Math.max(1, n) }, (_, i) => i + 1);
   const sizes = new Set<number>();
-  for (let windows = 1; windows < n; windows = Math.max(windows + 1, Math.floor(windows * 1.15))) {
-    sizes.add(Math.ceil(n / windows));
-    if (sizes.size >= MAX_SIZES_PER_DIMENSION - 1) break;
-  }
+  for (let windows = 1; windows <= MAX_SIZES_PER_DIMENSION; windows++) sizes.add(Math.ceil(n / windows));
+  const aligned = sourceChunk / gcd(sourceChunk, chunk);
+  for (let size = aligned; size < n; size *= 2) sizes.add(size);
   for (let size = 1; size < n; size *= 2) sizes.add(size);
   return [...sizes].sort((a, b) => a - b);
 }

@@ -1,0 +1,54 @@
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { gridShape } from "../meta/array-metadata.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { product } from "../util/shape.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
+import { chunkVisits } from "./plan/chunk-visits.ts";
+import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
+import { resolveSlice, type SliceOption } from "./slice-option.ts";
+
+/** What reading a part of an array in C order will do and cost. */
+export interface SlicePlan extends SlabPlan {
+  readonly dataType: string;
+  /** Shape of the slice, in items; a dimension that an index was given for has 1. */
+  readonly shape: readonly number[];
+  readonly slabs: number;
+  /** Source chunks that hold any of the items. */
+  readonly chunksTouched: number;
+  /** Chunks read by chunks touched: how often each is decoded. */
+  readonly readAmplification: number;
+  readonly maxMemory: number;
+}
+
+/**
+ * Plans what `slice` and `digest` do to give items in C order.
+ *
+ * @throws `invalid-selection`; `budget-too-small` with the smallest budget that works.
+ */
+export async function planSlice(
+  array: ZarrArray,
+  option: SliceOption = {},
+  options: PlanOptions = {},
+): Promise<SlicePlan> {
+  const { metadata, path } = array;
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const { selection } = resolveSlice(option, metadata, path);
+  const io = options.io ?? DEFAULT_IO;
+  const plan = planSlabs({ path, metadata, pipeline: await array.pipeline(), selection, maxMemory, io });
+  const touched = selection.shape.map((count, d) => {
+    const { start, step } = selection;
+    const sourceChunk = metadata.chunkGrid.chunkShape[d] ?? 1;
+    const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk };
+    return chunkVisits(dimension, Math.max(1, count));
+  });
+  const chunksTouched = product(touched);
+  return {
+    ...plan,
+    dataType: array.dataType,
+    shape: selection.shape,
+    slabs: product(gridShape(selection.shape, plan.slabShape)),
+    chunksTouched,
+    readAmplification: plan.chunksRead / Math.max(1, chunksTouched),
+    maxMemory,
+  };
+}

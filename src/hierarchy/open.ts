@@ -1,0 +1,97 @@
+import type { DialectName } from "../meta/array-metadata.ts";
+import { detectionKeys } from "../meta/detect.ts";
+import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
+import { openStore, parseStoreUrl } from "../stores/url.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { normalisePath } from "../util/node-path.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
+import { openNode } from "./open-node.ts";
+
+/** What can be opened: a URL, a store (its root), or a path in a store. */
+export type OpenSource = string | Store | { readonly store: Store; readonly path: string };
+
+export interface OpenOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens an array or a group; the dialect is found by itself.
+ *
+ * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
+ * @example
+ * ```ts
+ * import { open } from "zarrflow";
+ *
+ * const node = await open("era5.zarr/t2m");
+ * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
+ * ```
+ */
+export async function open(source: OpenSource, { signal }: OpenOptions = {}): Promise<ZarrNode> {
+  const { store, spec, path, dialect } = await locate(source);
+  const node = await openNode(store, path, { spec, signal, ...(dialect && { dialect }) });
+  if (node) return node;
+  throw await notFound(store, path, signal);
+}
+
+/** Opens an array. @throws as `open`; `not-found` when there is a group instead. */
+export async function openArray(source: OpenSource, options: OpenOptions = {}): Promise<ZarrArray> {
+  const node = await open(source, options);
+  if (node.kind === "array") return node;
+  throw new ZarrflowError("not-found", "there is a group, not an array", {
+    store: node.store.description,
+    path: node.path,
+    hint: "name one of its arrays",
+  });
+}
+
+/** Opens a group. @throws as `open`; `not-found` when there is an array instead. */
+export async function openGroup(source: OpenSource, options: OpenOptions = {}): Promise<ZarrGroup> {
+  const node = await open(source, options);
+  if (node.kind === "group") return node;
+  throw new ZarrflowError("not-found", "there is an array, not a group", {
+    store: node.store.description,
+    path: node.path,
+  });
+}
+
+interface Place {
+  readonly store: Store;
+  readonly spec: StoreSpec;
+  readonly path: string;
+  readonly dialect?: DialectName;
+}
+
+async function locate(source: OpenSource): Promise<Place> {
+  if (typeof source === "string") {
+    const { spec, ...rest } = parseStoreUrl(source);
+    return { store: await openStore(spec), spec, ...rest };
+  }
+  const { store, path } = "get" in source ? { store: source, path: "" } : source;
+  return { store, spec: { kind: "object", description: store.description }, path: normalisePath(path) };
+}
+
+async function notFound(store: Store, path: string, signal: AbortSignal | undefined): Promise<ZarrflowError> {
+  const folder = path === "" && isListable(store) ? await onlyFolderWithMetadata(store, signal) : undefined;
+  return new ZarrflowError("not-found", "no Zarr array or group is here", {
+    store: store.description,
+    path,
+    found: `none of ${detectionKeys(path).join(", ")}`,
+    ...(folder && { hint: `did you mean the folder \`${folder}\` inside it?` }),
+  });
+}
+
+/** The name of the one top folder that is a node: that of a folder zipped with its own name. @see V2-82 */
+async function onlyFolderWithMetadata(
+  store: ListableStore,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const folders: string[] = [];
+  for await (const entry of store.listDirectory("", { signal })) {
+    if (!("prefix" in entry)) continue;
+    const name = entry.prefix.slice(0, -1);
+    const sizes = await Promise.all(detectionKeys(name).map((key) => store.size(key, { signal })));
+    if (sizes.some((size) => size !== undefined)) folders.push(name);
+    if (folders.length > 1) return undefined;
+  }
+  return folders[0];
+}

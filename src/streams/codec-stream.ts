@@ -1,0 +1,76 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec } from "../codecs/codec.ts";
+import type { PlacedCodec } from "../codecs/codec-chain.ts";
+import { codecStep, type Direction } from "../codecs/codec-step.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import type { DecodedChunk, EncodedChunk } from "./chunk.ts";
+import type { CodingOptions } from "./decode-chunks.ts";
+import { TransformStream } from "./web.ts";
+
+/** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other. */
+export type CodedChunk = EncodedChunk | DecodedChunk;
+
+/**
+ * One codec of a chain as a stream of chunks. Those of `loadCodecs` in reverse decode as `decodeChunks` does, which
+ * fuses them, and in order encode as `encodeChunks` does. Takes ownership of what each chunk holds; missing chunks
+ * pass as they are.
+ *
+ * @throws `corrupt-chunk`, `codec-error`, with the chunk's coords and key, and the codec.
+ * @example
+ * ```ts
+ * import { loadCodecs } from "zarrflow/codecs";
+ * import { codecStream, readChunks } from "zarrflow/streams";
+ *
+ * const [bytes, zlib] = await loadCodecs(codecs, spec);
+ * readChunks(place, refs).pipeThrough(codecStream(zlib, "decode")).pipeThrough(codecStream(bytes, "decode"));
+ * ```
+ */
+export function codecStream(
+  placed: PlacedCodec<BytesToBytesCodec>,
+  direction: Direction,
+  options?: CodingOptions,
+): TransformStream<EncodedChunk, EncodedChunk>;
+export function codecStream(
+  placed: PlacedCodec<ArrayToArrayCodec>,
+  direction: Direction,
+  options?: CodingOptions,
+): TransformStream<DecodedChunk, DecodedChunk>;
+export function codecStream(
+  placed: PlacedCodec<ArrayToBytesCodec>,
+  direction: "decode",
+  options?: CodingOptions,
+): TransformStream<EncodedChunk, DecodedChunk>;
+export function codecStream(
+  placed: PlacedCodec<ArrayToBytesCodec>,
+  direction: "encode",
+  options?: CodingOptions,
+): TransformStream<DecodedChunk, EncodedChunk>;
+export function codecStream(
+  placed: PlacedCodec,
+  direction: Direction,
+  options?: CodingOptions,
+): TransformStream<CodedChunk, CodedChunk>;
+export function codecStream(
+  placed: PlacedCodec,
+  direction: Direction,
+  { buffers = plainBuffers }: CodingOptions = {},
+): TransformStream<CodedChunk, CodedChunk> {
+  const step = codecStep(placed, direction, buffers);
+  const { kind } = placed.codec;
+  const givesBytes = kind === "bytes-to-bytes" || (kind === "array-to-bytes" && direction === "encode");
+  return new TransformStream<CodedChunk, CodedChunk>({
+    async transform(chunk, controller) {
+      const { bytes, data, ...ref } = { bytes: undefined, data: undefined, ...chunk };
+      const form = bytes ?? data;
+      try {
+        const result = form && (await step(form));
+        if (givesBytes) controller.enqueue({ ...ref, bytes: result as Uint8Array | undefined });
+        else controller.enqueue({ ...ref, data: result as ChunkData | undefined });
+      } catch (error) {
+        if (isZarrflowError(error)) error.addContext({ coords: ref.coords, key: ref.key });
+        throw error;
+      }
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chunksHit, chunkVisits, type Dimension } from "../../../src/flows/plan/chunk-visits.ts";
+
+const dimension = fc.record({
+  start: fc.nat(40),
+  step: fc.integer({ min: 1, max: 9 }),
+  count: fc.nat(60),
+  sourceChunk: fc.integer({ min: 1, max: 25 }),
+});
+
+/** The chunks that hold the results, item by item. */
+function hitOneByOne({ start, step, sourceChunk }: Dimension, first: number, count: number): number[] {
+  const chunks = new Set<number>();
+  for (let i = first; i < first + count; i++) chunks.add(Math.floor((start + step * i) / sourceChunk));
+  return [...chunks];
+}
+
+test("chunksHit lists exactly the chunks that hold a result", () => {
+  fc.assert(
+    fc.property(dimension, fc.nat(60), fc.nat(60), (d, first, count) => {
+      const run = chunksHit(d, first, count);
+      expect(Array.from({ length: run.count }, (_, i) => run.at(i))).toEqual(hitOneByOne(d, first, count));
+    }),
+  );
+});
+
+test("chunkVisits counts what all windows together hit", () => {
+  fc.assert(
+    fc.property(dimension, fc.integer({ min: 1, max: 70 }), (d, window) => {
+      let visits = 0;
+      for (let first = 0; first < d.count; first += window) {
+        visits += hitOneByOne(d, first, Math.min(window, d.count - first)).length;
+      }
+      expect(chunkVisits(d, window)).toBe(visits);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("chunkVisits of a dimension of 10^12 items takes no time", () => {
+  const d = { start: 5, step: 1, count: 1e12, sourceChunk: 1000 };
+  expect(chunkVisits(d, 1000)).toBe(2e9);
+  expect(chunkVisits({ ...d, start: 0 }, 1000)).toBe(1e9);
+  expect(chunkVisits({ ...d, start: 0 }, 1500)).toBe(
+    1e9 + Math.ceil(1e12 / 1500) - Math.floor((Math.ceil(1e12 / 1500) - 1) / 2) - 1,
+  );
+});

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BufferPool } from "../../src/streams/buffer-pool.ts";
+
+const KIB = 1024;
+
+describe("BufferPool", () => {
+  it("gives buffers of exactly the length asked for", () => {
+    const pool = new BufferPool(2 ** 20);
+    for (const length of [0, 1, 4095, 4096, 4097, 5000, 100_000]) expect(pool.take(length).length).toBe(length);
+  });
+
+  it("counts what is taken by the buffer behind it: at most a quarter more than asked, from 4 KiB on", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 22 }), (length) => {
+        const pool = new BufferPool(2 ** 30);
+        const bytes = pool.take(length);
+        expect(pool.taken).toBe(bytes.buffer.byteLength);
+        expect(pool.taken).toBeGreaterThanOrEqual(length);
+        expect(pool.taken).toBeLessThanOrEqual(Math.max(4 * KIB, length * 1.25));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("uses a buffer again for another length of its class", () => {
+    const pool = new BufferPool(2 ** 20);
+    const first = pool.take(10_000);
+    pool.give(first);
+    const second = pool.take(9_000);
+    expect(second.buffer).toBe(first.buffer);
+    expect(second.length).toBe(9_000);
+    expect(pool.take(10_000).buffer).not.toBe(first.buffer);
+  });
+
+  it("knows what is taken, and the most that ever was", () => {
+    const pool = new BufferPool(2 ** 20);
+    const a = pool.take(4 * KIB);
+    const b = pool.take(8 * KIB);
+    expect(pool.taken).toBe(12 * KIB);
+    pool.give(a);
+    pool.give(b);
+    expect(pool.taken).toBe(0);
+    expect(pool.peak).toBe(12 * KIB);
+  });
+
+  it("takes back a buffer by any view of it", () => {
+    const pool = new BufferPool(2 ** 20);
+    const bytes = pool.take(8 * KIB);
+    pool.give(bytes.subarray(100, 200));
+    expect(pool.taken).toBe(0);
+    expect(pool.take(8 * KIB).buffer).toBe(bytes.buffer);
+  });
+
+  it("ignores what is given twice, so that nobody shares a buffer", () => {
+    const pool = new BufferPool(2 ** 20);
+    const bytes = pool.take(4 * KIB);
+    pool.give(bytes);
+    pool.give(bytes);
+    expect(pool.taken).toBe(0);
+    expect(pool.take(4 * KIB).buffer).not.toBe(pool.take(4 * KIB).buffer);
+  });
+
+  it("ignores what is not its own", () => {
+    const pool = new BufferPool(2 ** 20);
+    const foreign = new Uint8Array(4 * KIB);
+    pool.give(foreign);
+    pool.give(new BufferPool(2 ** 20).take(4 * KIB));
+    expect(pool.taken).toBe(0);
+    expect(pool.take(4 * KIB).buffer).not.toBe(foreign.buffer);
+  });
+
+  it("counts out a buffer that was transferred, and does not use it again", () => {
+    const pool = new BufferPool(2 ** 20);
+    const bytes = pool.take(4 * KIB);
+    structuredClone(bytes, { transfer: [bytes.buffer as ArrayBuffer] });
+    pool.give(bytes);
+    expect(pool.taken).toBe(0);
+    expect(pool.take(4 * KIB).length).toBe(4 * KIB);
+  });
+
+  it("keeps no free buffer that would pass the limit", () => {
+    const pool = new BufferPool(8 * KIB);
+    const [a, b, c] = [pool.take(4 * KIB), pool.take(4 * KIB), pool.take(4 * KIB)];
+    pool.give(a);
+    expect(pool.take(4 * KIB).buffer).not.toBe(a.buffer);
+    pool.give(b);
+    pool.give(c);
+    expect(pool.taken).toBe(4 * KIB);
+    expect(pool.peak).toBe(12 * KIB);
+  });
+
+  it("lets free buffers go to make room for one of another size", () => {
+    const pool = new BufferPool(16 * KIB);
+    const small = [pool.take(4 * KIB), pool.take(4 * KIB)];
+    for (const bytes of small) pool.give(bytes);
+    pool.take(16 * KIB);
+    expect(small.map(({ buffer }) => buffer)).not.toContain(pool.take(4 * KIB).buffer);
+  });
+
+  it("never hands one buffer to two, whatever is taken and given", () => {
+    const steps = fc.array(fc.record({ length: fc.nat(40_000), give: fc.nat(5) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (script) => {
+        const pool = new BufferPool(64 * KIB);
+        const held: Uint8Array[] = [];
+        for (const { length, give } of script) {
+          held.push(pool.take(length));
+          const [given] = held.splice(give, 1);
+          if (given) pool.give(given);
+          const buffers = new Set(held.map(({ buffer }) => buffer));
+          expect(buffers.size).toBe(held.length);
+          expect(pool.taken).toBe([...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
