@@ -19,13 +19,24 @@ export interface ChunkKeyEncoding {
 
 /**
  * One codec by its normal name (`blosc`, `zlib`, `delta`, `bytes`, `transpose`, ...) and normal configuration:
- * the v3 form where v3 has the codec, else the numcodecs form without `id`.
+ * the v3 form where v3 has the codec, else the numcodecs form without `id`. Inner codecs of `sharding_indexed` are
+ * objects of normal `name` and `configuration` in turn. ZEP 7's layout of variable data is the array -> bytes codec
+ * `zep0007` with `offset_size` 4 or 8.
  */
 export interface CodecConfig {
   readonly name: string;
   readonly configuration: JsonObject;
-  /** The codec as its document stated it, so that writing the same dialect loses nothing. */
-  readonly stated?: { readonly dialect: DialectName; readonly json: JsonValue };
+  /**
+   * The codec as its document stated it, so that writing the same dialect loses nothing, and the JSON pointer at
+   * which that document names it.
+   */
+  readonly stated?: Stated & { readonly pointer: string };
+}
+
+/** Something as the document of one dialect put it. */
+export interface Stated<T extends JsonValue = JsonValue> {
+  readonly dialect: DialectName;
+  readonly json: T;
 }
 
 /**
@@ -34,7 +45,7 @@ export interface CodecConfig {
  */
 export interface FillValue {
   readonly bytes: Uint8Array | null;
-  readonly stated?: { readonly dialect: DialectName; readonly json: JsonValue };
+  readonly stated?: Stated;
 }
 
 /**
@@ -54,13 +65,27 @@ export interface ArrayMetadata {
   readonly attributes: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
   /** What only the dialect that stated it can hold: other names of its document. */
-  readonly extra?: { readonly dialect: DialectName; readonly json: JsonObject };
+  readonly extra?: Stated<JsonObject>;
+  readonly wording?: Wording;
 }
 
 export interface GroupMetadata {
   readonly kind: "group";
   readonly attributes: JsonObject;
-  readonly extra?: { readonly dialect: DialectName; readonly json: JsonObject };
+  readonly extra?: Stated<JsonObject>;
+  readonly wording?: Wording;
+}
+
+/**
+ * Members of the document that its dialect would write in other words: each holds again as long as what would be
+ * written instead is still the same. It never says more than the rest of the metadata.
+ */
+export interface Wording {
+  readonly dialect: DialectName;
+  /** As the document has them; absent where it leaves them out. */
+  readonly stated: JsonObject;
+  /** As they would be written; absent where they would be left out. */
+  readonly usual: JsonObject;
 }
 
 export type NodeMetadata = ArrayMetadata | GroupMetadata;

@@ -30,6 +30,11 @@ export interface ParsedNode {
   readonly findings: readonly Finding[];
 }
 
+export interface WriteOptions {
+  /** Pointers, as a `loss-refused` names them, of what may be left out or lose precision. */
+  readonly allowLoss?: readonly string[] | undefined;
+}
+
 /** One dialect of Zarr: documents to the model and back. Pure. */
 export interface Dialect {
   readonly name: DialectName;
@@ -45,5 +50,5 @@ export interface Dialect {
    *
    * @throws `loss-refused` with the JSON pointers of what this dialect cannot hold.
    */
-  write(metadata: NodeMetadata, layout: NodeLayout): Map<string, Uint8Array>;
+  write(metadata: NodeMetadata, layout: NodeLayout, options?: WriteOptions): Map<string, Uint8Array>;
 }

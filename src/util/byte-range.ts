@@ -1,12 +1,22 @@
 /** A run of bytes within a value: from an offset (to the end where `length` is absent), or the last `suffix` bytes. */
 export type ByteRange = { readonly offset: number; readonly length?: number } | { readonly suffix: number };
 
+export interface RangeReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A buffer of `length` bytes that readers which can fill and return; others return a new one. */
+  readonly into?: Uint8Array | undefined;
+}
+
 /** Something of known size that can be read in part: a file, an object, an entry of a zip, a shard. */
 export interface RangeReader {
   /** Size in bytes. */
   readonly size: number;
-  /** Reads exactly `length` bytes from `offset`; fewer is a `short-read`. */
-  read(offset: number, length: number, options?: { signal?: AbortSignal | undefined }): Promise<Uint8Array>;
+  /** Whether each read is a round trip over a network, so that one long read beats two short ones. */
+  readonly remote?: boolean;
+  /** Reads exactly `length` bytes from `offset`, which are the caller's; fewer is a `short-read`. */
+  read(offset: number, length: number, options?: RangeReadOptions): Promise<Uint8Array>;
+  /** Releases handles, once all reads have settled. */
+  close?(): Promise<void>;
 }
 
 /** The absolute bounds of `range` in a value of `size` bytes, cut at its end. */

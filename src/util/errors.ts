@@ -49,6 +49,8 @@ export interface ErrorDetails {
   coords?: readonly number[];
   /** JSON pointer into the metadata document. */
   pointer?: string;
+  /** All the pointers, where a `loss-refused` has several. */
+  pointers?: readonly string[];
   /** The offending value; shortened to 80 characters. */
   value?: unknown;
   /** Name of the codec that failed. */

@@ -1,0 +1,144 @@
+import { parseJson } from "../util/json-parse.ts";
+import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
+import type { JsonObject } from "../util/json-value.ts";
+import { writeJson } from "../util/json-write.ts";
+import type { DialectName } from "./array-metadata.ts";
+import type { Documents, Finding } from "./dialect.ts";
+import { expectObject, integerOf, invalid, isObject, member, refusal, required } from "./expect.ts";
+import { joinKey } from "./join-key.ts";
+
+/** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */
+
+/** Largest consolidated document, in bytes. */
+const MAX_BYTES = 2 ** 29;
+
+const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
+
+/**
+ * The documents in a `.zmetadata` that lies in the group at `path`, by key. Keys of other kinds, and ones that would
+ * leave the group, are passed over.
+ *
+ * @throws `invalid-metadata`, `unsupported-format`.
+ * @see V2-78
+ */
+export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string, Uint8Array> {
+  const allowNonFinite = ([, key, name]: JsonPath) =>
+    isNamed(String(key), ".zattrs") || (isNamed(String(key), ".zarray") && name === "fill_value");
+  const root = expectObject(parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite }), "");
+  const format = required(root, "zarr_consolidated_format");
+  if (integerOf(format) !== 1n) {
+    throw refusal("unsupported-format", "/zarr_consolidated_format", "not the number 1", format);
+  }
+  const metadata = expectObject(required(root, "metadata"), "/metadata");
+  const documents = Object.entries(metadata).filter(
+    ([key]) => isInside(key) && V2_DOCUMENTS.some((name) => isNamed(key, name)),
+  );
+  return new Map(documents.map(([key, document]) => [joinKey(path, key), toBytes(document)]));
+}
+
+/**
+ * The documents that the `zarr.json` of the group at `path` has consolidated, by key; undefined when it has none
+ * that can be used.
+ *
+ * @throws `invalid-metadata`
+ * @see V3-19
+ */
+export function readConsolidatedV3(
+  bytes: Uint8Array,
+  path: string,
+  findings: Finding[] = [],
+): Map<string, Uint8Array> | undefined {
+  const allowNonFinite = (names: JsonPath) => names.includes("attributes");
+  const root = expectObject(parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite }), "");
+  const pointer = "/consolidated_metadata";
+  const stated = member(root, "consolidated_metadata") ?? null;
+  if (stated === null) return undefined;
+  const consolidated = expectObject(stated, pointer);
+  const kind = member(consolidated, "kind");
+  if (kind !== "inline") {
+    findings.push({ message: "consolidated metadata of another kind than inline are passed over", pointer });
+    return undefined;
+  }
+  const metadata = expectObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
+  const documents = Object.entries(metadata).filter(([below]) => isInside(below));
+  return new Map(
+    documents.map(([below, document]) => [joinKey(joinKey(path, below), "zarr.json"), toBytes(document)]),
+  );
+}
+
+/**
+ * Adds what consolidates the group at `path` to `documents`, which hold it and the nodes below it by key, in
+ * publishing order; without a group there, and in dialects that know nothing of the kind, they are returned as they
+ * are. Documents are repeated as they are, bare NaN tokens too.
+ */
+export function consolidate(
+  dialect: DialectName,
+  path: string,
+  documents: Documents,
+): Map<string, Uint8Array> {
+  if (dialect === "v2" && documents.has(joinKey(path, ".zgroup"))) {
+    return new Map([...documents, [joinKey(path, ".zmetadata"), writeConsolidatedV2(documents, path)]]);
+  }
+  const rootKey = joinKey(path, "zarr.json");
+  const root = documents.get(rootKey);
+  if (dialect !== "v3" || root === undefined) return new Map(documents);
+  const consolidated = writeConsolidatedV3(root, documents, path);
+  return new Map([...documents].map(([key, bytes]) => [key, key === rootKey ? consolidated : bytes]));
+}
+
+/** A `.zmetadata` in the form of the reference. */
+export function writeConsolidatedV2(documents: Documents, path: string): Uint8Array {
+  const metadata = below(documents, path).filter(([key]) => V2_DOCUMENTS.some((name) => isNamed(key, name)));
+  const root = { metadata: Object.fromEntries(metadata), zarr_consolidated_format: 1 };
+  return encode(writeJson(root, { indent: 4, sortNames: true, ascii: true, nonFinite: "token" }));
+}
+
+/** The group document `root` with the documents below `path` inline; an array's is returned as it is. */
+export function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
+  const { node_type: type, consolidated_metadata: _, ...members } = parse(root);
+  if (type !== "group") return root;
+  const nodes = below(documents, path)
+    .filter(([key]) => key.endsWith("/zarr.json"))
+    .map(([key, document]): [string, JsonObject] => [
+      key.slice(0, -"/zarr.json".length),
+      withoutConsolidated(document),
+    ]);
+  const consolidated = { kind: "inline", must_understand: false, metadata: Object.fromEntries(nodes) };
+  const document = { ...members, consolidated_metadata: consolidated, node_type: type };
+  return encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "token" }));
+}
+
+/** The documents below `path`, by the rest of their key, parsed. */
+function below(documents: Documents, path: string): [string, JsonObject][] {
+  const prefix = joinKey(path, "");
+  return [...documents]
+    .filter(([key]) => key.startsWith(prefix))
+    .map(([key, bytes]) => [key.slice(prefix.length), parse(bytes)]);
+}
+
+function withoutConsolidated({ consolidated_metadata: _, ...document }: JsonObject): JsonObject {
+  return document;
+}
+
+function parse(bytes: Uint8Array): JsonObject {
+  const json = parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite: () => true });
+  if (!isObject(json)) throw invalid("", "must be an object", json);
+  return json;
+}
+
+function isNamed(key: string, name: string): boolean {
+  return key === name || key.endsWith(`/${name}`);
+}
+
+/** Whether a key or path stays in its group. */
+function isInside(key: string): boolean {
+  return !/(?:^|\/)\.{0,2}(?:\/|$)|\\/.test(key);
+}
+
+function toBytes(document: JsonObject[string]): Uint8Array {
+  return encode(writeJson(document, { nonFinite: "token" }));
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,71 @@
+import { isZarrflowError } from "../util/errors.ts";
+import { parseJson } from "../util/json-parse.ts";
+import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+import type { DialectName, Stated } from "./array-metadata.ts";
+import type { Finding, NodeLayout } from "./dialect.ts";
+import { expectObject, member } from "./expect.ts";
+import type { Losses } from "./losses.ts";
+
+/** What documents of all dialects have in common. */
+
+/** Runs `read` over one document, and says in its errors which one it was. */
+export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isZarrflowError(error)) error.addContext({ format: layout.dialect, path: layout.path, key });
+    throw error;
+  }
+}
+
+/**
+ * The document as an object. Bare NaN tokens are taken where `allowNonFinite` says so, each with a finding.
+ *
+ * @see J-2
+ */
+export function parseDocument(
+  bytes: Uint8Array,
+  findings: Finding[],
+  allowNonFinite: (path: JsonPath) => boolean,
+): JsonObject {
+  const json = parseJson(bytes, {
+    allowNonFinite: (path) => {
+      const allowed = allowNonFinite(path);
+      if (allowed)
+        findings.push({ message: "a bare NaN or Infinity, which is not JSON", pointer: pointerOf(path) });
+      return allowed;
+    },
+  });
+  return expectObject(json, "");
+}
+
+/** The names of `document` beyond `known`. */
+export function otherNames(document: JsonObject, known: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !known.includes(name)));
+}
+
+/** Other names to write again; those that another dialect stated are a loss. */
+export function keptNames(
+  extra: Stated<JsonObject> | undefined,
+  dialect: DialectName,
+  losses: Losses,
+): JsonObject {
+  if (extra === undefined || extra.dialect === dialect) return extra?.json ?? {};
+  for (const name of Object.keys(extra.json)) {
+    losses.add(pointerTo("", name), `a name of ${extra.dialect} alone`);
+  }
+  return {};
+}
+
+/** Notes the numbers that JSON cannot hold; written, they become `null`. @see J-2 */
+export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses): void {
+  if (typeof value === "number" && !Number.isFinite(value)) losses.add(pointer, `${value} is not JSON`);
+  if (typeof value !== "object" || value === null || value instanceof JsonNumber) return;
+  for (const [name, item] of Object.entries(value)) noteNonFinite(item, pointerTo(pointer, name), losses);
+}
+
+/** An optional object: attributes. */
+export function attributesOf(document: JsonObject): JsonObject {
+  return expectObject(member(document, "attributes") ?? {}, "/attributes");
+}

@@ -1,0 +1,111 @@
+import { parseInteger } from "../util/decimal.ts";
+import { type ErrorCode, ZarrflowError } from "../util/errors.ts";
+import { pointerTo } from "../util/json-pointer.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+import { writeJson } from "../util/json-write.ts";
+import { MAX_ITEM_SIZE } from "./data-type.ts";
+
+/** The error for a value that breaks a rule of its format. */
+export function invalid(pointer: string, reason: string, value?: JsonValue): ZarrflowError {
+  return refusal("invalid-metadata", pointer, reason, value);
+}
+
+export function refusal(
+  code: ErrorCode,
+  pointer: string,
+  reason: string,
+  value?: JsonValue,
+  hint?: string,
+): ZarrflowError {
+  const shown = value === undefined ? undefined : writeJson(value, { nonFinite: "token" });
+  return new ZarrflowError(code, reason, { pointer, value: shown, ...(hint && { hint }) });
+}
+
+/** An own member of `object`; never one that it inherits. */
+export function member(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
+}
+
+/** @throws `invalid-metadata` at the name when it is absent. */
+export function required(object: JsonObject, name: string, pointer = ""): JsonValue {
+  const value = member(object, name);
+  if (value === undefined) throw invalid(pointerTo(pointer, name), `\`${name}\` is required`);
+  return value;
+}
+
+export function expectObject(value: JsonValue, pointer: string): JsonObject {
+  if (!isObject(value)) throw invalid(pointer, "must be an object", value);
+  return value;
+}
+
+export function expectList(value: JsonValue, pointer: string): JsonValue[] {
+  if (!Array.isArray(value)) throw invalid(pointer, "must be a list", value);
+  return value;
+}
+
+export function expectString(value: JsonValue, pointer: string): string {
+  if (typeof value !== "string") throw invalid(pointer, "must be a string", value);
+  return value;
+}
+
+/** One of `words`. */
+export function expectWord<T extends string>(value: JsonValue, words: readonly T[], pointer: string): T {
+  const word = words.find((candidate) => candidate === value);
+  if (word === undefined) {
+    throw invalid(pointer, `must be ${words.map((w) => JSON.stringify(w)).join(" or ")}`, value);
+  }
+  return word;
+}
+
+/** An integer token of at least `least` that a JavaScript number holds exactly. */
+export function expectInteger(value: JsonValue, least: number, pointer: string): number {
+  const integer = integerOf(value);
+  if (integer === undefined || integer < least || integer > Number.MAX_SAFE_INTEGER) {
+    throw invalid(pointer, `must be an integer from ${least} to 2^53 - 1`, value);
+  }
+  return Number(integer);
+}
+
+/** The exact value of an integer token, written without fraction or exponent. */
+export function integerOf(value: JsonValue): bigint | undefined {
+  const token = tokenOf(value);
+  return token !== undefined && /^-?[0-9]+$/.test(token) ? parseInteger(token) : undefined;
+}
+
+/** A number as a token; undefined for what is no finite number. */
+export function tokenOf(value: JsonValue): string | undefined {
+  if (value instanceof JsonNumber) return value.text;
+  return typeof value === "number" && Number.isFinite(value) ? String(value) : undefined;
+}
+
+export function expectShape(value: JsonValue, pointer: string): number[] {
+  return expectList(value, pointer).map((n, d) => expectInteger(n, 0, pointerTo(pointer, d)));
+}
+
+/**
+ * A chunk shape for `shape`: the same rank, each at least 1. A 0 is taken along a dimension of 0, where no chunk
+ * exists, and read as 1.
+ */
+export function expectChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
+  const list = expectList(value, pointer);
+  if (list.length !== shape.length) {
+    throw invalid(pointer, `must have ${shape.length} numbers, one a dimension`, value);
+  }
+  return list.map((n, d) => Math.max(expectInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
+}
+
+/** @throws `resource-limit` when an element would be larger than any element may be. */
+export function limitItemSize(size: number, pointer: string): void {
+  if (size <= MAX_ITEM_SIZE) return;
+  throw new ZarrflowError("resource-limit", "an element is too large", {
+    pointer,
+    expected: `at most ${MAX_ITEM_SIZE} bytes`,
+    found: size,
+  });
+}

@@ -1,0 +1,74 @@
+import { pointerTo } from "../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { expectObject, expectString, invalid, isObject, member, refusal, required } from "./expect.ts";
+
+/** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. @see V3-13 */
+export interface Extension {
+  readonly name: string;
+  readonly configuration: JsonObject;
+  /** Whether a reader must give up when it does not know the name. */
+  readonly mustUnderstand: boolean;
+  /** Pointer of the whole. */
+  readonly pointer: string;
+  /** Members beyond the three that are defined. */
+  readonly others: readonly string[];
+}
+
+/** Reads a bare name or `{ name, configuration?, must_understand? }`. @throws `invalid-metadata` */
+export function parseExtension(value: JsonValue, pointer: string): Extension {
+  if (typeof value === "string") {
+    return { name: value, configuration: {}, mustUnderstand: true, pointer, others: [] };
+  }
+  const object = expectObject(value, pointer);
+  const name = expectString(required(object, "name", pointer), pointerTo(pointer, "name"));
+  const configuration = member(object, "configuration") ?? {};
+  const mustUnderstand = member(object, "must_understand") ?? true;
+  if (typeof mustUnderstand !== "boolean") {
+    throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
+  }
+  return {
+    name,
+    configuration: expectObject(configuration, pointerTo(pointer, "configuration")),
+    mustUnderstand,
+    pointer,
+    others: Object.keys(object).filter((key) => !["name", "configuration", "must_understand"].includes(key)),
+  };
+}
+
+/**
+ * Holds that the extension has no members but its own and, in its configuration, `known`; ones that say
+ * `must_understand: false` are passed over.
+ *
+ * @throws `unsupported-extension` at the unknown name.
+ */
+export function expectNoOthers(
+  value: JsonValue,
+  { configuration, others, pointer }: Extension,
+  known: readonly string[] = [],
+): void {
+  if (isObject(value)) refuseUnknown(value, others, pointer);
+  const unknown = Object.keys(configuration).filter((name) => !known.includes(name));
+  refuseUnknown(configuration, unknown, pointerTo(pointer, "configuration"));
+}
+
+/** @throws `unsupported-extension` at the first of `names` whose value does not say that it may be ignored. */
+export function refuseUnknown(object: JsonObject, names: readonly string[], pointer: string): void {
+  const refused = names.find((name) => !mayBeIgnored(member(object, name)));
+  if (refused === undefined) return;
+  throw refusal(
+    "unsupported-extension",
+    pointerTo(pointer, refused),
+    `the name \`${refused}\` is not known here`,
+    member(object, refused),
+    "Only an object with `must_understand: false` may be passed over.",
+  );
+}
+
+function mayBeIgnored(value: JsonValue | undefined): boolean {
+  return isObject(value) && member(value, "must_understand") === false;
+}
+
+/** The form in which extensions are written: an object, its configuration only where there is any. @see V3-14 */
+export function writeExtension(name: string, configuration: JsonObject = {}): JsonObject {
+  return Object.keys(configuration).length === 0 ? { name } : { name, configuration };
+}

@@ -1,0 +1,22 @@
+export type {
+  ArrayMetadata,
+  ChunkGrid,
+  ChunkKeyEncoding,
+  CodecConfig,
+  DialectName,
+  FillValue,
+  GroupMetadata,
+  NodeMetadata,
+  Stated,
+  Wording,
+} from "./array-metadata.ts";
+export { gridShape } from "./array-metadata.ts";
+export { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
+export { consolidate, readConsolidatedV2, readConsolidatedV3 } from "./consolidated.ts";
+export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
+export { isFixed } from "./data-type.ts";
+export { describeCodec, describeDataType } from "./describe.ts";
+export { detectDialect, detectionKeys } from "./detect.ts";
+export type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
+export { type DialectOptions, dialectNamed } from "./dialects.ts";
+export type { V2Options } from "./v2.ts";

@@ -1,0 +1,35 @@
+import { ZarrflowError } from "../util/errors.ts";
+
+/** What a dialect cannot hold of a node's metadata, gathered so that one error names all of it. */
+export class Losses {
+  readonly #allowed: readonly string[];
+  readonly #refused: { readonly pointer: string; readonly reason: string }[] = [];
+
+  constructor(allowed: readonly string[] = []) {
+    this.#allowed = allowed;
+  }
+
+  /** Notes that what is at `pointer` would be lost; it may be allowed, and is then left out. */
+  add(pointer: string, reason: string): void {
+    const isAllowed = this.#allowed.some((one) => pointer === one || pointer.startsWith(`${one}/`));
+    if (!isAllowed) this.require(pointer, reason);
+  }
+
+  /** Notes that the data cannot be read without what is at `pointer`. */
+  require(pointer: string, reason: string): void {
+    this.#refused.push({ pointer, reason });
+  }
+
+  /** @throws `loss-refused` unless everything was allowed. */
+  check(format: string, path: string): void {
+    const [first] = this.#refused;
+    if (first === undefined) return;
+    const list = this.#refused.map(({ pointer, reason }) => `${pointer} (${reason})`).join(", ");
+    throw new ZarrflowError("loss-refused", `${format} cannot hold ${list}`, {
+      format,
+      path,
+      pointers: [...new Set(this.#refused.map(({ pointer }) => pointer))],
+      hint: "Allow each loss by its pointer, or choose a dialect that holds it.",
+    });
+  }
+}

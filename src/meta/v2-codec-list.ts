@@ -1,0 +1,120 @@
+import { pointerTo } from "../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import type { CodecConfig } from "./array-metadata.ts";
+import { type DataType, type Endian, isFixed } from "./data-type.ts";
+import { hasByteOrder } from "./element-order.ts";
+import { expectList, invalid, member } from "./expect.ts";
+import type { Losses } from "./losses.ts";
+import { parseV2Codec, writeV2Codec } from "./v2-codec.ts";
+import type { StoredType } from "./v2-data-type.ts";
+
+/** The members of `.zarray` that become codecs. */
+export interface V2Coding {
+  readonly order: "C" | "F";
+  readonly filters: JsonValue;
+  readonly compressor: JsonValue;
+}
+
+/** What `|O` holds, by the filter that must come first. @see V2-56 */
+const OBJECT_CODECS = new Map<string, DataType>([
+  ["vlen-utf8", { kind: "string" }],
+  ["vlen-bytes", { kind: "binary" }],
+  ["categorize", { kind: "string" }],
+  ["vlen-array", { kind: "object" }],
+  ["json2", { kind: "object" }],
+  ["msgpack2", { kind: "object" }],
+]);
+
+const COMPRESSORS = ["blosc", "zlib", "gzip", "bz2", "lzma", "zstd", "lz4"];
+
+/**
+ * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
+ * data type, of which `|O` alone does not tell.
+ *
+ * @throws `invalid-metadata`, `unsupported-codec`.
+ */
+export function parseV2Codecs(
+  { order, filters, compressor }: V2Coding,
+  { dataType, endian }: StoredType,
+  rank: number,
+): { readonly codecs: CodecConfig[]; readonly dataType: DataType } {
+  const list = filters === null ? [] : expectList(filters, "/filters");
+  const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
+  if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
+  const transpose = order === "F" && rank > 1 ? [reversal(rank)] : [];
+  if (isFixed(dataType)) {
+    const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
+    return { codecs: [...transpose, bytes, ...parsed], dataType };
+  }
+  const objects = list.length > 0 ? OBJECT_CODECS.get(parsed[0]?.name ?? "") : undefined;
+  if (objects === undefined) {
+    throw invalid(
+      "/filters",
+      `objects need a first filter: ${[...OBJECT_CODECS.keys()].join(", ")}`,
+      filters,
+    );
+  }
+  return { codecs: [...transpose, ...parsed], dataType: objects };
+}
+
+function reversal(rank: number): CodecConfig {
+  return {
+    name: "transpose",
+    configuration: { order: Array.from({ length: rank }, (_, d) => rank - 1 - d) },
+  };
+}
+
+/** The coding of a normal codec list, and the byte order that it gives to elements. */
+export function writeV2Codecs(
+  codecs: readonly CodecConfig[],
+  dataType: DataType,
+  rank: number,
+  losses: Losses,
+): V2Coding & { readonly endian: Endian | undefined } {
+  const pointerAt = (i: number) => codecs[i]?.stated?.pointer ?? pointerTo("/codecs", i);
+  const toBytes = codecs.findIndex((codec) => makesBytes(codec, dataType));
+  const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
+  const stranger = inFront.findIndex(({ name }) => name !== "transpose");
+  if (stranger >= 0) losses.require(pointerAt(stranger), `the codec \`${codecs[stranger]?.name}\``);
+  const order = orderOf(inFront, rank);
+  if (order === undefined) losses.require(pointerAt(0), "an order other than C and F");
+  const bytes = codecs[toBytes];
+  if (bytes === undefined) return { order: "C", filters: null, compressor: null, endian: undefined };
+
+  // The codec of objects is the first filter; the byte order is part of the data type.
+  const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
+  const written = codecs.slice(start).map((codec, i) => writeV2Codec(codec, pointerAt(start + i), losses));
+  const last = codecs.at(-1);
+  const compressor = last !== bytes && last !== undefined && isCompressor(last) ? written.pop() : undefined;
+  return {
+    order: order ?? "C",
+    filters: written.length > 0 ? written : null,
+    compressor: compressor ?? null,
+    endian: endianOf(bytes, dataType),
+  };
+}
+
+function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
+  return isFixed(dataType) ? name === "bytes" : OBJECT_CODECS.get(name)?.kind === dataType.kind;
+}
+
+/** C for no transposition, F for one that turns all dimensions around. */
+function orderOf(codecs: readonly CodecConfig[], rank: number): "C" | "F" | undefined {
+  const transposes = codecs.filter(({ name }) => name === "transpose");
+  const [only, ...more] = transposes.map(({ configuration }) => member(configuration, "order"));
+  if (only === undefined) return "C";
+  if (!Array.isArray(only) || more.length > 0) return undefined;
+  if (only.every((d, i) => d === i)) return "C";
+  return only.every((d, i) => d === rank - 1 - i) ? "F" : undefined;
+}
+
+/** Compressors stand last; one that a document had among its filters stays there. */
+function isCompressor({ name, stated }: CodecConfig): boolean {
+  if (stated?.dialect === "v2") return stated.pointer.startsWith("/compressor");
+  return COMPRESSORS.includes(name);
+}
+
+function endianOf({ configuration }: { configuration: JsonObject }, dataType: DataType): Endian | undefined {
+  if (!isFixed(dataType) || !hasByteOrder(dataType)) return undefined;
+  return configuration.endian === "big" ? "big" : "little";
+}

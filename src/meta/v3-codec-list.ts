@@ -1,0 +1,105 @@
+import { pointerTo } from "../util/json-pointer.ts";
+import type { JsonValue } from "../util/json-value.ts";
+import type { CodecConfig } from "./array-metadata.ts";
+import { isFixed } from "./data-type.ts";
+import { hasByteOrder } from "./element-order.ts";
+import { expectList, invalid, member, refusal } from "./expect.ts";
+import { codecPointer, endianOf, parseV3Codec } from "./v3-codec.ts";
+import { filterTypes, isItemFilter, itemType, placeFilter } from "./v3-filters.ts";
+import { type CodecPlace, parseSharding, transposedShape } from "./v3-sharding.ts";
+
+const VLEN = ["vlen-utf8", "vlen-bytes"];
+
+/**
+ * The normal list of v3's codecs: filters of items behind `bytes`, shards with their inner lists in normal form,
+ * `zep0007` where variable data have no vlen codec. Whether kinds and types fit together is for the pipeline to say.
+ *
+ * @throws `invalid-metadata`, `unsupported-codec`, `unsupported-data-type`.
+ * @see V3-40 to V3-48, S7-30, S7-40
+ */
+export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[] {
+  const { type, pointer, findings } = place;
+  const parsed = expectList(json, pointer).map((item, i) =>
+    parseV3Codec(item, pointerTo(pointer, i), findings),
+  );
+  const codecs = withShards(
+    parsed.map((codec) => normalTranspose(codec, place.shape.length)),
+    place,
+  );
+  if (!isFixed(type.dataType)) return withOffsets(codecs, place);
+  if (codecs.length === 0) throw invalid(pointer, "needs a codec that makes bytes", json);
+  return withFilters(codecs, place);
+}
+
+/** The codec with the old orders "C" and "F" of a transpose as permutations. @see V3-42 */
+export function normalTranspose(codec: CodecConfig, rank: number): CodecConfig {
+  const order = codec.name === "transpose" ? member(codec.configuration, "order") : undefined;
+  if (order !== "C" && order !== "F") return codec;
+  const dimensions = Array.from({ length: rank }, (_, d) => (order === "C" ? d : rank - 1 - d));
+  return { ...codec, configuration: { order: dimensions } };
+}
+
+function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecConfig[] {
+  return codecs.map((codec, i) => {
+    if (codec.name !== "sharding_indexed") return codec;
+    const { stated, ...rest } = codec;
+    const pointer = pointerTo(codecPointer(codec, place.pointer, i), "configuration");
+    const shape = transposedShape(place.shape, codecs.slice(0, i));
+    const configuration = parseSharding(codec.configuration, { ...place, shape, pointer }, parseV3Codecs);
+    return { ...rest, configuration, ...(stated && !place.type.oldStruct && { stated }) };
+  });
+}
+
+/** Puts the layout of ZEP 7 where variable data have no vlen codec. */
+function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
+  const { offsetSize } = type;
+  const isVlen = codecs.some(({ name }) => VLEN.includes(name));
+  if (isVlen && offsetSize === 8)
+    throw invalid(pointer, "large types have a layout of their own, without vlen codecs");
+  if (isVlen || offsetSize === undefined || codecs.some(({ name }) => name === "sharding_indexed"))
+    return [...codecs];
+  if (offsetSize === "none") {
+    throw refusal("unsupported-data-type", "/data_type", "`bytes` needs the codec `vlen-bytes`");
+  }
+  const layout: CodecConfig = { name: "zep0007", configuration: { offset_size: offsetSize } };
+  const at = codecs.findIndex(({ name }) => name === "bytes");
+  const bytes = codecs[at];
+  if (bytes === undefined) {
+    const start = codecs.findIndex(({ name }) => name !== "transpose");
+    return codecs.toSpliced(start < 0 ? codecs.length : start, 0, layout);
+  }
+  if (member(bytes.configuration, "endian") === "big") {
+    const endianAt = `${codecPointer(bytes, pointer, at)}/configuration/endian`;
+    throw refusal("unsupported-codec", endianAt, "offsets are little-endian", "big");
+  }
+  return codecs.with(at, bytes.stated ? { ...layout, stated: bytes.stated } : layout);
+}
+
+/** Checks the byte order of `bytes`, and moves the filters of items in front of it behind it. */
+function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }: CodecPlace): CodecConfig[] {
+  const at = codecs.findIndex(({ name }) => name === "bytes");
+  const bytes = codecs[at];
+  if (bytes === undefined || !isFixed(type.dataType)) return [...codecs];
+  const late = codecs.findIndex((codec, i) => i > at && isItemFilter(codec));
+  if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must stand before \`bytes\``);
+
+  const start = codecs.findLastIndex((codec, i) => i < at && !isItemFilter(codec)) + 1;
+  const bytesAt = `${codecPointer(bytes, pointer, at)}/configuration/endian`;
+  const endian = endianOf(bytes, bytesAt);
+  let items = itemType(type.dataType, endian);
+  let needsOrder = hasByteOrder(type.dataType);
+  const filters = codecs.slice(start, at).map((filter) => {
+    const placed = placeFilter(filter, items, endian ?? "little");
+    items = filterTypes(placed, items).output;
+    needsOrder = items !== undefined && /^[<>]/.test(items);
+    return placed;
+  });
+  if (endian !== undefined || !needsOrder)
+    return [...codecs.slice(0, start), bytes, ...filters, ...codecs.slice(at + 1)];
+  if (!type.oldStruct) throw invalid(bytesAt, "the data type needs a byte order");
+  findings.push({
+    message: "no byte order is stated for a structured type; little-endian is taken",
+    pointer: bytesAt,
+  });
+  return codecs.with(at, { ...bytes, configuration: { endian: "little" } });
+}

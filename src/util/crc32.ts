@@ -1,0 +1,51 @@
+/**
+ * CRC-32 as in zip, gzip and PNG (reflected polynomial 0xedb88320), of `bytes` following a part whose CRC is `seed`.
+ * Uses the runtime's own where it has one.
+ */
+export function crc32(bytes: Uint8Array, seed = 0): number {
+  return native ? native(bytes, seed) : sliced(bytes, seed);
+}
+
+type Crc32 = (bytes: Uint8Array, seed: number) => number;
+
+const native: Crc32 | undefined = (
+  globalThis.process?.getBuiltinModule?.("node:zlib") as { crc32?: Crc32 } | undefined
+)?.crc32;
+
+/** Eight tables of 256: the CRC of each byte followed by 0 to 7 zero bytes. */
+const tables = new Uint32Array(8 * 256);
+for (let byte = 0; byte < 256; byte++) {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  tables[byte] = crc;
+}
+for (let i = 256; i < tables.length; i++) {
+  const crc = tables[i - 256] ?? 0;
+  tables[i] = (crc >>> 8) ^ followed(0, crc);
+}
+
+/** The CRC of the low byte of `byte` followed by `zeros` zero bytes. */
+function followed(zeros: number, byte: number): number {
+  return tables[(zeros << 8) | (byte & 0xff)] ?? 0;
+}
+
+/** In JavaScript, eight bytes a step ("slicing by 8"). */
+export function sliced(bytes: Uint8Array, seed: number): number {
+  const at = (i: number) => bytes[i] ?? 0;
+  let crc = ~seed;
+  let i = 0;
+  for (const end = bytes.length - 7; i < end; i += 8) {
+    crc ^= at(i) | (at(i + 1) << 8) | (at(i + 2) << 16) | (at(i + 3) << 24);
+    crc =
+      followed(7, crc) ^
+      followed(6, crc >>> 8) ^
+      followed(5, crc >>> 16) ^
+      followed(4, crc >>> 24) ^
+      followed(3, at(i + 4)) ^
+      followed(2, at(i + 5)) ^
+      followed(1, at(i + 6)) ^
+      followed(0, at(i + 7));
+  }
+  for (; i < bytes.length; i++) crc = (crc >>> 8) ^ followed(0, crc ^ at(i));
+  return ~crc >>> 0;
+}

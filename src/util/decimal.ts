@@ -1,0 +1,24 @@
+/** A decimal number, exactly: `sign * digits * 10 ** exponent`; `digits` has no zeros at its ends, "" is zero. */
+export interface Decimal {
+  readonly negative: boolean;
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+/** Reads a JSON number token. */
+export function parseDecimal(token: string): Decimal {
+  const [mantissa = "", power = "0"] = token.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const significant = (whole + fraction).replace(/^0+/, "");
+  const digits = significant.replace(/0+$/, "");
+  const exponent = Number(power) - fraction.length + significant.length - digits.length;
+  return { negative: token.startsWith("-"), digits, exponent: digits === "" ? 0 : exponent };
+}
+
+/** The integer that a JSON number token stands for; undefined for a fraction or more than `maxDigits` digits. */
+export function parseInteger(token: string, maxDigits = 20): bigint | undefined {
+  const { negative, digits, exponent } = parseDecimal(token);
+  if (exponent < 0 || digits.length + exponent > maxDigits) return undefined;
+  const magnitude = BigInt(digits || "0") * 10n ** BigInt(exponent);
+  return negative ? -magnitude : magnitude;
+}

@@ -1,0 +1,98 @@
+import { ZarrflowError } from "./errors.ts";
+import { type JsonPath, pointerOf } from "./json-pointer.ts";
+import { JsonNumber, type JsonValue } from "./json-value.ts";
+import { compareUtf8 } from "./utf8-order.ts";
+
+export interface WriteJsonOptions {
+  /** Spaces a level; 0 (the default) puts all on one line. */
+  readonly indent?: number;
+  /** Names in the order of their code points instead of their own. */
+  readonly sortNames?: boolean;
+  /** Escapes every character beyond printable ASCII. */
+  readonly ascii?: boolean;
+  /** What becomes of NaN and infinities: refused, `null`, or the bare token that only lenient readers take. */
+  readonly nonFinite?: "refuse" | "null" | "token";
+}
+
+/**
+ * Writes JSON; a `JsonNumber` keeps its text. With `{ indent: 4, sortNames: true, ascii: true }` the bytes are
+ * those of Python's `json.dumps(value, indent=4, sort_keys=True, ensure_ascii=True)`.
+ *
+ * @throws `loss-refused` with the pointer of a number that is not finite, unless `nonFinite` says otherwise.
+ * @see J-2, V2-16
+ */
+export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): string {
+  const { indent = 0, sortNames = false, ascii = false, nonFinite = "refuse" } = options;
+  const path: (string | number)[] = [];
+
+  const write = (item: JsonValue): string => {
+    if (item === null || typeof item === "boolean") return String(item);
+    if (typeof item === "string") return quote(item, ascii);
+    if (item instanceof JsonNumber) return item.text;
+    if (typeof item === "number")
+      return Number.isFinite(item) ? formatNumber(item) : unusual(item, nonFinite, path);
+    if (Array.isArray(item))
+      return enclose(
+        "[",
+        item.map((child, i) => descend(i, child)),
+        "]",
+      );
+    const names = Object.keys(item);
+    if (sortNames) names.sort(compareUtf8);
+    const colon = indent > 0 ? ": " : ":";
+    return enclose(
+      "{",
+      names.map((name) => quote(name, ascii) + colon + descend(name, item[name] ?? null)),
+      "}",
+    );
+  };
+  const descend = (token: string | number, child: JsonValue): string => {
+    path.push(token);
+    const text = write(child);
+    path.pop();
+    return text;
+  };
+  const enclose = (open: string, items: readonly string[], close: string): string => {
+    if (items.length === 0) return open + close;
+    if (indent === 0) return open + items.join(",") + close;
+    const margin = `\n${" ".repeat(indent * path.length)}`;
+    const inner = margin + " ".repeat(indent);
+    return open + inner + items.join(`,${inner}`) + margin + close;
+  };
+  return write(value);
+}
+
+/** A float as Python's `repr` prints it: the shortest digits that read back the same, with a point or an exponent. */
+export function formatFloat(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const magnitude = Math.abs(value);
+  if (magnitude === Number.POSITIVE_INFINITY) return `${sign}Infinity`;
+  if (magnitude === 0 || (magnitude >= 1e-4 && magnitude < 1e16)) {
+    const text = String(magnitude);
+    return sign + (text.includes(".") ? text : `${text}.0`);
+  }
+  const [mantissa, exponent] = magnitude.toExponential().split("e");
+  const power = Number(exponent);
+  return `${sign}${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
+/** Integers as such up to 2^53, all else as floats. */
+function formatNumber(value: number): string {
+  return Number.isSafeInteger(value) && !Object.is(value, -0) ? String(value) : formatFloat(value);
+}
+
+function unusual(value: number, nonFinite: "refuse" | "null" | "token", path: JsonPath): string {
+  if (nonFinite === "null") return "null";
+  if (nonFinite === "token") return String(value);
+  throw new ZarrflowError("loss-refused", `JSON cannot hold ${value}`, { pointer: pointerOf(path), value });
+}
+
+function quote(text: string, ascii: boolean): string {
+  const quoted = JSON.stringify(text);
+  if (!ascii) return quoted;
+  return quoted.replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,23 @@
+import { ZarrflowError } from "./errors.ts";
+
+/**
+ * The normal form of a node's path: `\` becomes `/`, slashes at the ends go, runs of slashes become one. The root
+ * is "".
+ *
+ * @throws `path-not-allowed` when a segment is `.` or `..`.
+ * @see V2-70, V2-71
+ */
+export function normalisePath(path: string): string {
+  const normal = path
+    .replaceAll("\\", "/")
+    .replace(/\/+/g, "/")
+    .replace(/^\/|\/$/g, "");
+  const segment = normal.split("/").find((s) => s === "." || s === "..");
+  if (segment !== undefined) {
+    throw new ZarrflowError("path-not-allowed", `a path must not have the segment \`${segment}\``, {
+      path,
+      value: segment,
+    });
+  }
+  return normal;
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
+import { type ParseJsonOptions, parseJson } from "../../src/util/json-parse.ts";
+import { pointerOf } from "../../src/util/json-pointer.ts";
+import { JsonNumber, type JsonValue } from "../../src/util/json-value.ts";
+
+const encoder = new TextEncoder();
+const parse = (text: string, options?: ParseJsonOptions): JsonValue =>
+  parseJson(encoder.encode(text), options);
+
+function failure(text: string | Uint8Array, options?: ParseJsonOptions): ZarrflowError {
+  try {
+    parseJson(typeof text === "string" ? encoder.encode(text) : text, options);
+  } catch (error) {
+    if (isZarrflowError(error)) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("parseJson", () => {
+  it("reads what JSON.parse reads", () => {
+    const text =
+      ' {"a": [1, -2.5, 1e-7, true, false, null, "x\\n\\u00e9\\/\\"\\\\"], "b": {}, "": [ ] }\r\n\t';
+    expect(parse(text)).toEqual(JSON.parse(text));
+  });
+
+  it.each(["1.0", "18446744073709551615", "9007199254740993", "-0", "-0.0", "1E5", "1e+20", "0.10", "1e400"])(
+    "keeps the text of %s, which a number would change",
+    (token) => {
+      expect(parse(token)).toEqual(new JsonNumber(token));
+    },
+  );
+
+  it("keeps the text of large integers though a number would print them alike", () => {
+    expect(parse("[9007199254740991, 9007199254740992, 100000000000000000000, 1e+300]")).toEqual([
+      9007199254740991,
+      new JsonNumber("9007199254740992"),
+      new JsonNumber("100000000000000000000"),
+      1e300,
+    ]);
+  });
+
+  it("takes a byte order mark, and surrogate halves in escapes", () => {
+    expect(parse("\ufeff[1]")).toEqual([1]);
+    expect(parse('"\\ud83d\\ude00 \\ud800"')).toBe("\u{1f600} \ud800");
+  });
+
+  it("lets the last of equal names win", () => {
+    expect(parse('{"a": 1, "b": 2, "a": 3}')).toEqual({ a: 3, b: 2 });
+  });
+
+  it("takes `__proto__` and its like as names like any other", () => {
+    const value = parse(
+      '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}',
+    );
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.keys(value as object)).toEqual(["__proto__", "constructor"]);
+    expect((value as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ["", "a value", "the end of the document", 1, 1],
+    ["{", "a name in double quotes", "the end of the document", 1, 2],
+    ['{\n  "a": 1,\n}', "a name in double quotes", "`}`", 3, 1],
+    ["[1, 2,]", "a value", "`]`", 1, 7],
+    ["[1 2]", "`,` or `]`", "`2]`", 1, 4],
+    ['{"a" 1}', "`:`", "`1}`", 1, 6],
+    ["[1] x", "the end of the document", "`x`", 1, 5],
+    ["[01]", "`,` or `]`", "`1]`", 1, 3],
+    ["[.5]", "a value", "`.5]`", 1, 2],
+    ["[+1]", "a value", "`+1]`", 1, 2],
+    ["[1.]", "`,` or `]`", "`.]`", 1, 3],
+    ["tru", "`true`", "`tru`", 1, 1],
+    ['"a\nb"', 'the closing `"`', '`\nb"`', 1, 3],
+    ['"a', 'the closing `"`', "the end of the document", 1, 3],
+    ['"\\x"', "an escape such as `\\n` or `\\u00e9`", '`x"`', 1, 3],
+    ['"\\u12g4"', "four hexadecimal digits", '`12g4"`', 1, 4],
+    ["// no\n1", "a value", "`// no\n1`", 1, 1],
+    ["NaN", "a value", "`NaN`", 1, 1],
+  ])("refuses %j and says where and why", (text, expected, found, line, column) => {
+    const error = failure(text);
+    expect(error.code).toBe("invalid-metadata");
+    expect(error.reason).toBe(`not valid JSON at line ${line}, column ${column}`);
+    expect(error.details).toMatchObject({ expected, found });
+  });
+
+  it("names the place by pointer", () => {
+    expect(failure('{"a/b": [1, {"c~": x}]}').details.pointer).toBe("/a~1b/1/c~0");
+  });
+
+  it("refuses what is not UTF-8", () => {
+    expect(failure(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("invalid-metadata");
+    expect(failure(Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22)).code).toBe("invalid-metadata");
+  });
+
+  it("takes bare NaN and infinities where the caller says so, and nowhere else", () => {
+    const seen: string[] = [];
+    const options: ParseJsonOptions = {
+      allowNonFinite: (path) => {
+        seen.push(pointerOf(path));
+        return path[0] === "fill_value";
+      },
+    };
+    expect(parse('{"fill_value": [NaN, Infinity, -Infinity]}', options)).toEqual({
+      fill_value: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+    });
+    expect(seen).toEqual(["/fill_value/0", "/fill_value/1", "/fill_value/2"]);
+    expect(failure('{"shape": [NaN]}', options).details.pointer).toBe("/shape/0");
+  });
+
+  it("bounds depth and size without overflowing the stack", () => {
+    expect(parse("[".repeat(1000) + "]".repeat(1000))).toHaveLength(1);
+    expect(failure("[".repeat(48_000) + "]".repeat(48_000)).code).toBe("resource-limit");
+    expect(failure('{"a":'.repeat(48_000)).code).toBe("resource-limit");
+    expect(failure("[1, 2, 3]", { maxBytes: 8 }).code).toBe("resource-limit");
+    expect(failure("[[1]]", { maxDepth: 1 }).code).toBe("resource-limit");
+  });
+});
