@@ -96,7 +96,8 @@ async function makeAt(config: CodecConfig, index: number, context: CodecContext)
   try {
     return await makeCodec(config, context);
   } catch (error) {
-    if (isZarrflowError(error)) error.addContext({ codec: config.name, pointer: `/codecs/${index}` });
+    const pointer = config.stated?.pointer ?? `/codecs/${index}`;
+    if (isZarrflowError(error)) error.addContext({ codec: config.name, pointer });
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
+import { normalConfiguration } from "../meta/v2-codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
@@ -10,13 +11,6 @@ export type CodecJson =
   | { readonly id: string; readonly [name: string]: unknown };
 
 const V3_PREFIX = "numcodecs.";
-const SHUFFLES: Readonly<Record<string, string | number>> = {
-  "-1": -1,
-  0: "noshuffle",
-  1: "shuffle",
-  2: "bitshuffle",
-};
-
 /** The normal form of a codec stated in either way. @throws `invalid-option` */
 export function normalConfig(json: CodecJson): CodecConfig {
   if (typeof json === "string") return { name: json, configuration: {} };
@@ -32,10 +26,8 @@ export function normalConfig(json: CodecJson): CodecConfig {
   throw new ZarrflowError("invalid-option", "a codec needs an `id` or a `name`");
 }
 
-/** numcodecs counts the shuffles of blosc; all else is normal there. */
-function fromNumcodecs(name: string, configuration: JsonObject): CodecConfig {
-  const shuffle = name === "blosc" ? SHUFFLES[String(configuration.shuffle ?? 1)] : undefined;
-  return { name, configuration: shuffle === undefined ? configuration : { ...configuration, shuffle } };
+function fromNumcodecs(id: string, configuration: JsonObject): CodecConfig {
+  return { name: id, configuration: normalConfiguration(id, configuration) };
 }
 
 function asJson(value: unknown): JsonObject {

@@ -9,7 +9,7 @@ import type { ReadableStream, TransformStream, WritableStream } from "../streams
 import { writeChunks } from "../streams/write-chunks.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { inFlightBytes } from "./plan/array-job.ts";
-import { readsOf, type Task } from "./plan/task.ts";
+import { itemsOf, readsOf, type Task } from "./plan/task.ts";
 
 /** What a task runs with: the job's arrays, and what all tasks of a run share. */
 export interface TaskContext {
@@ -54,7 +54,11 @@ export async function taskStages(task: Task, context: TaskContext): Promise<Task
   const encode = () => encodeChunks(target, { buffers, ...(writeEmpty && { writeEmpty }) });
   const recut = async () => {
     const { spec, strides } = await target.pipeline();
-    return regrid({ shape: job.target.shape, chunk: spec, strides }, { selection: job.selection, buffers });
+    const { selection } = job;
+    return regrid(
+      { shape: job.target.shape, chunk: spec, strides },
+      { selection, window: itemsOf(task), buffers },
+    );
   };
   const stages = {
     verbatim: async () => [],

@@ -3,7 +3,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { product } from "../util/shape.ts";
-import type { Assembly } from "./assembly.ts";
+import { type Assembly, otherItems } from "./assembly.ts";
 import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import { copyBox, fillBox, fillItems } from "./copy-box.ts";
@@ -41,8 +41,9 @@ export class FixedAssembly implements Assembly {
       if (this.#data) fillBox(this.#data.bytes, to, region.shape, this.#itemSize, chunk.fillValue);
       return;
     }
-    if (piece.data.kind !== "fixed")
-      throw new TypeError("variable data cannot go into a chunk of fixed-size items");
+    if (piece.data.kind !== "fixed") throw otherItems(piece, bytesEach(this.#itemSize), "variable data");
+    if (piece.data.itemSize !== this.#itemSize)
+      throw otherItems(piece, bytesEach(this.#itemSize), bytesEach(piece.data.itemSize));
     this.#data ??= this.#begin();
     const from = boxInPiece(piece, piece.data.strides, region, selection);
     copyBox(piece.data.bytes, from, this.#data.bytes, to, region.shape, this.#itemSize);
@@ -58,6 +59,10 @@ export class FixedAssembly implements Assembly {
     if (this.#overhangs || this.#someMissing) fillItems(bytes, chunk.fillValue);
     return { kind: "fixed", bytes, itemSize: this.#itemSize, shape: chunk.shape, strides };
   }
+}
+
+function bytesEach(itemSize: number): string {
+  return `items of ${itemSize} bytes`;
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {

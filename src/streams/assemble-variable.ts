@@ -1,8 +1,10 @@
 import type { VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
+import { MAX_CHUNK_SIZE } from "../codecs/codec-chain.ts";
 import type { Buffers } from "../util/buffers.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
-import type { Assembly } from "./assembly.ts";
+import { type Assembly, otherItems } from "./assembly.ts";
 import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import type { Selection } from "./selection.ts";
@@ -32,8 +34,7 @@ export class VariableAssembly implements Assembly {
 
   add(piece: DecodedChunk, region: Region): void {
     if (piece.data === undefined) return;
-    if (piece.data.kind !== "variable")
-      throw new TypeError("fixed data cannot go into a chunk of variable items");
+    if (piece.data.kind !== "variable") throw otherItems(piece, "variable data", "items of a fixed size");
     const { buffers, chunk, selection } = this.#options;
     const { bytes, offsets, shape } = piece.data;
     const from = boxInPiece(piece, cStrides(shape), region, selection);
@@ -74,8 +75,7 @@ export class VariableAssembly implements Assembly {
       });
     }
 
-    const offsets = new Uint32Array(count + 1);
-    for (let i = 0; i < count; i++) offsets[i + 1] = (offsets[i] ?? 0) + (lengths[i] ?? 0);
+    const offsets = offsetsOf(lengths);
     const bytes = buffers.take(offsets[count] ?? 0);
     if (fill.length > 0) for (let i = 0; i < count; i++) bytes.set(fill.subarray(0, lengths[i]), offsets[i]);
     for (const part of this.#parts) {
@@ -89,4 +89,19 @@ export class VariableAssembly implements Assembly {
     }
     return { kind: "variable", bytes, offsets, shape: chunk.shape };
   }
+}
+
+function offsetsOf(lengths: Uint32Array): Uint32Array {
+  const offsets = new Uint32Array(lengths.length + 1);
+  let end = 0;
+  lengths.forEach((length, i) => {
+    end += length;
+    offsets[i + 1] = end;
+  });
+  if (end <= MAX_CHUNK_SIZE) return offsets;
+  throw new ZarrflowError("resource-limit", "a chunk of variable data is above the limit of 2 GiB", {
+    expected: MAX_CHUNK_SIZE,
+    found: end,
+    hint: "choose smaller chunks",
+  });
 }

@@ -1,4 +1,5 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 
 /** A target chunk while its items arrive. */
@@ -7,4 +8,13 @@ export interface Assembly {
   add(piece: DecodedChunk, region: Region): void;
   /** The whole chunk's data, or undefined when nothing but missing chunks went into it. */
   finish(): ChunkData | undefined;
+}
+
+/** The error for a piece whose items cannot go into the chunk; `expected` and `found` say what items are. */
+export function otherItems(piece: DecodedChunk, expected: string, found: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", "the items of a piece are not of the target's data type", {
+    coords: piece.coords,
+    expected,
+    found,
+  });
 }

@@ -1,10 +1,12 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
 
-export interface MapConcurrentOptions {
+export interface MapConcurrentOptions<O = unknown> {
   /** The most items that are started and not yet taken by the reader. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called with each result that nobody will read, because the stream ended before. */
+  readonly discard?: (result: O) => void;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface MapConcurrentOptions {
  */
 export function mapConcurrent<I, O>(
   fn: (item: I, context: { readonly signal: AbortSignal }) => Promise<O> | O,
-  { concurrency, signal }: MapConcurrentOptions,
+  { concurrency, signal, discard = () => {} }: MapConcurrentOptions<O>,
 ): TransformStream<I, O> {
   if (!(concurrency >= 1)) {
     throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
@@ -42,7 +44,7 @@ export function mapConcurrent<I, O>(
     if (!stop.signal.aborted) {
       stopListening();
       stop.abort(reason);
-      ready.length = 0;
+      for (const result of ready.splice(0)) discard(result);
       for (const call of running.values()) call.abort(stop.signal.reason);
     }
     await Promise.all(running.keys());
@@ -58,7 +60,8 @@ export function mapConcurrent<I, O>(
     const call = async () => {
       try {
         const result = await fn(item, { signal: controller.signal });
-        if (!stop.signal.aborted) ready.push(result);
+        if (stop.signal.aborted) discard(result);
+        else ready.push(result);
       } catch (error) {
         void end(error);
       }

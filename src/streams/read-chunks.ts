@@ -48,7 +48,6 @@ export function readChunks(
     };
     try {
       const bytes = await place.store.get(key, { allocate, signal: context.signal });
-      context.signal.throwIfAborted();
       check(bytes?.length ?? 0);
       if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
       const chunk = lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
@@ -61,7 +60,11 @@ export function readChunks(
       throw error;
     }
   };
-  return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal }));
+  const discard = ({ bytes, release }: EncodedChunk) => {
+    if (bytes) buffers.give(bytes);
+    release?.();
+  };
+  return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
 }
 
 function tooLarge(found: number, limit: number): ZarrflowError {

@@ -23,6 +23,8 @@ export interface RegridTarget {
 export interface RegridOptions {
   /** What of the source becomes the target; all of it by default. */
   readonly selection?: Selection;
+  /** The part of the target that is assembled, whole chunks; items beyond it are passed over. All by default. */
+  readonly window?: Region;
   readonly buffers?: Buffers;
 }
 
@@ -37,7 +39,7 @@ export interface RegridOptions {
  */
 export function regrid(
   target: RegridTarget,
-  { selection = wholeSelection(target.shape), buffers = plainBuffers }: RegridOptions = {},
+  { selection = wholeSelection(target.shape), window, buffers = plainBuffers }: RegridOptions = {},
 ): TransformStream<DecodedChunk, DecodedChunk> {
   const { chunk, shape } = target;
   const strides = target.strides ?? cStrides(chunk.shape);
@@ -54,7 +56,8 @@ export function regrid(
 
   return new TransformStream<DecodedChunk, DecodedChunk>({
     transform(piece, controller) {
-      const covered = selectedRegion(selection, piece.region);
+      const selected = selectedRegion(selection, piece.region);
+      const covered = selected && window ? intersect(selected, window) : selected;
       for (const coords of covered ? chunksIn(covered, chunk.shape) : []) {
         const name = coords.join();
         const entry = open.get(name) ?? begin(chunkRegion(coords, chunk.shape, shape));

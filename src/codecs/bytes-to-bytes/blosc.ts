@@ -17,7 +17,7 @@ import { type InnerCodec, innerCodec } from "./blosc/inner-codecs.ts";
 
 const MAX_SIZE = 2 ** 31 - 1 - HEADER_SIZE;
 const MAX_TYPE_SIZE = 255;
-const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
+const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"] as const;
 /** Codecs meant for long input. */
 const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
 
@@ -82,10 +82,11 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
   }
 };
 
-/** -1, the automatic choice, is bit shuffle for items of one byte, else byte shuffle. */
+/** The automatic choice is bit shuffle for items of one byte, else byte shuffle. */
 function shuffleSetting(settings: Settings, typeSize: number): Shuffle {
-  if (settings.value("shuffle") === -1) return typeSize === 1 ? "bitshuffle" : "shuffle";
-  return settings.word("shuffle", SHUFFLES, "shuffle");
+  const shuffle = settings.word("shuffle", SHUFFLES, "shuffle");
+  if (shuffle !== "auto") return shuffle;
+  return typeSize === 1 ? "bitshuffle" : "shuffle";
 }
 
 function innerName(cname: string): InnerName {

@@ -1,4 +1,3 @@
-import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
 
@@ -8,13 +7,7 @@ import { corrupt, overrun } from "../failures.ts";
  *
  * @see V2-52
  */
-export const createPackbits: CodecFactory = (configuration) => {
-  if (Object.hasOwn(configuration, "padding_encoding")) {
-    throw new ZarrflowError(
-      "unsupported-codec",
-      "the `packbits` of Zarr v3 is not known, only that of numcodecs",
-    );
-  }
+export const createPackbits: CodecFactory = () => {
   const encodedSize = (decodedSize: number) => 1 + Math.ceil(decodedSize / 8);
   return {
     kind: "bytes-to-bytes",

@@ -29,7 +29,7 @@ export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Ar
   const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const dict = `{'descr': ${descr}, 'fortran_order': False, 'shape': (${sizes}), }`;
-  const isLatin1 = !/[^\u0000-\u00ff]/.test(dict);
+  const isLatin1 = [...dict].every((character) => character <= "\u00ff");
   const text = isLatin1 ? Uint8Array.from(dict, (c) => c.charCodeAt(0)) : new TextEncoder().encode(dict);
   const version = !isLatin1 ? 3 : paddedLength(text.length, 2) > MAX_V1_LENGTH ? 2 : 1;
   const lengthBytes = version === 1 ? 2 : 4;
@@ -73,9 +73,9 @@ function pythonLiteral(json: JsonValue, as: "field list" | "field" | "shape"): s
 }
 
 function pythonString(text: string): string {
-  const escaped = text.replace(/[\\'\u0000-\u001f\u007f-\u00a0\ud800-\udfff]/gu, (character) => {
+  const escaped = text.replace(/[\\']|\p{C}/gu, (character) => {
     if (character === "\\" || character === "'") return `\\${character}`;
-    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
   });
   return `'${escaped}'`;
 }

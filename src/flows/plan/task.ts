@@ -38,24 +38,29 @@ function jobOf(jobs: readonly ArrayJob[], number: number): ArrayJob {
 
 /** The source chunks that a task reads, each once, in C order of their coords. */
 export function* readsOf(task: Task): Generator<ChunkRef> {
-  const { source, target, selection } = task.job;
+  const { source, selection } = task.job;
+  const items = itemsOf(task);
   const hit = selection.shape.map((count, d) => {
-    const chunk = target.chunkShape[d] ?? 1;
-    const first = (task.window.start[d] ?? 0) * chunk;
-    const last = Math.min(count, first + (task.window.shape[d] ?? 0) * chunk);
     const dimension = {
       start: selection.start[d] ?? 0,
       step: selection.step[d] ?? 1,
       count,
       sourceChunk: source.chunkShape[d] ?? 1,
     };
-    return chunksHit(dimension, first, last - first);
+    return chunksHit(dimension, items.start[d] ?? 0, items.shape[d] ?? 0);
   });
   let index = 0;
   for (const at of coordsOf(hit.map(({ count }) => count))) {
     const coords = at.map((i, d) => hit[d]?.at(i) ?? 0);
     yield { index: index++, coords, region: chunkRegion(coords, source.chunkShape, source.shape) };
   }
+}
+
+/** The items of the target array that a task makes. */
+export function itemsOf({ job: { target }, window }: Task): Region {
+  const start = window.start.map((chunk, d) => chunk * (target.chunkShape[d] ?? 1));
+  const end = window.shape.map((chunks, d) => (start[d] ?? 0) + chunks * (target.chunkShape[d] ?? 1));
+  return { start, shape: end.map((to, d) => Math.min(to, target.shape[d] ?? 0) - (start[d] ?? 0)) };
 }
 
 /** Coords of the target chunks that a task writes. */

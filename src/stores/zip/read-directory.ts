@@ -39,6 +39,7 @@ export async function readDirectory(
       validateEntrySizes: false,
     });
     for await (const entry of zip.eachEntry()) {
+      signal?.throwIfAborted();
       const name = nameOf(entry);
       if (name.endsWith("/") || !name.startsWith(prefix)) continue;
       const key = name.slice(prefix.length);
@@ -58,6 +59,7 @@ export async function readDirectory(
       }
     }
   } catch (error) {
+    signal?.throwIfAborted();
     throw archive.failure === undefined ? directoryError(error) : archive.failure.error;
   }
   return { index, findings };

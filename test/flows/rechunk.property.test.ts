@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { planRechunk, readsOf, rechunk, slice, taskAt, writesOf } from "../../src/flows/index.ts";
+import { runPlan } from "../../src/flows/run-plan.ts";
+import { openArray } from "../../src/hierarchy/open.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
+import { openTargetBuild } from "../../src/stores/target.ts";
+import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
+import { product } from "../../src/util/shape.ts";
+import { makeArray } from "../support/made-array.ts";
+import { recut } from "../support/recipes.ts";
+
+async function allBytes(url: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of slice(url).bytes()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const isChunk = (key: string) => /^\d+(\.\d+)*$/.test(key);
+
+test("a rechunked array holds what the naive model holds", async () => {
+  await fc.assert(
+    fc.asyncProperty(recut, fc.constantFrom(1000, 20000, 1e6), async ({ recipe, chunks }, spare) => {
+      const made = await makeArray(recipe);
+      const source = await openArray(made.store);
+      const least = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096;
+      await rechunk(source, "memory:recut", { chunks, maxMemory: least + spare, verify: true });
+      expect((await openArray("memory:recut")).chunkShape).toEqual(chunks);
+      expect((await allBytes("memory:recut")).equals(made.bytes)).toBe(true);
+      nameMemoryStore("recut", undefined);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("tasks write every chunk once, read what they need, and fit the budget", async () => {
+  await fc.assert(
+    fc.asyncProperty(recut, fc.integer({ min: 1, max: 30000 }), async ({ recipe, chunks }, spare) => {
+      const source = await openArray((await makeArray(recipe)).store);
+      const maxMemory = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096 + spare;
+      const { plan } = await planRechunk(source, "memory:planned", { chunks, maxMemory });
+      const written = new Set<string>();
+      let reads = 0;
+      for (let i = 0; i < plan.totals.tasks; i++) {
+        const task = taskAt(plan, i);
+        expect(task.job.taskBytes).toBeLessThanOrEqual(maxMemory);
+        for (const coords of writesOf(task)) {
+          expect(written.has(coords.join())).toBe(false);
+          written.add(coords.join());
+        }
+        reads += [...readsOf(task)].length;
+      }
+      const grid = product(recipe.shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))));
+      if (plan.totals.tasks > 0) expect(written.size).toBe(grid);
+      expect(plan.totals.chunksRead).toBe(reads);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("totals equal the request log, and a plan runs as well after a trip through JSON", async () => {
+  await fc.assert(
+    fc.asyncProperty(recut, async ({ recipe, chunks }) => {
+      const made = await makeArray({ ...recipe, missing: 0 });
+      const maxMemory = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096;
+      const { plan } = await planRechunk(await openArray(made.store), "memory:logged", { chunks, maxMemory });
+      const requests: StoreRequest[] = [];
+      const source = withRequestLog(made.store, (request) => requests.push(request));
+      const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
+      const writes: StoreRequest[] = [];
+      const store = withRequestLog(build.store, (request) => writes.push(request));
+      await runPlan(JSON.parse(JSON.stringify(plan)), { source, build: { ...build, store } });
+
+      const chunkReads = requests.filter(({ operation, key }) => operation === "get" && isChunk(key));
+      if (plan.totals.tasks > 0) {
+        expect(chunkReads.length).toBe(plan.totals.chunksRead);
+        const chunkWrites = writes.filter(({ operation, key }) => operation === "set" && isChunk(key));
+        expect(chunkWrites.length).toBeLessThanOrEqual(plan.totals.chunksWritten);
+      }
+      expect((await allBytes("memory:logged")).equals(made.bytes)).toBe(true);
+      nameMemoryStore("logged", undefined);
+    }),
+    { numRuns: 60 },
+  );
+});
