@@ -1,3 +1,4 @@
+import type { Changes } from "./changes.ts";
 import type { RunReport } from "./events.ts";
 import {
   type FlowSource,
@@ -9,12 +10,17 @@ import {
 } from "./flow.ts";
 
 /**
- * Plans a copy: every key as it is, byte for byte.
+ * Plans a copy: every key as it is, byte for byte, but for what `options` change.
  *
- * @throws `not-found`, `target-inside-source`, `budget-too-small`.
+ * @throws `not-found`, `target-inside-source`, `budget-too-small`; `loss-refused` when the new dialect cannot hold
+ *   something.
  */
-export function planCopy(source: FlowSource, target: string, options: PlanOptions = {}): Promise<Planned> {
-  return planFlow("copy", source, target, () => () => undefined, options);
+export function planCopy(
+  source: FlowSource,
+  target: string,
+  options: PlanOptions & Changes = {},
+): Promise<Planned> {
+  return planFlow("copy", source, target, options);
 }
 
 /**
@@ -30,6 +36,10 @@ export function planCopy(source: FlowSource, target: string, options: PlanOption
  * console.log(keysWritten, "keys");
  * ```
  */
-export async function copy(source: FlowSource, target: string, options: RunOptions = {}): Promise<RunReport> {
+export async function copy(
+  source: FlowSource,
+  target: string,
+  options: RunOptions & Changes = {},
+): Promise<RunReport> {
   return runFlow(await planCopy(source, target, options), options);
 }

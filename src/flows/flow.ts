@@ -8,8 +8,9 @@ import { openTargetBuild } from "../stores/target.ts";
 import { parseStoreUrl } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { type Changes, changeOf } from "./changes.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
-import { type HierarchyPlanRequest, planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
+import { planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
 import { runPlan } from "./run-plan.ts";
 import { assertApart } from "./target-apart.node.ts";
@@ -38,38 +39,40 @@ export interface RunOptions extends PlanOptions {
 export const DEFAULT_MAX_MEMORY = 256e6;
 export const DEFAULT_IO = 16;
 
-type Change = HierarchyPlanRequest["change"];
-
 /** A source that is open, and the plan of what is done with it. */
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
 }
 
-/** Opens the source and plans; `changeOf` tells what becomes of each array. */
+/** Opens the source and plans what is done with all below it. */
 export async function planFlow(
   operation: Plan["operation"],
   from: FlowSource,
   to: string,
-  changeOf: (root: ZarrArray | ZarrGroup, nodes: readonly SourceNode[]) => Change,
-  options: PlanOptions,
+  options: PlanOptions & Changes,
 ): Promise<Planned> {
-  const { signal } = options;
+  const { signal, allowLoss } = options;
   const root = typeof from === "string" ? await open(from, { signal }) : from;
   const nodes: SourceNode[] = [root];
   if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
   const target = targetSpec(to);
   await assertApart(root.spec, target.store);
-  const change = changeOf(root, nodes);
+  const dialect = dialectNamed(options.to ?? root.layout.dialect);
+  const change = changeOf(options, root, nodes);
+  const changed =
+    dialect.name !== root.layout.dialect ||
+    nodes.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const plan = await planHierarchy({
     operation,
     source: { store: root.spec, path: root.path },
     target,
     nodes,
-    dialect: dialectNamed(root.layout.dialect),
+    dialect,
     change,
-    sweep: operation !== "slice" && isListable(root.store),
-    consolidate: root.kind === "group" && anyChange(nodes, change) && (await hasConsolidated(root, signal)),
+    ...(allowLoss && { allowLoss }),
+    sweep: isListable(root.store),
+    consolidate: root.kind === "group" && changed && (await hasConsolidated(root, signal)),
     maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
     io: positive(options.io ?? DEFAULT_IO, "io"),
   });
@@ -87,12 +90,6 @@ export async function runFlow({ source, plan }: Planned, options: RunOptions): P
 function targetSpec(url: string): NodeSpec {
   const { spec, path } = parseStoreUrl(url);
   return { store: spec satisfies StoreSpec, path };
-}
-
-function anyChange(nodes: readonly SourceNode[], change: Change): boolean {
-  return nodes.some(
-    ({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined,
-  );
 }
 
 function positive(value: number, name: string): number {

@@ -3,7 +3,9 @@
  *
  * @module
  */
+export type { Changes } from "./changes.ts";
 export type { ChunksOption } from "./chunk-option.ts";
+export { type ConvertChanges, convert, planConvert } from "./convert.ts";
 export { copy, planCopy } from "./copy.ts";
 export { type ArrayDigest, digest } from "./digest.ts";
 export type { FlowEvent, Progress, RunReport } from "./events.ts";
@@ -12,7 +14,7 @@ export { type ArrayInfo, info } from "./info.ts";
 export type { Ledger, LedgerEntry } from "./ledger.ts";
 export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
 export { countWrites, readsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
-export { planRechunk, type RechunkChanges, type RechunkOptions, rechunk } from "./rechunk.ts";
+export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";
 export { runTask, type TaskContext, type TaskStages, taskStages } from "./run-task.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
 export type { Range, SliceOption } from "./slice-option.ts";

@@ -2,6 +2,7 @@ import { ZarrArray } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open-node.ts";
 import { consolidate } from "../meta/consolidated.ts";
 import { dialectNamed } from "../meta/dialects.ts";
+import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
@@ -13,6 +14,7 @@ import type { ArrayJob, Plan } from "./plan/plan.ts";
 import { RunLog } from "./run-log.ts";
 import { runTask } from "./run-task.ts";
 import { sweep } from "./sweep.ts";
+import { sweptKeys } from "./swept-keys.ts";
 import { verifyLedger } from "./verify.ts";
 
 export interface RunPlanOptions {
@@ -84,9 +86,8 @@ async function fill(
   await runTasks(plan, options, { budget, buffers, log, documents });
   if (plan.publication.sweep) {
     await sweep(listable(source), build.store, {
-      sourcePath: plan.source.path,
-      targetPath: plan.target.path,
-      isLeft: leftToOthers(plan, documents),
+      prefix: joinKey(plan.source.path, ""),
+      targetKeyOf: sweptKeys(plan, documents),
       budget,
       buffers,
       io,
@@ -170,25 +171,6 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
     },
     { budget, signal },
   );
-}
-
-/** Tells the source keys that the sweep leaves alone: documents, and chunks of arrays with tasks. */
-function leftToOthers(plan: Plan, documents: ReadonlyMap<string, Uint8Array>): (key: string) => boolean {
-  const withTasks = new Map(plan.jobs.filter((job) => job.tasks > 0).map((job) => [job.path, job.source]));
-  const prefix = plan.source.path === "" ? 0 : plan.source.path.length + 1;
-  const isDocument = (key: string) =>
-    documents.has([plan.target.path, key.slice(prefix)].filter(Boolean).join("/"));
-  const isChunk = (key: string) => {
-    for (let end = key.lastIndexOf("/"); end > -2; end = end <= 0 ? -2 : key.lastIndexOf("/", end - 1)) {
-      const path = key.slice(0, Math.max(0, end));
-      const side = withTasks.get(path);
-      if (!side) continue;
-      const layout = dialectNamed(side.dialect).layout(path);
-      return layout.parseChunkKey(key, side.shape.length, side.chunkKeyEncoding) !== undefined;
-    }
-    return false;
-  };
-  return (key) => isDocument(key) || isChunk(key);
 }
 
 function listable(store: Store): ListableStore {

@@ -1,4 +1,4 @@
-import type { ListableStore, WritableStore } from "../stores/store.ts";
+import type { ListableStore, Listed, WritableStore } from "../stores/store.ts";
 import type { ByteBudget } from "../streams/byte-budget.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { TransformStream, WritableStream } from "../streams/web.ts";
@@ -9,16 +9,19 @@ import { copyValue, PIECE_BYTES } from "./copy-value.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface SweepOptions {
-  /** Path of the source node whose keys are swept. */
-  readonly sourcePath: string;
-  readonly targetPath: string;
-  /** Whether a key is left to others: a document, or a chunk of an array with tasks. */
-  readonly isLeft: (key: string) => boolean;
+  /** Keys that begin with it are swept. */
+  readonly prefix: string;
+  /** The key under which a source key is copied; undefined for one that is left to others. */
+  readonly targetKeyOf: (key: string) => string | undefined;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
   readonly log: RunLog;
   readonly signal?: AbortSignal | undefined;
+}
+
+interface Swept extends Listed {
+  readonly targetKey: string;
 }
 
 /** Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory. */
@@ -27,17 +30,11 @@ export async function sweep(
   target: WritableStore,
   options: SweepOptions,
 ): Promise<void> {
-  const { sourcePath, targetPath, isLeft, budget, buffers, io, log, signal } = options;
-  const prefix = sourcePath === "" ? "" : `${sourcePath}/`;
-  const targetPrefix = targetPath === "" ? "" : `${targetPath}/`;
+  const { prefix, targetKeyOf, budget, buffers, io, log, signal } = options;
 
-  const copy = async (
-    { key, size: listed }: { key: string; size?: number },
-    context: { signal: AbortSignal },
-  ) => {
+  const copy = async ({ key, size: listed, targetKey }: Swept, context: { signal: AbortSignal }) => {
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) return;
-    const targetKey = targetPrefix + key.slice(prefix.length);
     const lease = await budget.acquire(Math.min(size, PIECE_BYTES), context.signal);
     let checksum = 0;
     try {
@@ -57,9 +54,10 @@ export async function sweep(
     }
     log.keyCopied(targetKey, size, checksum);
   };
-  const wanted = new TransformStream<{ key: string; size?: number }, { key: string; size?: number }>({
+  const wanted = new TransformStream<Listed, Swept>({
     transform(listed, controller) {
-      if (!isLeft(listed.key)) controller.enqueue(listed);
+      const targetKey = targetKeyOf(listed.key);
+      if (targetKey !== undefined) controller.enqueue({ ...listed, targetKey });
     },
   });
   await source

@@ -35,7 +35,8 @@ export interface RegridOptions {
  *
  * Memory: the target chunks that are begun and not complete. Feed whole windows of target chunks to bound it.
  *
- * @throws `invalid-option` when the stream ends and a target chunk lacks items.
+ * @throws `invalid-option` for a piece of another rank or of other items than the target's, and when the stream ends
+ *   and a target chunk lacks items; `resource-limit` for a chunk of variable data above 2 GiB.
  */
 export function regrid(
   target: RegridTarget,
@@ -56,6 +57,7 @@ export function regrid(
 
   return new TransformStream<DecodedChunk, DecodedChunk>({
     transform(piece, controller) {
+      checkPiece(piece, shape.length);
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
       for (const coords of covered ? chunksIn(covered, chunk.shape) : []) {
@@ -81,6 +83,16 @@ export function regrid(
         hint: "feed regrid every source chunk of the target chunks, once",
       });
     },
+  });
+}
+
+function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void {
+  const holds = data?.shape ?? region.shape;
+  if (region.shape.length === rank && region.shape.every((n, d) => n <= (holds[d] ?? 0))) return;
+  throw new ZarrflowError("invalid-option", "a piece does not hold the region that it says", {
+    coords,
+    expected: `a region of rank ${rank} within its data`,
+    found: `region ${region.shape.join(" x ")}, data ${holds.join(" x ")}`,
   });
 }
 

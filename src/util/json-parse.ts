@@ -57,6 +57,7 @@ class JsonParser {
   readonly #allowNonFinite: (path: JsonPath) => boolean;
   readonly #path: (string | number)[] = [];
   #at = 0;
+  #depth = 0;
 
   constructor(text: string, maxDepth: number, allowNonFinite: (path: JsonPath) => boolean) {
     this.#text = text;
@@ -93,33 +94,31 @@ class JsonParser {
 
   #object(): JsonObject {
     const object: JsonObject = {};
-    this.#enter("");
+    this.#enter();
     if (!this.#take("}")) {
       do {
         this.#skipSpace();
         if (this.#text[this.#at] !== '"') this.#fail("a name in double quotes");
         const name = this.#string();
-        this.#path[this.#path.length - 1] = name;
         if (!this.#take(":")) this.#fail("`:`");
-        setMember(object, name, this.#value());
+        setMember(object, name, this.#valueAt(name));
       } while (this.#take(","));
       if (!this.#take("}")) this.#fail("`,` or `}`");
     }
-    this.#path.pop();
+    this.#depth--;
     return object;
   }
 
   #list(): JsonValue[] {
     const list: JsonValue[] = [];
-    this.#enter(0);
+    this.#enter();
     if (!this.#take("]")) {
       do {
-        this.#path[this.#path.length - 1] = list.length;
-        list.push(this.#value());
+        list.push(this.#valueAt(list.length));
       } while (this.#take(","));
       if (!this.#take("]")) this.#fail("`,` or `]`");
     }
-    this.#path.pop();
+    this.#depth--;
     return list;
   }
 
@@ -167,9 +166,16 @@ class JsonParser {
     return value;
   }
 
-  #enter(token: string | number): void {
+  #valueAt(token: string | number): JsonValue {
+    this.#path.push(token);
+    const value = this.#value();
+    this.#path.pop();
+    return value;
+  }
+
+  #enter(): void {
     this.#at++;
-    if (this.#path.push(token) > this.#maxDepth) {
+    if (++this.#depth > this.#maxDepth) {
       throw new ZarrflowError(
         "resource-limit",
         `the JSON document is nested more than ${this.#maxDepth} deep`,

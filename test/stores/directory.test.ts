@@ -65,28 +65,32 @@ describe("DirectoryStore on disk", () => {
     for (const name of [".zarrflow-0123456789ab-1z", ".x.zarr.zarrflow-0123456789ab"]) {
       put(join(root, "a", name), new Uint8Array(1));
       const store = new DirectoryStore(root);
-      await expect(store.set(`a/${name}`, new Uint8Array(1))).rejects.toMatchObject({ code: "path-not-allowed" });
+      await expect(store.set(`a/${name}`, new Uint8Array(1))).rejects.toMatchObject({
+        code: "path-not-allowed",
+      });
       await expect(store.get(`${name}/build/0`)).rejects.toMatchObject({ code: "path-not-allowed" });
       expect(await keysOf(store)).toEqual([]);
     }
   });
 
-  it("holds no more than the names of one folder while it lists many files", async () => {
+  it("lists thousands of files in one folder", async () => {
     const root = folder.next();
     fs.mkdirSync(root, { recursive: true });
-    for (let i = 0; i < 5000; i++) fs.closeSync(fs.openSync(join(root, `${i}`), "w"));
-    let count = 0;
-    for await (const _ of new DirectoryStore(root).list("")) count++;
-    expect(count).toBe(5000);
+    const names = Array.from({ length: 3000 }, (_, i) => `${i}`);
+    for (const name of names) fs.closeSync(fs.openSync(join(root, name), "w"));
+    expect(await keysOf(new DirectoryStore(root))).toEqual(names.sort());
   });
 
-  it("lists sizes of nothing it did not look at, and skips what is neither file nor folder", async () => {
+  it("skips what is neither file nor folder in listings, and refuses to read it", async () => {
     const root = folder.next();
     put(join(root, "a/0"), new Uint8Array(1));
     execFileSync("mkfifo", [join(root, "a/pipe")]);
     const store = new DirectoryStore(root);
     expect(await keysOf(store)).toEqual(["a/0"]);
-    await expect(store.get("a/pipe")).rejects.toMatchObject({ code: "corrupt-store", details: { key: "a/pipe" } });
+    await expect(store.get("a/pipe")).rejects.toMatchObject({
+      code: "corrupt-store",
+      details: { key: "a/pipe" },
+    });
   });
 });
 
@@ -183,32 +187,35 @@ describe("failures of the system", () => {
     await expect(store.openWriter("a/0")).rejects.toMatchObject(expected);
   });
 
-  it.each([true, false])("a disk that fills up midway leaves no part of a value (exclusive: %s)", async (exclusive) => {
-    const root = folder.next();
-    let room = 1000;
-    const files: FileCalls = {
-      ...asyncFileCalls,
-      write(fd, bytes, offset, length, position) {
-        if (room === 0) throw systemError("ENOSPC");
-        const count = Math.min(room, length, 300);
-        room -= count;
-        return asyncFileCalls.write(fd, bytes, offset, count, position);
-      },
-    };
-    const store = new DirectoryStore(root, { files, exclusive });
-    await store.set("a/0", new Uint8Array(900).fill(1));
-    await expect(store.set("a/1", new Uint8Array(900))).rejects.toMatchObject({ code: "no-space" });
-    expect(fs.readdirSync(join(root, "a"))).toEqual(["0"]);
-    if (!exclusive) {
-      await expect(store.set("a/0", new Uint8Array(900))).rejects.toMatchObject({ code: "no-space" });
-    }
-    expect(await store.get("a/0")).toEqual(new Uint8Array(900).fill(1));
+  it.each([true, false])(
+    "a disk that fills up midway leaves no part of a value (exclusive: %s)",
+    async (exclusive) => {
+      const root = folder.next();
+      let room = 1000;
+      const files: FileCalls = {
+        ...asyncFileCalls,
+        write(fd, bytes, offset, length, position) {
+          if (room === 0) throw systemError("ENOSPC");
+          const count = Math.min(room, length, 300);
+          room -= count;
+          return asyncFileCalls.write(fd, bytes, offset, count, position);
+        },
+      };
+      const store = new DirectoryStore(root, { files, exclusive });
+      await store.set("a/0", new Uint8Array(900).fill(1));
+      await expect(store.set("a/1", new Uint8Array(900))).rejects.toMatchObject({ code: "no-space" });
+      expect(fs.readdirSync(join(root, "a"))).toEqual(["0"]);
+      if (!exclusive) {
+        await expect(store.set("a/0", new Uint8Array(900))).rejects.toMatchObject({ code: "no-space" });
+      }
+      expect(await store.get("a/0")).toEqual(new Uint8Array(900).fill(1));
 
-    const writer = await store.openWriter("b/0");
-    await expect(writer.write(new Uint8Array(10))).rejects.toMatchObject({ code: "no-space" });
-    await writer.abort();
-    expect(fs.readdirSync(root)).toEqual(["a"]);
-  });
+      const writer = await store.openWriter("b/0");
+      await expect(writer.write(new Uint8Array(10))).rejects.toMatchObject({ code: "no-space" });
+      await writer.abort();
+      expect(fs.readdirSync(root)).toEqual(["a"]);
+    },
+  );
 
   it("a file that becomes shorter while it is read is a short read", async () => {
     const root = folder.next();

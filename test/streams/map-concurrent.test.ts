@@ -183,6 +183,26 @@ describe("mapConcurrent", () => {
       expect((await read).done).toBe(true);
     });
 
+    it("discards results that were not read and those that come late, each once", async () => {
+      const discarded: number[] = [];
+      const late = deferred();
+      const fn = async (n: number) => {
+        if (n === 3) await late.promise;
+        return n;
+      };
+      const discard = (n: number) => {
+        discarded.push(n);
+      };
+      const reader = source(9).stream.pipeThrough(mapConcurrent(fn, { concurrency: 4, discard })).getReader();
+      expect((await reader.read()).value).toBe(0);
+      await settle();
+      const cancelled = reader.cancel();
+      expect(discarded).toEqual([1, 2, 4]);
+      late.resolve();
+      await cancelled;
+      expect(discarded).toEqual([1, 2, 4, 3]);
+    });
+
     it("lets a loop be left early", async () => {
       const { state, stream } = source(100);
       const { fn, calls, running } = gatedCalls();

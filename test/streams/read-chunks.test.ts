@@ -131,6 +131,20 @@ describe("readChunks", () => {
       expect(budget.leased).toBe(0);
     });
 
+    it("gives everything back that the reader did not take when it is cancelled", async () => {
+      const buffers = new BufferPool(2 ** 20);
+      const inFlight = { budget: new ByteBudget(8), bytesPerChunk: 1 };
+      const reads = readChunks(placeIn(storeOf(20)), vectorRefs(20), { buffers, inFlight });
+      for await (const { bytes, release } of reads) {
+        await settle();
+        expect({ leased: inFlight.budget.leased, taken: buffers.taken }).toEqual({ leased: 8, taken: 8 * 4096 });
+        if (bytes) buffers.give(bytes);
+        release?.();
+        break;
+      }
+      expect({ leased: inFlight.budget.leased, taken: buffers.taken }).toEqual({ leased: 0, taken: 0 });
+    });
+
     it("gives the leases of reads back that fail or are aborted", async () => {
       const store = storeOf(4);
       store.beforeGet = async (key, signal) => {

@@ -10,10 +10,9 @@ import {
   wholeSelection,
 } from "../../src/streams/selection.ts";
 import { coordsOf } from "../../src/util/shape.ts";
+import { vector } from "./arbitraries.ts";
 
 const rank = fc.integer({ min: 0, max: 3 });
-const vector = (length: number, item: fc.Arbitrary<number>) =>
-  fc.array(item, { minLength: length, maxLength: length });
 const region = (d: number): fc.Arbitrary<Region> =>
   fc.record({ start: vector(d, fc.nat(8)), shape: vector(d, fc.nat(6)) });
 const selection = (d: number): fc.Arbitrary<Selection> =>

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
 import { compareUtf8 } from "../../src/util/utf8-order.ts";
 
 describe("compareUtf8", () => {

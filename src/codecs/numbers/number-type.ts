@@ -31,8 +31,3 @@ export function numberType(settings: Settings, name: string, fallback?: NumberTy
   }
   return { kind, size, endian: text.startsWith(">") ? "big" : "little" };
 }
-
-/** Whether the numbers need bigints to be exact. */
-export function isWide({ kind, size }: NumberType): boolean {
-  return size === 8 && kind !== "float";
-}

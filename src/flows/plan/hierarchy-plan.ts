@@ -1,4 +1,9 @@
-import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type {
+  ArrayMetadata,
+  ChunkKeyEncoding,
+  DialectName,
+  NodeMetadata,
+} from "../../meta/array-metadata.ts";
 import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
@@ -31,6 +36,8 @@ export interface HierarchyPlanRequest {
   readonly dialect: Dialect;
   /** What is to become of an array; undefined: it stays as it is. */
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
+  /** JSON pointers of what the dialect may drop. */
+  readonly allowLoss?: readonly string[];
   /** Whether the source's listing is swept for keys that no task and no document covers. */
   readonly sweep: boolean;
   /** Whether the source has consolidated metadata, so that the target gets them too. */
@@ -56,7 +63,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     const path = targetPath(node.path, source.path, target.path);
     const layout = dialect.layout(path);
     const change = node.metadata.kind === "array" ? request.change(node.path, node.metadata) : undefined;
-    const metadata = change?.metadata ?? node.metadata;
+    const metadata = inDialect(change?.metadata ?? node.metadata, node.layout.dialect, dialect.name);
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const job = await planArrayJob({
         source: { path: node.path, dialect: node.layout.dialect, metadata: node.metadata },
@@ -65,7 +72,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         firstTask,
         maxMemory,
         io,
-        swept: request.sweep && node.layout.dialect === dialect.name,
+        swept: request.sweep,
       });
       firstTask += job.tasks;
       jobs.push(job);
@@ -74,7 +81,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     documents.push({
       depth: path === "" ? 0 : path.split("/").length,
       group: metadata.kind === "group",
-      documents: unchanged ? copied(node, layout) : written(node, metadata, dialect, layout),
+      documents: unchanged ? copied(node, layout) : written(node, metadata, request, layout),
     });
   }
   const ancestors = missingAncestors(target.path, dialect);
@@ -96,6 +103,20 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   };
 }
 
+/** The node as the target's dialect keys its chunks. */
+function inDialect(metadata: NodeMetadata, from: DialectName, to: DialectName): NodeMetadata {
+  if (metadata.kind === "group" || from === to) return metadata;
+  return { ...metadata, chunkKeyEncoding: NATIVE_KEYS[to] };
+}
+
+/** The chunk key encoding that a dialect gives to arrays that come from another. */
+const NATIVE_KEYS: Readonly<Record<DialectName, ChunkKeyEncoding>> = {
+  v1: { name: "plain", separator: "." },
+  v2: { name: "plain", separator: "." },
+  "v3-draft-2019": { name: "default", separator: "/" },
+  v3: { name: "default", separator: "/" },
+};
+
 /** Path of a source node in the target: what lies below the source's root moves below the target's. */
 function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
   const below = path.slice(sourceRoot.length).replace(/^\//, "");
@@ -114,12 +135,12 @@ function copied(node: SourceNode, layout: NodeLayout): PlannedDocument[] {
 function written(
   node: SourceNode,
   metadata: NodeMetadata,
-  dialect: Dialect,
+  { dialect, allowLoss }: HierarchyPlanRequest,
   layout: NodeLayout,
 ): PlannedDocument[] {
   const decoder = new TextDecoder();
   const before = new Map(copied(node, layout).map((document) => [document.key, document]));
-  return [...dialect.write(metadata, layout)].map(([key, bytes]) => {
+  return [...dialect.write(metadata, layout, { allowLoss })].map(([key, bytes]) => {
     const same = before.get(key);
     const old = same && "from" in same ? node.documents.get(same.from) : undefined;
     return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };

@@ -1,0 +1,24 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+import type { Command } from "./command.ts";
+
+/** Every command, loaded when it is used. */
+const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  info: () => import("./commands/info.ts"),
+  copy: () => import("./commands/copy.ts"),
+  rechunk: () => import("./commands/rechunk.ts"),
+  slice: () => import("./commands/slice.ts"),
+  digest: () => import("./commands/digest.ts"),
+};
+
+export const commandNames: readonly string[] = Object.keys(commands);
+
+/** The command of this name. @throws `invalid-option` with the nearest name. */
+export async function loadCommand(name: string): Promise<Command> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load) return (await load()).command;
+  const near = nearestName(name, [...commandNames, "help"]);
+  throw new ZarrflowError("invalid-option", `there is no command \`${name}\``, {
+    hint: near ? `did you mean \`${near}\`?` : `the commands are ${commandNames.join(", ")} and help`,
+  });
+}

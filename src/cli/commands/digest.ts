@@ -1,0 +1,25 @@
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+
+export const command = defineCommand({
+  summary: "print the SHA-256 of an array's values, or of each array of a group",
+  usage: "URL",
+  notes: [
+    "The digest is that of the items in C order, little-endian: the same whatever the chunks, the codecs or",
+    "the dialect. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
+  ],
+  operands: [1, 1],
+  options: { ...readingOptions, ...tellingOptions },
+  examples: [
+    { line: "digest era5.zarr", says: "a line for each array: digest and path" },
+    { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },
+    { line: "digest era5.zarr --json", says: "a JSON list, with type and shape" },
+  ],
+  async run([url = ""], values, terminal) {
+    const { digest } = await import("../../flows/digest.ts");
+    const digests = digest(url, planOptions(values, terminal.signal));
+    if (values.json) return writeJsonList(digests, terminal);
+    for await (const { sha256, path } of digests) await terminal.write(`${sha256}  ${path || url}\n`);
+  },
+});

@@ -1,0 +1,27 @@
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { arrayInfoText } from "../words/array-info.ts";
+
+export const command = defineCommand({
+  summary: "tell what an array is, or each array of a group: shape, type, chunks, codecs, sizes",
+  usage: "URL",
+  operands: [1, 1],
+  options: { ...readingOptions, ...tellingOptions },
+  examples: [
+    { line: "info era5.zarr", says: "every array of a group" },
+    { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },
+    { line: "info era5.zarr --json", says: "a JSON list with an object for each array" },
+  ],
+  async run([url = ""], values, terminal) {
+    const { info } = await import("../../flows/info.ts");
+    const infos = info(url, planOptions(values, terminal.signal));
+    if (values.json) return writeJsonList(infos, terminal);
+    let separator = "";
+    for await (const each of infos) {
+      await terminal.write(separator + arrayInfoText(each, url));
+      separator = "\n";
+    }
+    if (separator === "" && !values.quiet) terminal.tell(`no arrays in ${url}`);
+  },
+});

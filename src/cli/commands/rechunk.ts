@@ -1,0 +1,42 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { defineCommand } from "../command.ts";
+import { runPlanned } from "../run-flow.ts";
+import { chunksOption, codecOption, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+
+export const command = defineCommand({
+  summary: "re-cut an array, or the arrays of a group, to another chunk shape, within a memory budget",
+  usage: "SRC DST --chunks SIZES",
+  notes: [
+    "Of a group, every array is re-cut that has all the named dimensions, save 1-d coordinates named after their",
+    "dimension; the rest is copied as it is. Dimensions that are not named keep their size of chunk. DST appears",
+    "whole under its name when all is done, or not at all.",
+  ],
+  operands: [2, 2],
+  options: { ...chunksOption, ...codecOption, ...writingOptions, ...tellingOptions },
+  examples: [
+    {
+      line: "rechunk era5.zarr series.zarr --chunks time=-1,latitude=11,longitude=7",
+      says: "from maps to time series",
+    },
+    {
+      line: "rechunk era5.zarr/t2m t2m.zarr.zip --chunks 744,11,7 --max-mem 64MB",
+      says: "one array, sizes in order of its dimensions, into a zip, within 64 MB",
+    },
+    {
+      line: "rechunk era5.zarr out.zarr --chunks t2m:time=-1 --chunks u10:time=24 --dry-run",
+      says: "what it would do and cost, each array with chunks of its own",
+    },
+  ],
+  async run([source = "", target = ""], values, terminal) {
+    const { chunks, codec } = values;
+    if (chunks === undefined) {
+      throw new ZarrflowError("invalid-option", "rechunk needs --chunks", {
+        hint: "write --chunks time=744,lat=11; `zarrflow copy --codec` changes the codec alone",
+      });
+    }
+    const { planRechunk } = await import("../../flows/rechunk.ts");
+    const changes = { chunks, ...(codec !== undefined && { codec }) };
+    const options = { ...planOptions(values, terminal.signal), ...changes };
+    return runPlanned(await planRechunk(source, target, options), values, terminal);
+  },
+});

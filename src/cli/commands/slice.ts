@@ -1,0 +1,138 @@
+import type { SliceFormat } from "../../flows/formats/slice-format.ts";
+import type { Slice } from "../../flows/slice.ts";
+import { isFixed } from "../../meta/data-type.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
+import { defineCommand } from "../command.ts";
+import type { Options, Values } from "../command-line.ts";
+import { writeOutputFile } from "../file-output.ts";
+import { peakMemory } from "../peak-memory.ts";
+import { bytesAdvance } from "../progress/bytes-advance.ts";
+import { progressView } from "../progress/view.ts";
+import {
+  dryRunOption,
+  existingOptions,
+  planOptions,
+  readingOptions,
+  tellingOptions,
+} from "../shared-options.ts";
+import type { Terminal } from "../terminal.ts";
+import { toJson } from "../words/json.ts";
+import { outputText } from "../words/output.ts";
+import { slicePlanText } from "../words/slice-plan.ts";
+
+const options = {
+  slice: {
+    type: "string",
+    value: "RANGES",
+    summary:
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; an end is exclusive, one index drops its dimension; all by default",
+  },
+  format: {
+    type: "string",
+    value: "raw|npy|json",
+    choices: ["raw", "npy", "json"] satisfies SliceFormat[],
+    summary: "items in C order, little-endian; a NumPy file; one flat JSON list; raw by default",
+  },
+  output: { type: "string", value: "FILE", summary: "write to a file, whole or not at all" },
+  ...existingOptions,
+  ...readingOptions,
+  ...dryRunOption,
+  ...tellingOptions,
+  json: { type: "boolean", summary: "the plan or the summary as JSON on standard output; errors as JSON" },
+} as const satisfies Options;
+
+type SliceValues = Values<typeof options>;
+
+export const command = defineCommand({
+  summary: "cut a part out of an array, as raw bytes, a NumPy file or JSON",
+  usage: "URL",
+  notes: [
+    "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times their count of units",
+    'or "NaT", structures objects. Text and objects come as JSON only.',
+  ],
+  operands: [1, 2],
+  options,
+  examples: [
+    {
+      line: "slice era5.zarr/t2m --slice time=0:24,latitude=40:60 --format npy --output day.npy",
+      says: "a box as a NumPy file",
+    },
+    { line: "slice era5.zarr/t2m --slice 0,-1 --format json", says: "first time, last latitude, as JSON" },
+    {
+      line: "slice era5.zarr/t2m --slice time=::24 | sha256sum",
+      says: "every 24th time, as bytes into a pipe",
+    },
+  ],
+  async run([url = "", target], values, terminal) {
+    if (target !== undefined) {
+      throw new ZarrflowError("unsupported-operation", "a slice cannot be written as Zarr yet", {
+        value: target,
+        hint: "write a file with --output FILE",
+      });
+    }
+    const { openArray } = await import("../../hierarchy/open.ts");
+    const { parseSlice } = await import("../../flows/slice-option.ts");
+    const planning = planOptions(values, terminal.signal);
+    const array = await openArray(url, planning);
+    const selection = values.slice === undefined ? {} : parseSlice(values.slice);
+    if (values["dry-run"]) {
+      const { planSlice } = await import("../../flows/plan-slice.ts");
+      const plan = await planSlice(array, selection, planning);
+      return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
+    }
+    const { slice } = await import("../../flows/slice.ts");
+    return writeSlice(slice(array, selection, planning), values, terminal);
+  },
+});
+
+async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal): Promise<void> {
+  const { formatSlice } = await import("../../flows/formats/slice-format.ts");
+  const { format = "raw", output, json, quiet } = values;
+  const { signal, isOutputSeen } = terminal;
+  const toScreen = output === undefined && isOutputSeen;
+  if (toScreen && format !== "json") {
+    throw new ZarrflowError("invalid-option", `${format} bytes are nothing for a terminal`, {
+      hint: "write them to a file with --output FILE, or into a pipe; or ask for --format json",
+    });
+  }
+  const total = await itemBytes(slice, format);
+  const view = progressView(terminal.errors, { quiet: quiet || toScreen, noLines: json });
+  const started = performance.now();
+  let bytes = 0;
+  const pieces = counted(formatSlice(slice, format), (length) => {
+    bytes += length;
+    view.show(bytesAdvance(bytes, total));
+  });
+  try {
+    if (output === undefined) {
+      for await (const piece of pieces) await terminal.write(piece);
+      return;
+    }
+    await writeOutputFile(output, pieces, { replace: values["if-exists"] === "replace", signal });
+  } finally {
+    view.stop();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const shape = await slice.shape();
+  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
+  if (json) await terminal.write(`${toJson(report, 2)}\n`);
+  else if (!quiet) terminal.tell(outputText(report));
+}
+
+/** Bytes of all items where each has the same; undefined where the format or the type does not tell. */
+async function itemBytes(slice: Slice, format: SliceFormat): Promise<number | undefined> {
+  const dataType = await slice.dataType();
+  if (format === "json" || !isFixed(dataType)) return undefined;
+  return product(await slice.shape()) * dataType.size;
+}
+
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  onPiece: (length: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield piece;
+    onPiece(piece.length);
+  }
+}

@@ -1,0 +1,66 @@
+import { lstat, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileError, isMissing } from "../stores/file-error.ts";
+import { FileSink } from "../stores/file-sink.ts";
+import { temporaryName } from "../stores/own-names.ts";
+import { ZarrflowError } from "../util/errors.ts";
+
+export interface FileOutputOptions {
+  /** Whether a file of that name is replaced. */
+  readonly replace: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes a file whole or not at all: beside its name, which it takes when it is complete.
+ *
+ * @throws `target-exists`; `not-found` for a folder that is not there; `access-denied`, `no-space`.
+ */
+export async function writeOutputFile(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  { replace, signal }: FileOutputOptions,
+): Promise<void> {
+  await checkFree(path, replace);
+  const partial = join(dirname(path), temporaryName());
+  const sink = await FileSink.create(partial);
+  try {
+    for await (const piece of pieces) {
+      await sink.write(piece);
+      signal.throwIfAborted();
+    }
+    await checkFree(path, replace);
+    await sink.close();
+    await rename(partial, path);
+  } catch (error) {
+    await sink.abort(error);
+    throw fileError(error, { store: `file ${path}` });
+  }
+}
+
+/** @throws `target-exists` when something is at `path` that must stay; `not-found` when its folder is missing. */
+async function checkFree(path: string, replace: boolean): Promise<void> {
+  const existing = await statOf(path);
+  if (existing === undefined) {
+    if (await statOf(dirname(path))) return;
+    throw new ZarrflowError("not-found", `there is no folder \`${dirname(path)}\` to write to`);
+  }
+  if (!existing.isFile()) {
+    throw new ZarrflowError("target-exists", `\`${path}\` is there and is no plain file`, {
+      hint: `write to standard output instead: > ${path}`,
+    });
+  }
+  if (replace) return;
+  throw new ZarrflowError("target-exists", `\`${path}\` exists`, {
+    hint: "--if-exists replace puts the new file in its place",
+  });
+}
+
+async function statOf(path: string) {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw fileError(error, { store: `file ${path}` });
+  }
+}

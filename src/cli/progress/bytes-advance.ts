@@ -1,0 +1,12 @@
+import { formatBytes } from "../../util/byte-size.ts";
+import type { Advance } from "./advance.ts";
+
+/** How far a file is that will have `total` bytes, where that is known. */
+export function bytesAdvance(bytes: number, total: number | undefined): Advance {
+  if (total === undefined || total === 0) return { bytes, words: [formatBytes(bytes)] };
+  return {
+    fraction: Math.min(1, bytes / total),
+    bytes,
+    words: [`${formatBytes(bytes)} of ${formatBytes(total)}`],
+  };
+}

@@ -1,0 +1,27 @@
+import type { Progress } from "../../flows/events.ts";
+import type { Plan } from "../../flows/plan/plan.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { grouped } from "../words/count.ts";
+import type { Advance } from "./advance.ts";
+
+/**
+ * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
+ * Chunks that are not there make it end early.
+ */
+export function flowAdvance({ jobs }: Plan): (progress: Progress) => Advance {
+  const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
+  const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
+  return ({ chunksRead, chunksWritten, bytesRead, bytesWritten }) => ({
+    fraction: reads * writes > 0 ? (part(chunksRead, reads) + part(chunksWritten, writes)) / 2 : undefined,
+    bytes: bytesRead + bytesWritten,
+    words: [
+      `${formatBytes(bytesRead)} in`,
+      `${formatBytes(bytesWritten)} out`,
+      `${grouped(Math.min(chunksWritten, writes))}/${grouped(writes)} chunks`,
+    ],
+  });
+}
+
+function part(done: number, all: number): number {
+  return Math.min(1, done / all);
+}

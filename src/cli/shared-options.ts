@@ -1,0 +1,84 @@
+import type { PlanOptions, RunOptions } from "../flows/flow.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { Options, Values } from "./command-line.ts";
+
+/** Flags of every command. */
+export const tellingOptions = {
+  quiet: { type: "boolean", summary: "no progress and no summary" },
+  json: { type: "boolean", summary: "JSON on standard output; errors as JSON on standard error" },
+  help: { type: "boolean", summary: "this text" },
+} as const satisfies Options;
+
+/** Flags of commands that read arrays. */
+export const readingOptions = {
+  "max-mem": {
+    type: "string",
+    value: "SIZE",
+    summary: "memory that all buffers together may take, such as 64MB; 256MB by default",
+  },
+  io: { type: "string", value: "N", summary: "requests in flight, for each store; 16 by default" },
+} as const satisfies Options;
+
+/** What to do about a target that is there already. */
+export const existingOptions = {
+  "if-exists": {
+    type: "string",
+    value: "error|replace",
+    choices: ["error", "replace"],
+    summary: "what to do when there is something at the target; error by default",
+  },
+} as const satisfies Options;
+
+export const dryRunOption = {
+  "dry-run": { type: "boolean", summary: "print the plan and its cost, and do nothing" },
+} as const satisfies Options;
+
+/** Flags of commands that write arrays. */
+export const writingOptions = {
+  ...readingOptions,
+  ...existingOptions,
+  verify: { type: "boolean", summary: "read every key back and compare it before the target appears" },
+  "write-empty": { type: "boolean", summary: "store chunks that hold nothing but the fill value too" },
+  ...dryRunOption,
+} as const satisfies Options;
+
+export const codecOption = {
+  codec: {
+    type: "string",
+    value: "CODEC",
+    summary:
+      "the compressor to write with: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default",
+  },
+} as const satisfies Options;
+
+export const chunksOption = {
+  chunks: {
+    type: "string",
+    multiple: true,
+    value: "SIZES",
+    summary:
+      "time=744,lat=11 or 744,11,7; -1 is a whole dimension; t2m:time=-1 means one array; may be repeated",
+  },
+} as const satisfies Options;
+
+/** What the flags of reading mean to a flow. @throws `invalid-option` */
+export function planOptions(values: Values<typeof readingOptions>, signal: AbortSignal): PlanOptions {
+  const { "max-mem": maxMemory, io } = values;
+  return {
+    ...(maxMemory !== undefined && { maxMemory }),
+    ...(io !== undefined && { io: wholeNumber("io", io) }),
+    signal,
+  };
+}
+
+/** What the flags of writing mean to a flow. @throws `invalid-option` */
+export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
+  const { "if-exists": ifExists, verify = false, "write-empty": writeEmpty = false } = values;
+  return { ...planOptions(values, signal), ...(ifExists && { ifExists }), verify, writeEmpty };
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = /^\d+$/.test(text) ? Number(text) : 0;
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is no whole number of 1 or more`);
+}

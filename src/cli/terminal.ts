@@ -1,0 +1,55 @@
+import { fileError } from "../stores/file-error.ts";
+
+/** Where a command speaks: data on standard output, words for people on standard error. */
+export interface Terminal {
+  /** Aborted when the user interrupts. */
+  readonly signal: AbortSignal;
+  /** Whether people read standard output. */
+  readonly isOutputSeen: boolean;
+  readonly errors: NodeJS.WriteStream;
+  /** Writes data; resolves when more can be taken. @throws `ClosedPipe` when nobody reads any more. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Says a line to people. */
+  tell(line: string): void;
+}
+
+/** Standard output was closed by its reader: no failure, only the end of the work. */
+export class ClosedPipe extends Error {
+  override readonly name = "ClosedPipe";
+}
+
+/** The process's own terminal. */
+export function openTerminal(signal: AbortSignal): Terminal {
+  const { stdout, stderr } = process;
+  // Failed writes are told to those who wait for them; nobody is left to be told of a failure to tell.
+  stdout.on("error", () => {});
+  stderr.on("error", () => {});
+  return {
+    signal,
+    isOutputSeen: stdout.isTTY === true,
+    errors: stderr,
+    write: (data) => writeTo(stdout, data, signal),
+    tell: (line) => {
+      stderr.write(`${line}\n`);
+    },
+  };
+}
+
+/** One write; an abort ends the wait for a reader that has stopped reading. */
+function writeTo(stream: NodeJS.WriteStream, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    stream.write(data, (error) => {
+      signal.removeEventListener("abort", stop);
+      if (error) reject(writeFailure(error));
+      else resolve();
+    });
+  });
+}
+
+function writeFailure(error: NodeJS.ErrnoException): unknown {
+  if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return new ClosedPipe();
+  return fileError(error, { store: "standard output" });
+}

@@ -1,0 +1,13 @@
+/** A time for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${twoDigits(whole % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, "0");
+}

@@ -1,0 +1,58 @@
+import type { Command, CommandWords } from "../command.ts";
+import type { Option, Options } from "../command-line.ts";
+import { definitions } from "./columns.ts";
+
+const EXIT_CODES = [
+  ["0", "done"],
+  ["1", "failed"],
+  ["2", "wrong usage, or a target that is in the way"],
+  ["3", "not found"],
+  ["4", "not supported"],
+  ["5", "a passing failure, retries used up"],
+  ["6", "something differs"],
+  ["130", "interrupted"],
+] as const;
+
+/** What `zarrflow --help` prints. */
+export function overview(commands: readonly (readonly [name: string, command: Command])[]): string {
+  return `zarrflow moves chunked arrays (Zarr): copies, re-cuts and cuts out, within a memory budget
+
+usage: zarrflow COMMAND OPERANDS [--flags]
+
+commands
+${definitions([
+  ...commands.map(([name, { summary }]) => [name, summary] as const),
+  ["help", "explain a command, with examples: zarrflow help COMMAND"],
+])}
+
+A URL is a path or file://, of a folder or of a .zip or .ozx file; the array inside it is the rest of
+the path, as in era5.zarr/t2m or era5.zarr.zip/t2m.
+
+Data and JSON go to standard output; progress, summaries and errors to standard error.
+
+exit codes
+${definitions(EXIT_CODES)}
+`;
+}
+
+/** What `zarrflow help COMMAND` prints. */
+export function commandHelp(name: string, command: CommandWords): string {
+  const { summary, usage, notes = [], options, examples } = command;
+  const sections = [
+    `zarrflow ${name}: ${summary}`,
+    `usage: zarrflow ${name} ${usage} [--flags]`,
+    notes.join("\n"),
+    `flags\n${flags(options)}`,
+    `examples\n${examples.map(({ line, says }) => `  # ${says}\n  zarrflow ${line}`).join("\n")}`,
+  ];
+  return `${sections.filter(Boolean).join("\n\n")}\n`;
+}
+
+function flags(options: Options): string {
+  return definitions(
+    Object.entries(options).map(([name, option]: [string, Option]) => [
+      `--${name}${option.value ? ` ${option.value}` : ""}`,
+      option.summary,
+    ]),
+  );
+}

@@ -1,0 +1,19 @@
+import type { RunReport } from "../../flows/events.ts";
+import type { Plan } from "../../flows/plan/plan.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { counted } from "./count.ts";
+import { formatDuration } from "./duration.ts";
+import { place } from "./plan.ts";
+
+/** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
+export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {
+  const { keysWritten, keysVerified, bytesRead, bytesWritten, seconds, peakBuffers } = report;
+  const rate = formatBytes((bytesRead + bytesWritten) / Math.max(seconds, 0.001));
+  const verified = keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and right`;
+  return [
+    `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
+      ` in ${formatDuration(seconds)} (${rate}/s read and written)${verified}`,
+    `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
+      ` ${formatBytes(peakMemory)} the whole process`,
+  ].join("\n");
+}

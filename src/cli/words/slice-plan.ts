@@ -1,0 +1,17 @@
+import type { SlicePlan } from "../../flows/plan-slice.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { columns } from "./columns.ts";
+import { counted } from "./count.ts";
+import { formatShape } from "./shape.ts";
+
+/** How a slice will be read in C order and what that will cost, as lines. */
+export function slicePlanText(plan: SlicePlan, name: string): string {
+  const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
+  const rows = [
+    ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],
+    ["reads", `${counted(chunksRead, "chunk")}; ${counted(chunksTouched, "chunk")} hold items of it`],
+    ["amplification", `each chunk is read ${readAmplification.toFixed(2)} times`],
+    ["memory", `${formatBytes(predictedPeak)} predicted, ${formatBytes(maxMemory)} allowed`],
+  ];
+  return `${name}  ${plan.dataType} ${formatShape(plan.shape)}\n${columns(rows)}\n`;
+}

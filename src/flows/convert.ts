@@ -1,0 +1,42 @@
+import type { Changes } from "./changes.ts";
+import type { RunReport } from "./events.ts";
+import {
+  type FlowSource,
+  type Planned,
+  type PlanOptions,
+  planFlow,
+  type RunOptions,
+  runFlow,
+} from "./flow.ts";
+
+/** What is changed; `to` is needed. */
+export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
+
+/** Plans a conversion to another dialect. @throws as `planCopy`. */
+export function planConvert(
+  source: FlowSource,
+  target: string,
+  options: PlanOptions & ConvertChanges,
+): Promise<Planned> {
+  return planFlow("copy", source, target, options);
+}
+
+/**
+ * Converts an array or a group with all below it to another dialect. Chunks whose bytes mean the same there are
+ * copied as they are.
+ *
+ * @throws as `copy`; `loss-refused` with the JSON pointers of what the dialect cannot hold, unless allowed.
+ * @example
+ * ```ts
+ * import { convert } from "zarrflow";
+ *
+ * await convert("era5.zarr", "era5.v3.zarr", { to: "v3" });
+ * ```
+ */
+export async function convert(
+  source: FlowSource,
+  target: string,
+  options: RunOptions & ConvertChanges,
+): Promise<RunReport> {
+  return runFlow(await planConvert(source, target, options), options);
+}

@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { command, requireBuild, root } from "../built-package.ts";
+
+const execute = promisify(execFile);
+
+/** A folder as whoever installed the package has it: TypeScript files, the built package, the command. */
+export class UserProject {
+  readonly folder: string;
+
+  constructor() {
+    requireBuild();
+    this.folder = mkdtempSync(join(tmpdir(), "zarrflow-project-"));
+    mkdirSync(join(this.folder, "node_modules/.bin"), { recursive: true });
+    symlinkSync(root, join(this.folder, "node_modules/zarrflow"));
+    symlinkSync(join(root, "node_modules/@types"), join(this.folder, "node_modules/@types"));
+    symlinkSync(command, join(this.folder, "node_modules/.bin/zarrflow"));
+    cpSync(join(root, "examples"), join(this.folder, "examples"), { recursive: true });
+    this.write("package.json", '{ "type": "module", "private": true }');
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  /** Compiles files strictly against the package's public types. Returns what is wrong, by file. */
+  compile(names: readonly string[]): Map<string, string[]> {
+    const program = ts.createProgram(
+      names.map((name) => join(this.folder, name)),
+      {
+        target: ts.ScriptTarget.ES2022,
+        lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+        types: ["node"],
+        typeRoots: [join(this.folder, "node_modules/@types")],
+        module: ts.ModuleKind.NodeNext,
+        moduleResolution: ts.ModuleResolutionKind.NodeNext,
+        moduleDetection: ts.ModuleDetectionKind.Force,
+        rewriteRelativeImportExtensions: true,
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: true,
+      },
+    );
+    const { diagnostics } = program.emit();
+    const wrong = new Map<string, string[]>();
+    for (const { file, start, messageText } of [...ts.getPreEmitDiagnostics(program), ...diagnostics]) {
+      const name = file?.fileName.slice(this.folder.length + 1) ?? "";
+      const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+      const text = `line ${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
+      wrong.set(name, [...(wrong.get(name) ?? []), text]);
+    }
+    return wrong;
+  }
+
+  /** Runs a compiled file. @throws when it exits with another code than 0, with what it printed. */
+  async run(name: string, cwd: string): Promise<string> {
+    const script = join(this.folder, name.replace(/\.ts$/, ".js"));
+    const { stdout } = await execute(process.execPath, ["--unhandled-rejections=strict", script], { cwd });
+    return stdout;
+  }
+
+  /** Runs a line of shell with `zarrflow` on the path. @throws when any part of a pipe fails. */
+  async shell(line: string, cwd: string): Promise<string> {
+    const PATH = `${join(this.folder, "node_modules/.bin")}:${process.env.PATH}`;
+    const { stdout } = await execute("bash", ["-euo", "pipefail", "-c", line], {
+      cwd,
+      env: { ...process.env, PATH },
+      maxBuffer: 2 ** 26,
+    });
+    return stdout;
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}

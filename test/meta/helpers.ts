@@ -1,0 +1,59 @@
+import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
+import type { Dialect, ParsedNode } from "../../src/meta/dialect.ts";
+import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
+import { parseJson } from "../../src/util/json-parse.ts";
+import type { JsonValue } from "../../src/util/json-value.ts";
+
+/** JSON text as lossless JSON; bare NaN tokens are taken. */
+export function json(text: string): JsonValue {
+  return parseJson(bytesOf(text), { allowNonFinite: () => true });
+}
+
+export function bytesOf(document: unknown): Uint8Array {
+  return new TextEncoder().encode(typeof document === "string" ? document : JSON.stringify(document));
+}
+
+export function textOf(bytes: Uint8Array | undefined): string {
+  return new TextDecoder().decode(bytes);
+}
+
+export function hex(bytes: Uint8Array | null | undefined): string | null | undefined {
+  return bytes && Buffer.from(bytes).toString("hex");
+}
+
+/** The error that `act` throws. */
+export function failure(act: () => unknown): ZarrflowError {
+  try {
+    act();
+  } catch (error) {
+    if (isZarrflowError(error)) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+/** What `dialect` makes of documents, given as JSON texts or values by key. */
+export function parseWith(
+  dialect: Dialect,
+  documents: Record<string, unknown>,
+  path = "",
+): ParsedNode | undefined {
+  const bytes = new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)]));
+  return dialect.parse(bytes, dialect.layout(path));
+}
+
+export function arrayWith(dialect: Dialect, documents: Record<string, unknown>): ArrayMetadata {
+  const metadata = parseWith(dialect, documents)?.metadata;
+  if (metadata?.kind !== "array") throw new Error("no array");
+  return metadata;
+}
+
+/** The documents that `dialect` writes, as texts by key. */
+export function writeWith(
+  dialect: Dialect,
+  metadata: Parameters<Dialect["write"]>[0],
+  options?: Parameters<Dialect["write"]>[2],
+): Record<string, string> {
+  const documents = dialect.write(metadata, dialect.layout(""), options);
+  return Object.fromEntries([...documents].map(([key, bytes]) => [key, textOf(bytes)]));
+}

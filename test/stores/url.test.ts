@@ -1,0 +1,129 @@
+import * as fs from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
+import { ZipWriter } from "../../src/stores/zip.ts";
+import { MemorySink } from "./memory-sink.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const directory = (path: string) => ({ kind: "directory", path });
+const zip = (path: string) => ({ kind: "zip", path });
+
+describe("parseStoreUrl", () => {
+  it.each([
+    ["/data/x.zarr", directory("/data/x.zarr"), ""],
+    ["/data/x.zarr/t2m/", directory("/data/x.zarr/t2m"), ""],
+    ["/data//./y/../x.zarr", directory("/data/x.zarr"), ""],
+    ["x.zarr", directory(join(process.cwd(), "x.zarr")), ""],
+    ["./x.zarr/t2m", directory(join(process.cwd(), "x.zarr/t2m")), ""],
+    ["../x.zarr", directory(join(dirname(process.cwd()), "x.zarr")), ""],
+    ["a:b.zarr", directory("a:b.zarr"), ""],
+    ["file:///data/a%20b.zarr", directory("/data/a b.zarr"), ""],
+    ["file://localhost/data/x.zarr", directory("/data/x.zarr"), ""],
+    ["FILE:///C:/data/x.zarr", directory("C:/data/x.zarr"), ""],
+    ["/data/x.zarr.zip", zip("/data/x.zarr.zip"), ""],
+    ["/data/x.zarr.zip/t2m/a", zip("/data/x.zarr.zip"), "t2m/a"],
+    ["/data/x.ozx/0/", zip("/data/x.ozx"), "0"],
+    ["/data/X.ZIP//t2m", zip("/data/X.ZIP"), "t2m"],
+    ["/data/x.zip/y.zip", zip("/data/x.zip"), "y.zip"],
+    ["/data/zip/x", directory("/data/zip/x"), ""],
+    ["file:///data/x.zip/t2m", zip("/data/x.zip"), "t2m"],
+    ["memory:era5", { kind: "memory", name: "era5" }, ""],
+    ["memory://era5/t2m/", { kind: "memory", name: "era5" }, "t2m"],
+    ["/data/archive|zip:", zip("/data/archive"), ""],
+    ["/data/archive|zip:inner/path", zip("/data/archive"), "inner/path"],
+    ["/data/x.zip|zip:t2m", zip("/data/x.zip"), "t2m"],
+    ["/data/a|b.zarr", directory("/data/a|b.zarr"), ""],
+  ])("of %s", (text, spec, path) => {
+    expect(parseStoreUrl(text)).toEqual({ spec, path });
+  });
+
+  it.each([
+    ["/data/x.zarr|zarr3:t2m", directory("/data/x.zarr"), "t2m", "v3"],
+    ["/data/x.zarr|zarr2:", directory("/data/x.zarr"), "", "v2"],
+    ["/data/x.zarr|zarr1:", directory("/data/x.zarr"), "", "v1"],
+    ["/data/x.zip|zip:inner|zarr3-draft-2019:a/b", zip("/data/x.zip"), "inner/a/b", "v3-draft-2019"],
+    ["memory:x|zarr2:t", { kind: "memory", name: "x" }, "t", "v2"],
+  ])("of %s, with its dialect", (text, spec, path, dialect) => {
+    expect(parseStoreUrl(text)).toEqual({ spec, path, dialect });
+  });
+
+  it.each([
+    ["", "invalid-option"],
+    ["memory:", "invalid-option"],
+    ["file://server/share/x.zarr", "invalid-option"],
+    ["file:///a%2Fb", "invalid-option"],
+    ["file:///a%zz", "invalid-option"],
+    ["file:///a?b", "invalid-option"],
+    ["zip::s3://bucket/x.zip", "invalid-option"],
+    ["zip://inner::/data/x.zip", "invalid-option"],
+    ["simplecache::https://host/x", "invalid-option"],
+    ["s3://bucket/x.zarr", "unsupported-operation"],
+    ["https://host/x.zarr", "unsupported-operation"],
+    ["/data/x|gzip:", "unsupported-operation"],
+    ["/data/x|zarr3:a|zip:b", "unsupported-operation"],
+    ["/data/x|zip:a|zip:b", "unsupported-operation"],
+    ["memory:x|zip:", "unsupported-operation"],
+    ["/data/x.zip/../../etc", "path-not-allowed"],
+    ["memory:x/../y", "path-not-allowed"],
+  ])("refuses %j: %s", (text, code) => {
+    expect(() => parseStoreUrl(text)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it("tells the way out of chained URLs", () => {
+    expect(() => parseStoreUrl("zip::s3://bucket/x.zip")).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ hint: expect.stringContaining("|zip:") }),
+      }),
+    );
+  });
+});
+
+describe("openStore", () => {
+  const folder = temporaryFolder();
+
+  it("opens directories, also those that are not there", async () => {
+    const root = folder.next();
+    const store = await openStore({ kind: "directory", path: root });
+    expect(await store.get(".zgroup")).toBeUndefined();
+    fs.mkdirSync(root, { recursive: true });
+    fs.writeFileSync(join(root, ".zgroup"), "{}");
+    expect(await store.size(".zgroup")).toBe(2);
+    expect(store.description).toBe(`directory ${root}`);
+  });
+
+  it("opens zips", async () => {
+    const path = folder.next("x.zip");
+    const sink = new MemorySink();
+    const writer = new ZipWriter(sink, "zip x");
+    await writer.set("a/0", new Uint8Array([1, 2]));
+    await writer.finish();
+    fs.mkdirSync(dirname(path), { recursive: true });
+    fs.writeFileSync(path, sink.bytes);
+    const store = await openStore({ kind: "zip", path });
+    expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
+    expect(store.description).toBe(`zip ${path}`);
+    await store.close?.();
+  });
+
+  it("opens stores in memory by name", async () => {
+    const store = new MemoryStore();
+    nameMemoryStore("url-test", store);
+    expect(await openStore({ kind: "memory", name: "url-test" })).toBe(store);
+    nameMemoryStore("url-test", undefined);
+  });
+
+  it("says what is not there, and what cannot be opened", async () => {
+    await expect(openStore({ kind: "zip", path: folder.next("x.zip") })).rejects.toMatchObject({
+      code: "not-found",
+    });
+    await expect(openStore({ kind: "memory", name: "nobody" })).rejects.toMatchObject({ code: "not-found" });
+    await expect(openStore({ kind: "object", description: "mine" })).rejects.toMatchObject({
+      code: "invalid-option",
+    });
+    const reason = new Error("enough");
+    const signal = AbortSignal.abort(reason);
+    await expect(openStore({ kind: "memory", name: "nobody" }, { signal })).rejects.toBe(reason);
+  });
+});
