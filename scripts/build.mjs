@@ -1,9 +1,10 @@
-// Compiles src/ to dist/ with tsc; nothing but npm packages is needed.
+// Makes the kernels, then compiles src/ to dist/ with tsc; nothing but npm packages is needed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import "./build-kernels.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");

@@ -18,14 +18,15 @@ const BUDGET = "64MB";
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } });
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const interruption = new AbortController();
+const { signal } = interruption;
 for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interruption.abort());
 
 const folder = await mkdtemp(join(tmpdir(), "zarrflow-demo-"));
 try {
   await demo(positionals[0]);
 } catch (error) {
-  if (!interruption.signal.aborted) console.error(`\nthe demo ended early: ${error.message}`);
-  process.exitCode = interruption.signal.aborted ? 130 : 1;
+  if (!signal.aborted) console.error(`\nthe demo ended early: ${error.message}`);
+  process.exitCode = signal.aborted ? 130 : 1;
 } finally {
   if (values.keep) console.log(`\nkept: ${folder}`);
   else await rm(folder, { recursive: true });
@@ -131,7 +132,9 @@ async function makeWeather(path) {
   await write(t2m, days());
 
   async function write(target, items) {
-    await ReadableStream.from(items).pipeThrough(encodeChunks(target)).pipeTo(writeChunks(target));
+    await ReadableStream.from(items)
+      .pipeThrough(encodeChunks(target))
+      .pipeTo(writeChunks(target), { signal });
   }
 
   function* days() {
@@ -202,13 +205,14 @@ async function largestArray(source) {
 
 /** Runs the command in a process of its own, so that its memory is its own; returns what it writes to standard output. */
 function zarrflow(line) {
+  signal.throwIfAborted();
   return new Promise((resolveRun, reject) => {
     const stderr = line.includes("--output") ? "pipe" : "inherit";
     const child = spawn(process.execPath, [command, ...line], { stdio: ["ignore", "pipe", stderr] });
     const output = [];
     child.stdout.on("data", (data) => output.push(data));
     child.stderr?.on("data", (data) => output.push(data));
-    interruption.signal.addEventListener("abort", () => child.kill("SIGINT"));
+    signal.addEventListener("abort", () => child.kill("SIGINT"));
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolveRun(Buffer.concat(output).toString());

@@ -1,7 +1,7 @@
 import { type Options, parseCommandLine, type Values } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface Example {
+interface Example {
   /** What follows `zarrflow` on the line. */
   readonly line: string;
   readonly says: string;

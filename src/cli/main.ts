@@ -52,8 +52,8 @@ async function run([name, ...rest]: readonly string[], { write }: Terminal): Pro
 
 /** Tells people what went wrong. Returns the exit code. */
 function fail(thrown: unknown): number {
-  if (thrown instanceof ClosedPipe) return 0;
   const { signal } = terminal;
+  if (thrown instanceof ClosedPipe && !signal.aborted) return 0;
   const error = signal.aborted ? new ZarrflowError("aborted", signal.reason.message) : thrown;
   terminal.tell(failureText(error, { json: args.includes("--json"), color: terminal.errors.hasColors?.() }));
   return isZarrflowError(error) ? error.exitCode : 1;

@@ -78,7 +78,7 @@ async function bytesStep(
 }
 
 /** Decodes into a buffer of the size that the chain promises, or else one that holds what the source turns out to be. */
-export async function decodeBytesStep(
+async function decodeBytesStep(
   { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
   source: Uint8Array,
   buffers: Buffers,

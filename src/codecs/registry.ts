@@ -43,16 +43,17 @@ const refused = new Map([["pickle", "reading pickles runs whatever code their au
  * @param codec a factory, or a function without arguments that fetches one.
  * @example
  * ```ts
- * import { registerCodec } from "zarrflow/codecs";
+ * import { type BytesToBytesCodec, registerCodec } from "zarrflow/codecs";
  *
- * registerCodec("invert", () => ({
+ * const codec: BytesToBytesCodec = {
  *   kind: "bytes-to-bytes",
  *   name: "invert",
  *   maxEncodedSize: (decodedSize) => decodedSize,
  *   fixedEncodedSize: (decodedSize) => decodedSize,
  *   encodeInto: invert,
  *   decodeInto: invert,
- * }));
+ * };
+ * registerCodec("invert", () => codec);
  *
  * function invert(source: Uint8Array, target: Uint8Array): number {
  *   for (let i = 0; i < source.length; i++) target[i] = ~(source[i] ?? 0);

@@ -12,6 +12,7 @@ import { type Changes, changeOf } from "./changes.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
 import { planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
+import { assertReplaceable } from "./replaceable.ts";
 import { runPlan } from "./run-plan.ts";
 import { assertApart } from "./target-apart.node.ts";
 
@@ -83,6 +84,7 @@ export async function planFlow(
 export async function runFlow({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
   options.onEvent?.({ type: "plan", plan });
   options.signal?.throwIfAborted();
+  if (options.ifExists === "replace") await assertReplaceable(plan.target);
   const build = await openTargetBuild(plan.target.store, { ifExists: options.ifExists ?? "error" });
   return runPlan(plan, { source, build, ...options });
 }

@@ -172,7 +172,7 @@ export class Slice {
  *
  * const day = slice("era5.zarr/t2m", { time: [0, 24] });
  * const { data, shape } = await day.read();
- * console.log(shape, data[0]);
+ * console.log(shape, data.at(0));
  * ```
  */
 export function slice(

@@ -1,5 +1,8 @@
-import { readConsolidatedV3 } from "../meta/consolidated.ts";
+import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
+import type { Documents } from "../meta/dialect.ts";
 import { joinKey } from "../meta/join-key.ts";
+import type { Store, StoreOptions } from "../stores/store.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
 
 /** Whether a group has consolidated metadata, which must then stay true. */
@@ -9,4 +12,33 @@ export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): P
     return (await store.size(joinKey(path, ".zmetadata"), { signal })) !== undefined;
   const document = documents.get(joinKey(path, "zarr.json"));
   return document !== undefined && readConsolidatedV3(document, path) !== undefined;
+}
+
+/**
+ * The documents that a v2 group at `path` has consolidated, by key; undefined when it has none.
+ *
+ * @throws `invalid-metadata`, `unsupported-format`, with the key.
+ */
+export async function consolidatedV2(
+  store: Store,
+  path: string,
+  options: StoreOptions,
+): Promise<Documents | undefined> {
+  const key = joinKey(path, ".zmetadata");
+  const bytes = await store.get(key, options);
+  return bytes && at(key, "v2", () => readConsolidatedV2(bytes, path));
+}
+
+/** The documents that the `zarr.json` of the group at `path` has consolidated. @throws `invalid-metadata` */
+export function consolidatedV3(bytes: Uint8Array, path: string): Documents | undefined {
+  return at(joinKey(path, "zarr.json"), "v3", () => readConsolidatedV3(bytes, path));
+}
+
+function at<T>(key: string, format: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isZarrflowError(error)) error.addContext({ key, format });
+    throw error;
+  }
 }

@@ -17,6 +17,8 @@ export interface NodeParts<M, S extends Store = Store> {
   readonly metadata: M;
   /** The documents that describe it, by key. */
   readonly documents?: Documents;
+  /** Where consolidated metadata alone describe it: all documents that these hold, by key. */
+  readonly consolidated?: Documents;
   /** What opening it noticed and went on over. */
   readonly findings?: readonly Finding[];
 }
@@ -27,15 +29,17 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
   readonly layout: NodeLayout;
   readonly metadata: M;
   readonly documents: Documents;
+  readonly consolidated: Documents | undefined;
   readonly findings: readonly Finding[];
 
-  constructor({ store, spec, layout, metadata, documents = new Map(), findings = [] }: NodeParts<M, S>) {
-    this.store = store;
-    this.spec = spec;
-    this.layout = layout;
-    this.metadata = metadata;
-    this.documents = documents;
-    this.findings = findings;
+  constructor(parts: NodeParts<M, S>) {
+    this.store = parts.store;
+    this.spec = parts.spec;
+    this.layout = parts.layout;
+    this.metadata = parts.metadata;
+    this.documents = parts.documents ?? new Map();
+    this.consolidated = parts.consolidated;
+    this.findings = parts.findings ?? [];
   }
 
   /** Path inside the store; the root's is "". */

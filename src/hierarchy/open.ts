@@ -5,6 +5,7 @@ import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
+import { openFromAbove } from "./open-from-above.ts";
 import { openNode } from "./open-node.ts";
 
 /** What can be opened: a URL, a store (its root), or a path in a store. */
@@ -28,7 +29,9 @@ export interface OpenOptions {
  */
 export async function open(source: OpenSource, { signal }: OpenOptions = {}): Promise<ZarrNode> {
   const { store, spec, path, dialect } = await locate(source);
-  const node = await openNode(store, path, { spec, signal, ...(dialect && { dialect }) });
+  const options = { signal, ...(dialect && { dialect }) };
+  const node =
+    (await openNode(store, path, { spec, ...options })) ?? (await openFromAbove(store, spec, path, options));
   if (node) return node;
   throw await notFound(store, path, signal);
 }

@@ -1,61 +1,159 @@
+import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { isListable, type ListableStore } from "../stores/store.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { joinKey } from "../meta/join-key.ts";
+import { isListable, type ListableStore, type Store } from "../stores/store.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { compareUtf8 } from "../util/utf8-order.ts";
+import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
 import { ZarrGroup, type ZarrNode } from "./node.ts";
-import { openNode } from "./open-node.ts";
+import { nodeIn, openNode } from "./open-node.ts";
 
 export interface WalkOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Nodes that are opened ahead of the one asked for. */
+const AHEAD = 16;
+
 /**
- * All nodes below a group, parents before their children, siblings sorted. A path without documents of its own
- * below which a node lies is an implied group: it comes with no documents and a finding.
+ * All nodes below a group and of its dialect, parents before their children, siblings sorted. A path without
+ * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
+ * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is.
  *
- * @throws `unsupported-operation` when the store cannot list.
- * @see V2-75, V2-76, V3-4
+ * @throws `unsupported-operation` when the store cannot list and there are no consolidated metadata.
+ * @see V2-75, V2-76, V2-78, V3-4, V3-19
  */
 export async function* walk(group: ZarrGroup, { signal }: WalkOptions = {}): AsyncGenerator<ZarrNode> {
-  const { store, spec } = group;
-  if (!isListable(store)) {
+  const { store } = group;
+  const consolidated = group.consolidated ?? (await consolidatedOf(group, signal));
+  const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
+  if (isInstead) yield* nodesBelow(group, consolidated);
+  else if (isListable(store)) yield* listedNodes(group, store, signal);
+  else {
     throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
       store: store.description,
       path: group.path,
-      hint: "name an array inside it",
+      hint: "Name an array inside it.",
     });
   }
-  for (const path of await childPaths(store, group.path, signal)) {
-    const node = await openNode(store, path, { spec, signal });
-    if (node) yield node;
-    if (node?.kind === "array") continue;
-    if (node) {
-      yield* walk(node, { signal });
-      continue;
-    }
-    const implied = new ZarrGroup({
-      store,
-      spec,
-      layout: dialectNamed(group.layout.dialect).layout(path),
-      metadata: { kind: "group", attributes: {} },
-      findings: [{ message: "no document here: a group only because nodes lie below it" }],
+}
+
+/** The group's consolidated metadata where they may be needed. */
+async function consolidatedOf(
+  { store, path, layout, documents }: ZarrGroup,
+  signal: AbortSignal | undefined,
+): Promise<Documents | undefined> {
+  if (layout.dialect === "v2" && !isListable(store)) return consolidatedV2(store, path, { signal });
+  const document = documents.get(joinKey(path, "zarr.json"));
+  return layout.dialect === "v3" && document ? consolidatedV3(document, path) : undefined;
+}
+
+/** Whether the store holds none of the documents below the group. */
+async function isOnlyCopy(
+  { store, consolidated }: ZarrGroup,
+  documents: Documents,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (consolidated !== undefined) return true;
+  for (const key of documents.keys()) {
+    if ((await store.size(key, { signal })) !== undefined) return false;
+  }
+  return documents.size > 0;
+}
+
+/** The nodes that `documents` describe below the group, and the groups that they imply. */
+function* nodesBelow({ store, spec, layout, path }: ZarrGroup, documents: Documents): Generator<ZarrNode> {
+  const prefix = joinKey(path, "");
+  const paths = new Set<string>();
+  for (const key of documents.keys()) {
+    if (!key.startsWith(prefix)) continue;
+    const names = key.slice(prefix.length).split("/").slice(0, -1);
+    names.forEach((_, i) => {
+      paths.add(prefix + names.slice(0, i + 1).join("/"));
     });
-    let seen = false;
-    for await (const below of walk(implied, { signal })) {
-      if (!seen) yield implied;
-      seen = true;
-      yield below;
+  }
+  for (const below of [...paths].sort(comparePaths)) {
+    const options = { spec, dialect: layout.dialect, areConsolidated: true };
+    yield nodeIn(documents, store, below, options) ?? impliedGroup(below, { store, spec, layout }, documents);
+  }
+}
+
+/** Orders parents before their children, and siblings by name. */
+function comparePaths(a: string, b: string): number {
+  const [x, y] = [a.split("/"), b.split("/")];
+  const at = x.findIndex((name, i) => name !== y[i]);
+  return at < 0 ? x.length - y.length : compareUtf8(x[at] ?? "", y[at] ?? "");
+}
+
+async function* listedNodes(
+  group: ZarrGroup,
+  store: ListableStore,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ZarrNode> {
+  const names = await childNames(store, group.path, signal);
+  for (let start = 0; start < names.length; start += AHEAD) {
+    const children = names.slice(start, start + AHEAD).map((name) => openChild(group, name, signal));
+    for (const { node, implied } of await Promise.all(children)) {
+      if (node) yield node;
+      if (node?.kind === "group") yield* listedNodes(node, store, signal);
+      if (implied) yield* withNodes(implied, listedNodes(implied, store, signal));
     }
   }
 }
 
-async function childPaths(
-  store: ListableStore,
+interface Child {
+  readonly node?: ZarrNode | undefined;
+  /** What it is where it has no documents, and nodes lie below. */
+  readonly implied?: ZarrGroup;
+}
+
+/** One folder of a group; neither node nor implied group when its name is none of the dialect. */
+async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | undefined): Promise<Child> {
+  const { store, spec, layout } = group;
+  const path = joinKey(group.path, name);
+  try {
+    const node = await openNode(store, path, { spec, dialect: layout.dialect, signal });
+    return node ? { node } : { implied: impliedGroup(path, group) };
+  } catch (error) {
+    if (isZarrflowError(error, "invalid-node-name")) return {};
+    throw error;
+  }
+}
+
+function impliedGroup(
+  path: string,
+  { store, spec, layout }: Pick<ZarrGroup, "store" | "spec" | "layout">,
+  consolidated?: Documents,
+): ZarrGroup {
+  return new ZarrGroup({
+    store,
+    spec,
+    layout: dialectNamed(layout.dialect).layout(path),
+    metadata: { kind: "group", attributes: {} },
+    ...(consolidated && { consolidated }),
+    findings: [{ message: "no document here: a group only because nodes lie below it" }],
+  });
+}
+
+/** `group` and `nodes`, when there are any. */
+async function* withNodes(group: ZarrGroup, nodes: AsyncIterable<ZarrNode>): AsyncGenerator<ZarrNode> {
+  let seen = false;
+  for await (const node of nodes) {
+    if (!seen) yield group;
+    seen = true;
+    yield node;
+  }
+}
+
+async function childNames(
+  store: ListableStore & Store,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const paths: string[] = [];
-  for await (const entry of store.listDirectory(path === "" ? "" : `${path}/`, { signal })) {
-    if ("prefix" in entry) paths.push(entry.prefix.slice(0, -1));
+  const prefix = joinKey(path, "");
+  const names: string[] = [];
+  for await (const entry of store.listDirectory(prefix, { signal })) {
+    if ("prefix" in entry) names.push(entry.prefix.slice(prefix.length, -1));
   }
-  return paths;
+  return names.sort(compareUtf8);
 }

@@ -94,7 +94,7 @@ export function writeConsolidatedV2(documents: Documents, path: string): Uint8Ar
 }
 
 /** The group document `root` with the documents below `path` inline; an array's is returned as it is. */
-export function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
+function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
   const { node_type: type, consolidated_metadata: _, ...members } = parse(root);
   if (type !== "group") return root;
   const nodes = below(documents, path)

@@ -117,7 +117,7 @@ function withDimensionNames({ attributes, dimensionNames }: ArrayMetadata, losse
 }
 
 /** As the reference writes documents: sorted names, four spaces, ASCII. @see V2-16 */
-export function toBytes(document: JsonValue): Uint8Array {
+function toBytes(document: JsonValue): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite: "null" });
   return new TextEncoder().encode(text);
 }

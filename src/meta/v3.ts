@@ -108,6 +108,6 @@ function writeNode(
 }
 
 /** As the reference writes documents: two spaces, ASCII, names in their own order. */
-export function v3Bytes(document: JsonObject): Uint8Array {
+function v3Bytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "null" }));
 }

@@ -10,11 +10,10 @@ export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
  *
  * @example
  * ```ts
- * import { test } from "node:test";
  * import { MemoryStore } from "zarrflow/stores/memory";
- * import { storeChecks } from "zarrflow/stores/testing";
+ * import { type StoreHarness, storeChecks } from "zarrflow/stores/testing";
  *
- * const harness = {
+ * const harness: StoreHarness = {
  *   lists: true,
  *   empty: async () => new MemoryStore(),
  *   async filled(values) {
@@ -23,7 +22,7 @@ export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
  *     return store;
  *   },
  * };
- * for (const { name, run } of storeChecks(harness)) test(name, run);
+ * for (const { run } of storeChecks(harness)) await run(); // in a test runner: test(name, run)
  * ```
  */
 export function storeChecks(harness: StoreHarness): StoreCheck[] {

@@ -39,7 +39,7 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
  * import { parseStoreUrl } from "zarrflow/stores/url";
  *
  * const { spec, path } = parseStoreUrl("/data/era5.zarr.zip/t2m");
- * console.log(spec, path); // { kind: "zip", path: "/data/era5.zarr.zip" } t2m
+ * console.log(spec.kind, path); // zip t2m
  * ```
  */
 export function parseStoreUrl(text: string): StoreUrl {

@@ -20,8 +20,8 @@ export interface ZipFileOptions extends ZipStoreOptions {
  * ```ts
  * import { openZipFile } from "zarrflow/stores/zip";
  *
- * const store = await openZipFile("era5.zarr.zip");
- * const document = await store.get("t2m/.zarray");
+ * const store = await openZipFile("archive.zarr.zip");
+ * console.log(await store.get("no/such/key")); // undefined
  * await store.close();
  * ```
  */

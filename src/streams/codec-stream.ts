@@ -20,10 +20,26 @@ export type CodedChunk = EncodedChunk | DecodedChunk;
  * @example
  * ```ts
  * import { loadCodecs } from "zarrflow/codecs";
- * import { codecStream, readChunks } from "zarrflow/streams";
+ * import { codecStream } from "zarrflow/streams";
  *
- * const [bytes, zlib] = await loadCodecs(codecs, spec);
- * readChunks(place, refs).pipeThrough(codecStream(zlib, "decode")).pipeThrough(codecStream(bytes, "decode"));
+ * const spec = { shape: [4], dataType: { kind: "uint", size: 1 }, fillValue: null } as const;
+ * const codecs = await loadCodecs(
+ *   [
+ *     { name: "bytes", configuration: {} },
+ *     { name: "gzip", configuration: { level: 5 } },
+ *   ],
+ *   spec,
+ * );
+ * const data = { kind: "fixed", bytes: new Uint8Array(4), itemSize: 1, shape: [4], strides: [1] };
+ * const chunk = { index: 0, coords: [0], region: { start: [0], shape: [4] }, data };
+ * let chunks = new ReadableStream({
+ *   start(controller) {
+ *     controller.enqueue(chunk);
+ *     controller.close();
+ *   },
+ * });
+ * for (const codec of codecs) chunks = chunks.pipeThrough(codecStream(codec, "encode"));
+ * for await (const { bytes } of chunks) console.log(bytes[0], bytes[1]); // 31 139
  * ```
  */
 export function codecStream(

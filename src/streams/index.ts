@@ -6,6 +6,7 @@
 export { BufferPool } from "./buffer-pool.ts";
 export { ByteBudget, type Lease } from "./byte-budget.ts";
 export type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk, EncodedChunk, Region } from "./chunk.ts";
+export { type CodedChunk, codecStream } from "./codec-stream.ts";
 export { type CodingOptions, decodeChunks } from "./decode-chunks.ts";
 export { type EncodeOptions, encodeChunks } from "./encode-chunks.ts";
 export { type MapConcurrentOptions, mapConcurrent } from "./map-concurrent.ts";

@@ -8,7 +8,10 @@ import { type ReadableStream, streamFrom } from "./web.ts";
 export interface ReadChunksOptions {
   /** Reads in flight; 16 by default. */
   readonly concurrency?: number;
-  /** Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. */
+  /**
+   * Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. One budget
+   * a flow: what a flow that failed has lost on the way is not released.
+   */
   readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number };
   /** The most bytes that one encoded chunk may have. */
   readonly maxEncodedSize?: number;

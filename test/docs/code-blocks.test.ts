@@ -36,12 +36,11 @@ describe("code blocks", () => {
     expect(modules.length).toBeGreaterThan(12);
   });
 
-  describe.each(files)("$name", ({ name, blocks }) => {
+  describe.each(files.filter(({ blocks }) => blocks.some(isRun)))("$name", ({ name, blocks }) => {
     const folder = () => join(project.folder, name.replaceAll("/", "-"));
     beforeAll(() => cpSync(input, folder(), { recursive: true }));
 
-    const run = blocks.filter((block) => isModule(block) || block.language === "sh");
-    test.each(run)("line $line", async (block) => {
+    test.each(blocks.filter(isRun))("line $line", async (block) => {
       if (isModule(block)) {
         const file = moduleName(name, block);
         expect(wrong.get(file) ?? []).toEqual([]);
@@ -64,6 +63,10 @@ import { makeInput } from "./examples/make-input.ts";
 await makeInput(process.cwd());
 await copy("era5.zarr", "archive.zarr.zip");
 `;
+
+function isRun(block: CodeBlock): boolean {
+  return isModule(block) || block.language === "sh";
+}
 
 function isModule({ language }: CodeBlock): boolean {
   return language === "ts";

@@ -16,7 +16,11 @@ function assembly(buffers: BufferPool, region: Region, strides = [1]): FixedAsse
   return new FixedAssembly({ chunk, region, strides, selection: wholeSelection([20]), buffers });
 }
 
-function piece(start: number, items: readonly number[] | undefined, length = items?.length ?? 0): DecodedChunk {
+function piece(
+  start: number,
+  items: readonly number[] | undefined,
+  length = items?.length ?? 0,
+): DecodedChunk {
   const data: ChunkData | undefined = items && {
     kind: "fixed",
     bytes: new Uint8Array(items),

@@ -15,7 +15,12 @@ function assembly(buffers: Buffers, region: Region, fill: string | null = "none"
 
 function piece(start: number, strings: readonly string[], buffers: Buffers = plainBuffers): DecodedChunk {
   const shape = [strings.length];
-  return { index: 0, coords: [0], region: { start: [start], shape }, data: variableData(strings, shape, buffers) };
+  return {
+    index: 0,
+    coords: [0],
+    region: { start: [start], shape },
+    data: variableData(strings, shape, buffers),
+  };
 }
 
 const second = { start: [4], shape: [4] };
@@ -52,7 +57,12 @@ describe("VariableAssembly", () => {
   it("copies what a piece gives, and holds one buffer in the end", () => {
     const buffers = new BufferPool(2 ** 20);
     const chunk = assembly(buffers, second);
-    for (const [start, text] of [["4", "x"], ["5", "y"], ["6", "z"], ["7", "w"]] as const) {
+    for (const [start, text] of [
+      ["4", "x"],
+      ["5", "y"],
+      ["6", "z"],
+      ["7", "w"],
+    ] as const) {
       const given = piece(Number(start), [text], buffers);
       chunk.add(given, { start: [Number(start)], shape: [1] });
       given.data?.bytes.fill(0);

@@ -7,7 +7,8 @@ const KIB = 1024;
 describe("BufferPool", () => {
   it("gives buffers of exactly the length asked for", () => {
     const pool = new BufferPool(2 ** 20);
-    for (const length of [0, 1, 4095, 4096, 4097, 5000, 100_000]) expect(pool.take(length).length).toBe(length);
+    for (const length of [0, 1, 4095, 4096, 4097, 5000, 100_000])
+      expect(pool.take(length).length).toBe(length);
   });
 
   it("counts what is taken by the buffer behind it: at most a quarter more than asked, from 4 KiB on", () => {
@@ -96,6 +97,21 @@ describe("BufferPool", () => {
     for (const bytes of small) pool.give(bytes);
     pool.take(16 * KIB);
     expect(small.map(({ buffer }) => buffer)).not.toContain(pool.take(4 * KIB).buffer);
+  });
+
+  it("goes on using buffers again, however often they were used or let go before", () => {
+    const pool = new BufferPool(16 * KIB);
+    const buffers = new Set<ArrayBufferLike>();
+    for (let i = 0; i < 50; i++) {
+      const bytes = pool.take(12 * KIB);
+      buffers.add(bytes.buffer);
+      pool.give(bytes);
+    }
+    expect(buffers.size).toBe(1);
+    for (let i = 0; i < 50; i++) for (const length of [12 * KIB, 8 * KIB]) pool.give(pool.take(length));
+    const last = pool.take(12 * KIB);
+    pool.give(last);
+    expect(pool.take(12 * KIB).buffer).toBe(last.buffer);
   });
 
   it("never hands one buffer to two, whatever is taken and given", () => {

@@ -28,7 +28,12 @@ describe("decodeChunks", () => {
     const release = () => {};
     const chunks = encoded(3, (i) => new Uint8Array([i, 0, 9, 1])).map((chunk) => ({ ...chunk, release }));
     const decoded = await collect(streamFrom(chunks).pipeThrough(decodeChunks(codingOf(rawPipeline(spec)))));
-    expect(decoded.map(({ data }) => itemsOf(data))).toEqual([0, 1, 2].map((i) => [[i, 0], [9, 1]]));
+    expect(decoded.map(({ data }) => itemsOf(data))).toEqual(
+      [0, 1, 2].map((i) => [
+        [i, 0],
+        [9, 1],
+      ]),
+    );
     const { bytes: _, ...ref } = chunks[1] as EncodedChunk;
     expect(decoded[1]).toEqual({ ...ref, data: decoded[1]?.data });
     expect(decoded[1]).not.toHaveProperty("bytes");

@@ -115,7 +115,7 @@ describe("encodeChunks", () => {
       expect(await encodeStrings(["", ""], new Uint8Array(0))).toBeUndefined();
     });
 
-    it.each([[["none", "nonE"]], [["nonenone", ""]], [["non", "enone"]], [["", ""]]])(
+    it.each([[["none", "nonE"]], [["nonenone", ""]], [["nones", "none"]], [["non", "enone"]], [["", ""]]])(
       "keeps %j",
       async (strings) => {
         expect(await encodeStrings(strings)).toBeDefined();

@@ -137,7 +137,10 @@ describe("readChunks", () => {
       const reads = readChunks(placeIn(storeOf(20)), vectorRefs(20), { buffers, inFlight });
       for await (const { bytes, release } of reads) {
         await settle();
-        expect({ leased: inFlight.budget.leased, taken: buffers.taken }).toEqual({ leased: 8, taken: 8 * 4096 });
+        expect({ leased: inFlight.budget.leased, taken: buffers.taken }).toEqual({
+          leased: 8,
+          taken: 8 * 4096,
+        });
         if (bytes) buffers.give(bytes);
         release?.();
         break;

@@ -3,186 +3,32 @@ import { describe, expect, it } from "vitest";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
-import type { DecodedChunk, Region } from "../../src/streams/chunk.ts";
+import type { DecodedChunk } from "../../src/streams/chunk.ts";
 import { chunksIn, type RegridTarget, regrid } from "../../src/streams/regrid.ts";
-import { intersect, type Selection } from "../../src/streams/selection.ts";
+import { intersect } from "../../src/streams/selection.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
 import { coordsOf, cStrides, indexOf, product } from "../../src/util/shape.ts";
-import { ownPlaces, packedStrides, shuffled, vector } from "./arbitraries.ts";
+import { vector } from "./arbitraries.ts";
+import {
+  anyCase,
+  type Case,
+  fixedItems,
+  type Items,
+  piecesOf,
+  resultAt,
+  stringItems,
+} from "./regrid-case.ts";
 import {
   collect,
   failOnUnhandledRejections,
-  itemsOf,
   refsOf,
   rejection,
-  stringsOf,
   variableData,
   vectorRefs,
 } from "./support.ts";
 
 failOnUnhandledRejections();
-
-/** An array in source chunks, and what is to become of it. */
-interface Case {
-  readonly shape: readonly number[];
-  readonly sourceChunk: readonly number[];
-  readonly sourceStrides: readonly number[];
-  /** Whether edge chunks hold as many items as the others. */
-  readonly overhang: boolean;
-  /** By source chunk, in C order of the grid. */
-  readonly missing: readonly boolean[];
-  /** Indexes of the source chunks in the order in which they arrive. */
-  readonly arrival: readonly number[];
-  readonly selection: Selection;
-  /** The part of the target that is wanted, in items; all of it where absent. */
-  readonly window: Region | undefined;
-  readonly targetChunk: readonly number[];
-  readonly targetStrides: readonly number[];
-  readonly itemSize: number;
-  readonly hasFill: boolean;
-}
-
-const axis = fc
-  .record({
-    length: fc.nat(9),
-    sourceChunk: fc.integer({ min: 1, max: 10 }),
-    targetChunk: fc.integer({ min: 1, max: 10 }),
-    step: fc.constantFrom(1, 1, 1, 2, 3),
-    whole: fc.boolean(),
-  })
-  .chain(({ length, step, whole, ...chunks }) =>
-    fc.tuple(fc.nat(length), fc.nat(length), fc.nat(9), fc.nat(3)).map(([a, b, c, n]) => {
-      const [from, to] = whole ? [0, length] : [Math.min(a, b), Math.max(a, b)];
-      const count = Math.ceil((to - from) / step);
-      return { ...chunks, length, start: from, step, count, window: wholeChunks(count, chunks.targetChunk, c, n) };
-    }),
-  );
-
-/** The items of `more + 1` chunks from about the `from`th on. */
-function wholeChunks(length: number, chunk: number, from: number, more: number) {
-  const chunks = Math.ceil(length / chunk);
-  const start = chunks === 0 ? 0 : (from % chunks) * chunk;
-  return { start, length: Math.min(length - start, (more + 1) * chunk) };
-}
-
-const anyCase: fc.Arbitrary<Case> = fc.array(axis, { maxLength: 3 }).chain((axes) => {
-  const shape = axes.map(({ length }) => length);
-  const sourceChunk = axes.map((a) => a.sourceChunk);
-  const targetChunk = axes.map((a) => a.targetChunk);
-  const chunks = refsOf(shape, sourceChunk).map(({ index }) => index);
-  return fc.record({
-    shape: fc.constant(shape),
-    sourceChunk: fc.constant(sourceChunk),
-    sourceStrides: ownPlaces(sourceChunk),
-    overhang: fc.boolean(),
-    missing: vector(chunks.length, fc.constantFrom(false, false, true)),
-    arrival: shuffled(chunks),
-    selection: fc.constant({
-      start: axes.map(({ start }) => start),
-      step: axes.map(({ step }) => step),
-      shape: axes.map(({ count }) => count),
-    }),
-    window: fc.option(
-      fc.constant({
-        start: axes.map(({ window }) => window.start),
-        shape: axes.map(({ window }) => window.length),
-      }),
-      { nil: undefined },
-    ),
-    targetChunk: fc.constant(targetChunk),
-    targetStrides: packedStrides(targetChunk),
-    itemSize: fc.constantFrom(1, 2, 3, 4, 6, 8, 16),
-    hasFill: fc.boolean(),
-  });
-});
-
-/** How the items of a data type are made for these tests, and read back. */
-interface Items<T> {
-  readonly dataType: DataType;
-  readonly fillValue: Uint8Array | null;
-  /** The item that fills what no data came for. */
-  readonly fill: T;
-  at(index: number): T;
-  /** A chunk of the items that `at` gives at `coords`; what is undefined is never to be read. */
-  pack(given: Case, items: readonly (T | undefined)[], buffers: BufferPool): ChunkData;
-  unpack(data: ChunkData): T[];
-}
-
-function fixedItems({ itemSize, hasFill }: Case): Items<number[]> {
-  const fill = Array.from({ length: itemSize }, (_, b) => (hasFill ? 200 + b : 0));
-  return {
-    dataType: { kind: "raw", size: itemSize },
-    fillValue: hasFill ? new Uint8Array(fill) : null,
-    fill,
-    at: (index) => Array.from({ length: itemSize }, (_, b) => (index * 7 + b * 31 + 1) & 255),
-    pack({ sourceChunk, sourceStrides }, items, buffers) {
-      const extent = 1 + sourceStrides.reduce((sum, s, d) => sum + s * ((sourceChunk[d] ?? 1) - 1), 0);
-      const bytes = buffers.take(extent * itemSize).fill(99);
-      items.forEach((item, i) => {
-        const coords = [...coordsOf(sourceChunk)][i] ?? [];
-        const place = coords.reduce((sum, c, d) => sum + c * (sourceStrides[d] ?? 0), 0);
-        if (item) bytes.set(item, place * itemSize);
-      });
-      return { kind: "fixed", bytes, itemSize, shape: sourceChunk, strides: sourceStrides };
-    },
-    unpack: itemsOf,
-  };
-}
-
-function stringItems({ hasFill }: Case): Items<string> {
-  const fill = hasFill ? "füll" : "";
-  return {
-    dataType: { kind: "string" },
-    fillValue: hasFill ? new TextEncoder().encode(fill) : null,
-    fill,
-    at: (index) => "åb".repeat(index % 4) + index,
-    pack: ({ sourceChunk }, items, buffers) =>
-      variableData(
-        items.map((item) => item ?? "never read"),
-        sourceChunk,
-        buffers,
-      ),
-    unpack: stringsOf,
-  };
-}
-
-/** Source chunks in their order of arrival, each counting how often it was released. */
-function piecesOf<T>(given: Case, items: Items<T>, buffers: BufferPool, released: number[]): DecodedChunk[] {
-  const { shape, sourceChunk, overhang, missing, arrival } = given;
-  const refs = refsOf(shape, sourceChunk);
-  return arrival.map((i): DecodedChunk => {
-    const ref = refs[i];
-    if (ref === undefined) throw new Error("no such chunk");
-    const { region } = ref;
-    const release = () => {
-      released.push(i);
-    };
-    if (missing[i]) return { ...ref, release, data: undefined };
-    const held = overhang ? sourceChunk : region.shape;
-    const heldCase = overhang ? given : { ...given, sourceChunk: held };
-    const contents = [...coordsOf(held)].map((c) =>
-      c.every((n, d) => n < (region.shape[d] ?? 0))
-        ? items.at(
-            indexOf(
-              c.map((n, d) => n + (region.start[d] ?? 0)),
-              shape,
-            ),
-          )
-        : undefined,
-    );
-    return { ...ref, release, data: items.pack(heldCase, contents, buffers) };
-  });
-}
-
-/** The item of the result at `coords`, or undefined where its source chunk is missing. */
-function resultAt<T>(given: Case, items: Items<T>, coords: readonly number[]): T | undefined {
-  const { shape, sourceChunk, selection, missing } = given;
-  const source = coords.map((c, d) => (selection.start[d] ?? 0) + (selection.step[d] ?? 1) * c);
-  const grid = shape.map((n, d) => Math.ceil(n / (sourceChunk[d] ?? 1)));
-  const chunk = source.map((c, d) => Math.floor(c / (sourceChunk[d] ?? 1)));
-  return missing[indexOf(chunk, grid)] ? undefined : items.at(indexOf(source, shape));
-}
 
 async function check<T>(given: Case, items: Items<T>): Promise<void> {
   const { selection, window, targetChunk, targetStrides } = given;
@@ -295,7 +141,9 @@ describe("regrid", () => {
 
   it("gives nothing for an array without items", async () => {
     const chunk = { shape: [4, 4], dataType: int32, fillValue: null };
-    expect(await collect(streamFrom<DecodedChunk>([]).pipeThrough(regrid({ shape: [0, 8], chunk })))).toEqual([]);
+    expect(await collect(streamFrom<DecodedChunk>([]).pipeThrough(regrid({ shape: [0, 8], chunk })))).toEqual(
+      [],
+    );
   });
 
   describe("refuses", () => {
@@ -361,17 +209,15 @@ describe("regrid", () => {
 
 describe("chunksIn", () => {
   it("names each chunk once that has an item of a region, in C order", () => {
-    const inputs = fc
-      .nat(3)
-      .chain((rank) =>
-        fc.tuple(
-          fc.record({
-            start: vector(rank, fc.nat(12)),
-            shape: vector(rank, fc.integer({ min: 1, max: 7 })),
-          }),
-          vector(rank, fc.integer({ min: 1, max: 5 })),
-        ),
-      );
+    const inputs = fc.nat(3).chain((rank) =>
+      fc.tuple(
+        fc.record({
+          start: vector(rank, fc.nat(12)),
+          shape: vector(rank, fc.integer({ min: 1, max: 7 })),
+        }),
+        vector(rank, fc.integer({ min: 1, max: 5 })),
+      ),
+    );
     fc.assert(
       fc.property(inputs, ([region, chunkShape]) => {
         const touched = new Map<string, number[]>();

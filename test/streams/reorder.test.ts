@@ -11,9 +11,7 @@ const chunks = (...indexes: number[]) => indexes.map((index) => ({ index, name: 
 
 describe("reorder", () => {
   it("gives any order back as the order of the index", async () => {
-    const orders = fc
-      .nat(30)
-      .chain((count) => shuffled(Array.from({ length: count }, (_, i) => i)));
+    const orders = fc.nat(30).chain((count) => shuffled(Array.from({ length: count }, (_, i) => i)));
     await fc.assert(
       fc.asyncProperty(orders, fc.nat(5), async (order, first) => {
         const input = chunks(...order.map((i) => i + first));

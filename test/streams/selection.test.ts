@@ -93,7 +93,9 @@ describe("chunkRegion", () => {
     fc.assert(
       fc.property(inputs, ([shape, chunkShape]) => {
         const grid = shape.map((n, d) => Math.ceil(n / (chunkShape[d] ?? 1)));
-        const covered = [...coordsOf(grid)].flatMap((coords) => itemsIn(chunkRegion(coords, chunkShape, shape)));
+        const covered = [...coordsOf(grid)].flatMap((coords) =>
+          itemsIn(chunkRegion(coords, chunkShape, shape)),
+        );
         const start = shape.map(() => 0);
         expect(covered.sort()).toEqual(itemsIn({ start, shape }).sort());
       }),

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { ReadableStream as NativeReadableStream } from "node:stream/web";
 import { fileURLToPath } from "node:url";
-import * as ponyfill from "web-streams-polyfill";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import * as ponyfill from "web-streams-polyfill";
 import { ReadableStream, streamFrom, TransformStream, WritableStream } from "../../src/streams/web.ts";
 import { collect, deferred, failOnUnhandledRejections, rejection } from "./support.ts";
 
@@ -31,7 +31,9 @@ describe("the choice of streams", () => {
     const others = sources.filter(({ name }) => name !== "util/web-streams.ts");
     expect(others.length).toBeGreaterThan(10);
     const wrong = others.flatMap(({ name, text }) =>
-      CLASSES.filter((cls) => usesValue(text, cls) && !importsValue(text, cls)).map((cls) => `${name}: ${cls}`),
+      CLASSES.filter((cls) => usesValue(text, cls) && !importsValue(text, cls)).map(
+        (cls) => `${name}: ${cls}`,
+      ),
     );
     const imported = others.filter(({ text }) => /from "(node:stream\/web|web-streams-polyfill)"/.test(text));
     expect(wrong).toEqual([]);
@@ -42,7 +44,9 @@ describe("the choice of streams", () => {
     expect(usesValue("const s = new ReadableStream({})", "ReadableStream")).toBe(true);
     expect(usesValue("class A extends TransformStream<A, B> {}", "TransformStream")).toBe(true);
     expect(usesValue("ReadableStream.from([])", "ReadableStream")).toBe(true);
-    expect(usesValue("function f(s: ReadableStream<A>) {} // new ReadableStream", "ReadableStream")).toBe(false);
+    expect(usesValue("function f(s: ReadableStream<A>) {} // new ReadableStream", "ReadableStream")).toBe(
+      false,
+    );
     expect(importsValue('import { ReadableStream, type A } from "./web.ts"', "ReadableStream")).toBe(true);
     expect(importsValue('import type { ReadableStream } from "./web.ts"', "ReadableStream")).toBe(false);
     expect(importsValue('import { type ReadableStream } from "./web.ts"', "ReadableStream")).toBe(false);

@@ -1,13 +1,13 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { tellingOptions } from "../shared-options.ts";
 import { arrayInfoText } from "../words/array-info.ts";
 
 export const command = defineCommand({
   summary: "tell what an array is, or each array of a group: shape, type, chunks, codecs, sizes",
   usage: "URL",
   operands: [1, 1],
-  options: { ...readingOptions, ...tellingOptions },
+  options: tellingOptions,
   examples: [
     { line: "info era5.zarr", says: "every array of a group" },
     { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },
@@ -15,7 +15,7 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
-    const infos = info(url, planOptions(values, terminal.signal));
+    const infos = info(url, { signal: terminal.signal });
     if (values.json) return writeJsonList(infos, terminal);
     let separator = "";
     for await (const each of infos) {

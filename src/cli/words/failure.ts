@@ -1,4 +1,3 @@
-import { styleText } from "node:util";
 import { type ErrorDetails, isZarrflowError } from "../../util/errors.ts";
 
 export interface FailureWords {
@@ -10,7 +9,7 @@ export interface FailureWords {
 /** What went wrong: a few lines, and a stack only where it is a fault of the program itself. */
 export function failureText(error: unknown, { json = false, color = false }: FailureWords = {}): string {
   if (json) return JSON.stringify({ error: failureJson(error) });
-  const name = color ? styleText("red", "zarrflow:") : "zarrflow:";
+  const name = color ? "\u001b[31mzarrflow:\u001b[39m" : "zarrflow:";
   if (!isZarrflowError(error)) {
     return `${name} this is a fault of zarrflow itself, please report it\n${stackOf(error)}`;
   }

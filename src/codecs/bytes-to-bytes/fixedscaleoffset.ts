@@ -8,7 +8,7 @@ import { Settings } from "../settings.ts";
 
 /**
  * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats are computed
- * with in their own precision, integers as doubles.
+ * with in their own precision, offset and scale included; integers as doubles.
  *
  * @see V2-52
  */
@@ -24,11 +24,13 @@ export const createFixedScaleOffset: CodecFactory = (configuration) => {
     stored,
     encode(from, to) {
       const keep = precision(decoded);
-      compute(from, to, (value) => roundToEven(keep(keep(value - offset) * scale)));
+      const [o, s] = [keep(offset), keep(scale)];
+      compute(from, to, (value) => roundToEven(keep(keep(value - o) * s)));
     },
     decode(from, to) {
       const keep = precision(stored);
-      compute(from, to, (value) => keep(keep(value / scale) + offset));
+      const [o, s] = [keep(offset), keep(scale)];
+      compute(from, to, (value) => keep(keep(value / s) + o));
     },
   });
 };

@@ -1,6 +1,7 @@
 import type { CodecFactory } from "../codec.ts";
 import { Settings } from "../settings.ts";
-import { loadDeflate, maxDeflatedSize } from "./deflate/deflate.ts";
+import { maxDeflatedSize } from "./deflate/deflate.ts";
+import { loadDeflate } from "./deflate/load-deflate.ts";
 
 /** `gzip`: RFC 1952; several members are read. @see V2-54 */
 export async function loadGzip(): Promise<CodecFactory> {

@@ -1,6 +1,7 @@
 import type { CodecFactory } from "../codec.ts";
 import { Settings } from "../settings.ts";
-import { loadDeflate, maxDeflatedSize } from "./deflate/deflate.ts";
+import { maxDeflatedSize } from "./deflate/deflate.ts";
+import { loadDeflate } from "./deflate/load-deflate.ts";
 
 /** `zlib`: RFC 1950. @see V2-54 */
 export async function loadZlib(): Promise<CodecFactory> {

@@ -1,8 +1,9 @@
 import type { CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
 import { Settings } from "../settings.ts";
-import { loadZstd, ZSTD_LEVELS, type ZstdBackend } from "./zstd/backend.ts";
+import { ZSTD_LEVELS, type ZstdBackend } from "./zstd/backend.ts";
 import { type ZstdFrame, zstdFrames } from "./zstd/frames.ts";
+import { loadZstd } from "./zstd/load-zstd.ts";
 
 /** `zstd`: RFC 8878. Frames without a content size, several of them and skippable ones are read. @see V3-43 */
 export async function loadZstdCodec(): Promise<CodecFactory> {

@@ -5,7 +5,7 @@ import { type BigArray, type NumberArray, readNumbers, writeNumbers } from "./nu
 import type { NumberType } from "./number-type.ts";
 
 /** Computes one array of numbers from another of the same length. */
-export type Compute = (from: NumberArray | BigArray, to: NumberArray | BigArray) => void;
+type Compute = (from: NumberArray | BigArray, to: NumberArray | BigArray) => void;
 
 /** A filter that turns each number of one type into one of another. */
 export interface NumberFilter {

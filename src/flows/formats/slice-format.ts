@@ -3,13 +3,11 @@ import type { Slice } from "../slice.ts";
 import { jsonPieces } from "./json.ts";
 import { npyPieces } from "./npy.ts";
 
-export const SLICE_FORMATS = ["raw", "npy", "json"] as const;
-
 /**
  * How a slice is written: `raw` is its items in C order, little-endian, and nothing else; `npy` is NumPy's file
  * of one array; `json` one flat list of the values.
  */
-export type SliceFormat = (typeof SLICE_FORMATS)[number];
+export type SliceFormat = "raw" | "npy" | "json";
 
 /**
  * A slice as the bytes of a file, read as they are asked for, within the slice's memory budget.

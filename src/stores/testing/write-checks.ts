@@ -154,7 +154,9 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
         const before = await store.get(key);
         const writer = await store.openWriter(key);
         await writer.write(sample(300_000));
-        const late = writer.write(sample(300_000)).catch((error) => equal(error === reason, true, "a late write"));
+        const late = writer
+          .write(sample(300_000))
+          .catch((error) => equal(error === reason, true, "a late write"));
         await Promise.all([writer.abort(reason), late]);
         await rejectsWith(writer.write(sample(1)), reason, "write after abort");
         await rejectsWith(writer.commit(), reason, "commit after abort");

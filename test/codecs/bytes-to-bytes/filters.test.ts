@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/codec-chain.ts";
 import { codecStep } from "../../../src/codecs/codec-step.ts";
+import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
+import type { DataType } from "../../../src/meta/data-type.ts";
 import { plainBuffers } from "../../../src/util/buffers.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { errorOf, GuardedBuffers, placedCodec, RAW, specOf } from "../support.ts";
@@ -13,7 +15,7 @@ interface Vector {
   readonly decoded: string;
   readonly encoded: string;
   readonly read?: string;
-  readonly itemSize?: number;
+  readonly itemSize?: 2 | 4 | 8;
 }
 
 const fixture = new URL("../../fixtures/numcodecs-filters.json", import.meta.url);
@@ -25,18 +27,13 @@ const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex
 test.each(vectors.map((v, i) => [i, v.codec, JSON.stringify(v.configuration), v] as const))(
   "%i %s %s encodes and decodes as numcodecs does",
   async (_, codec, __, { configuration, decoded, encoded, read = decoded, itemSize }) => {
-    const size = decoded.length / 2;
-    const configs = [
-      { name: "bytes", configuration: {} },
+    const size = itemSize ?? 1;
+    const dataType: DataType = itemSize ? { kind: "float", size: itemSize } : RAW(1);
+    const configs: CodecConfig[] = [
+      { name: "bytes", configuration: { endian: "little" } },
       { name: codec, configuration },
     ];
-    const dataType = itemSize ? ({ kind: "float", size: itemSize as 2 | 4 | 8 } as const) : RAW(1);
-    const endian = itemSize ? { endian: "little" } : {};
-    const spec = specOf([size / dataType.size], dataType);
-    const [, placed] = await loadCodecs(
-      [{ name: "bytes", configuration: endian }, ...configs.slice(1)],
-      spec,
-    );
+    const [, placed] = await loadCodecs(configs, specOf([decoded.length / 2 / size], dataType));
     if (!placed) throw new Error("no codec");
     const buffers = new GuardedBuffers();
 
@@ -112,7 +109,7 @@ describe("refused", () => {
 });
 
 test("big-endian floats are rounded as they lie", async () => {
-  const configs = [
+  const configs: CodecConfig[] = [
     { name: "bytes", configuration: { endian: "big" } },
     { name: "bitround", configuration: { keepbits: 2 } },
   ];

@@ -63,7 +63,7 @@ export function innerCodec(name: InnerName): InnerCodec | Promise<InnerCodec> {
 }
 
 async function loadInnerZlib(): Promise<InnerCodec> {
-  const { loadDeflate } = await import("../deflate/deflate.ts");
+  const { loadDeflate } = await import("../deflate/load-deflate.ts");
   const { inflate, deflate } = await loadDeflate();
   return {
     decode: (source, start, end, target, targetStart, targetEnd) =>
@@ -75,7 +75,7 @@ async function loadInnerZlib(): Promise<InnerCodec> {
 
 async function loadInnerZstd(): Promise<InnerCodec> {
   const [{ loadZstd }, { decodeZstd }] = await Promise.all([
-    import("../zstd/backend.ts"),
+    import("../zstd/load-zstd.ts"),
     import("../zstd.ts"),
   ]);
   const backend = await loadZstd();

@@ -1,5 +1,5 @@
 /** The containers of deflate: RFC 1952 and RFC 1950. */
-export type DeflateFormat = "gzip" | "zlib";
+type DeflateFormat = "gzip" | "zlib";
 
 /** What runs deflate here. */
 export interface Deflate {
@@ -17,12 +17,4 @@ export interface Deflate {
 /** The most bytes that `size` bytes can become, at any level. */
 export function maxDeflatedSize(size: number): number {
   return size + (size >>> 5) + (size >>> 7) + (size >>> 11) + 64;
-}
-
-/** Node's zlib, or fflate where there is none. */
-export async function loadDeflate(): Promise<Deflate> {
-  const { nodeZlib } = await import("./node-zlib.ts");
-  const zlib = await nodeZlib();
-  if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);
-  return (await import("./fflate-deflate.ts")).fflateDeflate;
 }

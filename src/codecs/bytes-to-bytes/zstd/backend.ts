@@ -1,5 +1,3 @@
-import { nodeZlib } from "../deflate/node-zlib.ts";
-
 /** What runs zstd here. */
 export interface ZstdBackend {
   /**
@@ -14,12 +12,3 @@ export interface ZstdBackend {
 
 /** Levels of the zstd library; 0 is its default. */
 export const ZSTD_LEVELS = { least: -131_072, most: 22 } as const;
-
-/** Node's own zstd where it has one (from 22.15), else WebAssembly. */
-export async function loadZstd(): Promise<ZstdBackend> {
-  const zlib = await nodeZlib();
-  if (zlib && "zstdCompressSync" in zlib) {
-    return (await import("./node-zstd.ts")).nodeZstd(zlib as unknown as import("./node-zstd.ts").NodeZstd);
-  }
-  return (await import("./wasm-zstd.ts")).loadWasmZstd();
-}

@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
-import type { StoreSpec } from "../../../src/stores/store.ts";
-import { openTargetBuild } from "../../../src/stores/target.ts";
-import { openStore } from "../../../src/stores/url.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { StoreSpec } from "../../src/stores/store.ts";
+import { openTargetBuild } from "../../src/stores/target.ts";
+import { openStore } from "../../src/stores/url.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 let names = 0;

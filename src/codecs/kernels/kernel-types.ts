@@ -1,0 +1,36 @@
+/**
+ * The hot loops of the codecs. Sources and targets are whole views; they must not overlap. Every kernel reads and
+ * writes within them alone.
+ */
+export interface Kernels {
+  readonly kind: "wasm" | "plain";
+  /** Byte 0 of all items to the begin of `target`, then byte 1, and so on; bytes past the last item stay at the end. */
+  shuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
+  /** The inverse of `shuffle`. */
+  unshuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
+  /** Encodes one raw LZ4 block. @returns the bytes written, or 0 where they do not fit. */
+  lz4Encode(source: Uint8Array, target: Uint8Array, acceleration: number): number;
+  /** Decodes one raw LZ4 block. @returns the bytes written, or -1 where it is broken or gives more than fits. */
+  lz4Decode(source: Uint8Array, target: Uint8Array): number;
+  /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
+  swapBytes(bytes: Uint8Array, unit: number): void;
+  crc32c(bytes: Uint8Array): number;
+  /** Blocks of blosc, where there are kernels that do a block in one call. */
+  readonly blocks: BlockKernels | undefined;
+}
+
+/** How the items of a blosc block are shuffled and split; shared by both directions. */
+export interface BlockLayout {
+  readonly mode: "noshuffle" | "shuffle" | "bitshuffle";
+  readonly itemSize: number;
+  /** Streams of equal length that the block is split into. */
+  readonly streams: number;
+}
+
+/** A whole block of blosc with LZ4 streams. */
+export interface BlockKernels {
+  /** Encodes and shuffles. @returns the bytes written, or 0 where they do not fit. */
+  encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, acceleration: number): number;
+  /** Decodes the streams of one block and undoes the shuffle. @returns whether they gave exactly `target`. */
+  decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout): boolean;
+}

@@ -1,0 +1,156 @@
+import type { BlockKernels, BlockLayout, Kernels } from "./kernel-types.ts";
+import { plainKernels } from "./plain-kernels.ts";
+import { WasmMemory } from "./wasm-memory.ts";
+
+/** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
+const PIECE = 64 * 1024;
+/** Larger items leave too few in a piece. */
+const LARGE_ITEM = 64;
+/** Calls that would need more memory than this are left to the plain kernels. */
+const MOST_MEMORY = 1024 * 1024 * 1024;
+const MODES = { noshuffle: 0, shuffle: 1, bitshuffle: 2 } as const;
+
+/** The kernels in WebAssembly; undefined where there is none with SIMD. */
+export function createWasmKernels(): Kernels | undefined {
+  try {
+    return wasmKernels(new WasmMemory());
+  } catch {
+    return undefined;
+  }
+}
+
+function wasmKernels(wasm: WasmMemory): Kernels {
+  return {
+    kind: "wasm",
+
+    shuffle(source, target, itemSize) {
+      const items = Math.floor(source.length / itemSize);
+      if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.shuffle(source, target, itemSize);
+      const most = Math.floor(PIECE / itemSize);
+      const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      for (let first = 0; first < items; first += most) {
+        const count = Math.min(most, items - first);
+        wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), from);
+        wasm.exports.shuffle(from, to, count * itemSize, itemSize);
+        for (let plane = 0; plane < itemSize; plane++) {
+          const start = to + plane * count;
+          target.set(wasm.bytes.subarray(start, start + count), plane * items + first);
+        }
+      }
+      const whole = items * itemSize;
+      target.set(source.subarray(whole), whole);
+    },
+
+    unshuffle(source, target, itemSize) {
+      const items = Math.floor(source.length / itemSize);
+      if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.unshuffle(source, target, itemSize);
+      const most = Math.floor(PIECE / itemSize);
+      const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      for (let first = 0; first < items; first += most) {
+        const count = Math.min(most, items - first);
+        for (let plane = 0; plane < itemSize; plane++) {
+          const start = plane * items + first;
+          wasm.bytes.set(source.subarray(start, start + count), from + plane * count);
+        }
+        wasm.exports.unshuffle(from, to, count * itemSize, itemSize);
+        target.set(wasm.bytes.subarray(to, to + count * itemSize), first * itemSize);
+      }
+      const whole = items * itemSize;
+      target.set(source.subarray(whole), whole);
+    },
+
+    lz4Encode(source, target, acceleration) {
+      if (source.length + target.length > MOST_MEMORY) {
+        return plainKernels.lz4Encode(source, target, acceleration);
+      }
+      const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
+      wasm.bytes.set(source, from);
+      const size = wasm.exports.lz4Encode(
+        from,
+        from + source.length,
+        to,
+        to + target.length,
+        acceleration,
+      );
+      target.set(wasm.bytes.subarray(to, to + size));
+      return size;
+    },
+
+    lz4Decode(source, target) {
+      if (source.length + target.length > MOST_MEMORY) return plainKernels.lz4Decode(source, target);
+      const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
+      wasm.bytes.set(source, from);
+      const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length);
+      if (size > 0) target.set(wasm.bytes.subarray(to, to + size));
+      return size;
+    },
+
+    swapBytes(bytes, unit) {
+      const [at = 0] = wasm.layOut(PIECE);
+      for (let start = 0; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start, start + PIECE);
+        wasm.bytes.set(piece, at);
+        wasm.exports.swapBytes(at, piece.length, unit);
+        piece.set(wasm.bytes.subarray(at, at + piece.length));
+      }
+    },
+
+    crc32c(bytes) {
+      const [at = 0] = wasm.layOut(PIECE);
+      let crc = -1;
+      for (let start = 0; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start, start + PIECE);
+        wasm.bytes.set(piece, at);
+        crc = wasm.exports.crc32c(crc, at, piece.length);
+      }
+      return ~crc >>> 0;
+    },
+
+    blocks: blockKernels(wasm),
+  };
+}
+
+function blockKernels(wasm: WasmMemory): BlockKernels {
+  return {
+    encode(source, target, { mode, itemSize, streams }: BlockLayout, acceleration) {
+      const { length } = source;
+      const [from = 0, to = 0, shuffled = 0, planes = 0] = wasm.layOut(length, target.length, length, length);
+      wasm.bytes.set(source, from);
+      const targetEnd = to + target.length;
+      const size = wasm.exports.encodeBlock(
+        from,
+        length,
+        to,
+        targetEnd,
+        streams,
+        MODES[mode],
+        itemSize,
+        acceleration,
+        shuffled,
+        planes,
+      );
+      target.set(wasm.bytes.subarray(to, to + size));
+      return size;
+    },
+
+    decode(source, target, { mode, itemSize, streams }: BlockLayout) {
+      const { length } = target;
+      const [from = 0, to = 0, shuffled = 0, planes = 0] = wasm.layOut(source.length, length, length, length);
+      wasm.bytes.set(source, from);
+      const isWhole = wasm.exports.decodeBlock(
+        from,
+        from + source.length,
+        to,
+        length,
+        streams,
+        MODES[mode],
+        itemSize,
+        shuffled,
+        planes,
+      );
+      if (isWhole === 0) return false;
+      target.set(wasm.bytes.subarray(to, to + length));
+      return true;
+    },
+  };
+}

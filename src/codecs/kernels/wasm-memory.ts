@@ -1,0 +1,97 @@
+import { wasmBase64 } from "./wasm-bytes.ts";
+
+/** What the module exports; addresses and lengths in bytes. */
+export interface WasmExports {
+  readonly memory: WebAssembly.Memory;
+  /** Where the memory begins that the kernels do not use themselves. */
+  readonly heapBase: WebAssembly.Global<"i32">;
+  shuffle(source: number, target: number, length: number, itemSize: number): void;
+  unshuffle(source: number, target: number, length: number, itemSize: number): void;
+  lz4Encode(
+    source: number,
+    sourceEnd: number,
+    target: number,
+    targetEnd: number,
+    acceleration: number,
+  ): number;
+  lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
+  swapBytes(start: number, length: number, unit: number): void;
+  crc32c(crc: number, source: number, length: number): number;
+  encodeBlock(
+    source: number,
+    length: number,
+    target: number,
+    targetEnd: number,
+    streams: number,
+    mode: number,
+    itemSize: number,
+    acceleration: number,
+    shuffled: number,
+    planes: number,
+  ): number;
+  decodeBlock(
+    source: number,
+    sourceEnd: number,
+    target: number,
+    length: number,
+    streams: number,
+    mode: number,
+    itemSize: number,
+    shuffled: number,
+    planes: number,
+  ): number;
+}
+
+const PAGE = 65_536;
+/** Kernels may touch this many bytes behind each buffer. */
+const SLACK = 64;
+/** Memory beyond this is let go after use. */
+const MOST_KEPT = 48 * 1024 * 1024;
+
+/**
+ * The kernels' own memory, of which buffers are laid out anew for each call. It grows to what the largest call needs,
+ * and is replaced after a call that needed very much.
+ */
+export class WasmMemory {
+  readonly #module: WebAssembly.Module;
+  #exports: WasmExports;
+  #bytes: Uint8Array;
+
+  /** @throws where WebAssembly or its SIMD is missing or barred. */
+  constructor() {
+    this.#module = new WebAssembly.Module(
+      Uint8Array.from(atob(wasmBase64), (character) => character.charCodeAt(0)),
+    );
+    this.#exports = instantiate(this.#module);
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+  }
+
+  get exports(): WasmExports {
+    return this.#exports;
+  }
+
+  /** All of the memory; valid until the next `layOut`. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Addresses of buffers of these sizes, with room behind each; those of the call before are gone. */
+  layOut(...sizes: number[]): number[] {
+    if (this.#bytes.length > MOST_KEPT) this.#exports = instantiate(this.#module);
+    const { memory, heapBase } = this.#exports;
+    let end: number = heapBase.value;
+    const places = sizes.map((size) => {
+      const start = Math.ceil(end / SLACK) * SLACK;
+      end = start + size + SLACK;
+      return start;
+    });
+    const missing = end - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    if (this.#bytes.buffer !== memory.buffer) this.#bytes = new Uint8Array(memory.buffer);
+    return places;
+  }
+}
+
+function instantiate(module: WebAssembly.Module): WasmExports {
+  return new WebAssembly.Instance(module).exports as unknown as WasmExports;
+}

@@ -1,0 +1,55 @@
+import { openNode } from "../hierarchy/open-node.ts";
+import { isListable, type Store } from "../stores/store.ts";
+import { openStore } from "../stores/url.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import type { NodeSpec } from "./plan/plan.ts";
+
+/**
+ * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one.
+ *
+ * @throws `target-not-empty`
+ */
+export async function assertReplaceable(target: NodeSpec): Promise<void> {
+  const store = await openedIfThere(target);
+  if (!store) return;
+  try {
+    if (await isZarr(store, target.path)) return;
+    throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not removed", {
+      store: store.description,
+      hint: "name another target, or remove it yourself",
+    });
+  } finally {
+    await store.close?.();
+  }
+}
+
+async function openedIfThere({ store }: NodeSpec): Promise<Store | undefined> {
+  try {
+    return await openStore(store);
+  } catch (error) {
+    if (isZarrflowError(error, "not-found")) return undefined;
+    if (!isZarrflowError(error, "corrupt-store")) throw error;
+    throw new ZarrflowError(
+      "target-not-empty",
+      "what is there is no zip, and is not removed",
+      error.details,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function isZarr(store: Store, path: string): Promise<boolean> {
+  for (const place of new Set(["", path])) {
+    try {
+      if (await openNode(store, place)) return true;
+    } catch (error) {
+      if (isZarrflowError(error)) return true; // metadata that cannot be read are metadata all the same
+      throw error;
+    }
+  }
+  if (!isListable(store)) return true;
+  for await (const _ of store.list("")) return false;
+  return true;
+}

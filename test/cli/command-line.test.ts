@@ -1,0 +1,59 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { type Options, parseCommandLine } from "../../src/cli/command-line.ts";
+
+const options = {
+  quiet: { type: "boolean", summary: "" },
+  chunks: { type: "string", multiple: true, value: "SIZES", summary: "" },
+  mode: { type: "string", choices: ["error", "replace"], summary: "" },
+  io: { type: "string", value: "N", summary: "" },
+} as const satisfies Options;
+
+const parse = (...args: string[]) => parseCommandLine(args, { usage: "SRC DST", operands: [1, 2], options });
+
+describe("parseCommandLine", () => {
+  it("splits operands and flags, in any order", () => {
+    const { operands, values } = parse("--io=4", "a", "--quiet", "b", "--mode", "replace");
+    expect(operands).toEqual(["a", "b"]);
+    expect(values).toEqual({ io: "4", quiet: true, mode: "replace" });
+    expectTypeOf(values.mode).toEqualTypeOf<"error" | "replace" | undefined>();
+    expectTypeOf(values.chunks).toEqualTypeOf<readonly string[] | undefined>();
+    expectTypeOf(values.quiet).toEqualTypeOf<boolean | undefined>();
+  });
+
+  it("gathers flags that may be repeated", () => {
+    expect(parse("a", "--chunks", "t=1", "--chunks=u=2").values.chunks).toEqual(["t=1", "u=2"]);
+  });
+
+  it("takes values that begin with a dash", () => {
+    expect(parse("a", "--chunks", "-1,16").values.chunks).toEqual(["-1,16"]);
+  });
+
+  it("takes all after -- as operands", () => {
+    expect(parse("--", "--quiet", "-x").operands).toEqual(["--quiet", "-x"]);
+  });
+
+  it.each([
+    [["a", "--quite"], "there is no flag `--quite` here", "did you mean `--quiet`?"],
+    [["a", "--zzzzzz"], "there is no flag `--zzzzzz` here", "its flags are --quiet, --chunks, --mode, --io"],
+    [["a", "--toString"], "there is no flag `--toString` here", undefined],
+    [["a", "-q"], "there is no flag `-q` here", undefined],
+    [["a", "--no-quiet"], "there is no flag `--no-quiet` here", "did you mean `--quiet`?"],
+    [["a", "--quiet=yes"], "--quiet takes no value, but `yes` is given", undefined],
+    [["a", "--io"], "--io needs a value", "write --io N"],
+    [["a", "--io", "--quiet"], "--io needs a value", "write --io N"],
+    [["a", "--io", "1", "--io", "2"], "--io is given twice", undefined],
+    [["a", "--mode", "replac"], "`replac` is nothing that --mode can be", "did you mean `replace`?"],
+    [["a", "--mode", ""], "`` is nothing that --mode can be", "it can be error, replace"],
+    [[], "an operand is missing: this command takes SRC DST", undefined],
+    [["a", "b", "c"], "`c` is one operand too many: this command takes SRC DST", undefined],
+  ])("refuses %j", (args, reason, hint) => {
+    let thrown: unknown;
+    try {
+      parse(...args);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: "invalid-option", reason });
+    if (hint !== undefined) expect(thrown).toHaveProperty("details.hint", hint);
+  });
+});

@@ -1,0 +1,67 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Group } from "../../support/v2-store.ts";
+
+async function group(): Promise<string> {
+  const cwd = await testFolder();
+  await writeV2Group(join(cwd, "g.zarr"), {
+    t: { shape: [6, 10], chunks: [1, 10], dtype: "<f4", items: ramp(60), dimensions: ["time", "x"] },
+    u: { shape: [6, 10], chunks: [2, 10], dtype: "<f4", items: ramp(60), dimensions: ["time", "x"] },
+    x: { shape: [10], chunks: [10], dtype: "<f4", items: ramp(10), dimensions: ["x"] },
+  });
+  return cwd;
+}
+
+const chunksOf = async (cwd: string, path: string) =>
+  JSON.parse(await readFile(join(cwd, path, ".zarray"), "utf8")).chunks;
+
+describe("zarrflow rechunk", () => {
+  it("re-cuts the arrays that have the dimensions, and keeps all values", async () => {
+    const cwd = await group();
+    const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--chunks", "u:6,1", "--verify"];
+    const { code, stdout, stderr } = await runCli(cwd, "rechunk", ...args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("read back and right");
+    expect(await chunksOf(cwd, "h.zarr/t")).toEqual([6, 4]);
+    expect(await chunksOf(cwd, "h.zarr/u")).toEqual([6, 1]);
+    expect(await chunksOf(cwd, "h.zarr/x")).toEqual([10]);
+    expect((await runCli(cwd, "digest", "h.zarr")).stdout).toBe(
+      (await runCli(cwd, "digest", "g.zarr")).stdout,
+    );
+    expect((await readdir(cwd)).sort()).toEqual(["g.zarr", "h.zarr"]);
+  });
+
+  it("goes straight into a zip", async () => {
+    const cwd = await group();
+    const args = ["g.zarr/t", "t.zip", "--chunks", "-1,5", "--codec", "zstd:1", "--json"];
+    const { code, stdout } = await runCli(cwd, "rechunk", ...args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ chunksRead: 6, chunksWritten: 2 });
+    const [source] = (await runCli(cwd, "digest", "g.zarr/t")).stdout.split(" ");
+    expect((await runCli(cwd, "digest", "t.zip")).stdout).toBe(`${source}  t.zip\n`);
+  });
+
+  it("tells the plan: strategy, cost, why not others, memory", async () => {
+    const cwd = await group();
+    const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--max-mem", "4kB", "--dry-run"];
+    const { code, stdout, stderr } = await runCli(cwd, "rechunk", ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.replaceAll(cwd, "CWD")).toMatchSnapshot();
+    expect(await readdir(cwd)).toEqual(["g.zarr"]);
+  });
+
+  it("gives the plan itself as JSON", async () => {
+    const cwd = await group();
+    const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--dry-run", "--json", "--io", "3"];
+    const { stdout } = await runCli(cwd, "rechunk", ...args);
+    const plan = JSON.parse(stdout);
+    expect(plan).toMatchObject({ format: "zarrflow-plan/1", operation: "rechunk", budget: { io: 3 } });
+    expect(plan.jobs.map((job: { strategy: string }) => job.strategy)).toEqual([
+      "direct",
+      "direct",
+      "verbatim",
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Array } from "../../support/v2-store.ts";
+
+async function array(): Promise<string> {
+  const cwd = await testFolder();
+  const dimensions = ["time", "y", "x"];
+  const shape = [4, 5, 6];
+  await writeV2Array(join(cwd, "a.zarr"), {
+    shape,
+    chunks: [2, 2, 4],
+    dtype: "<f4",
+    items: ramp(120),
+    dimensions,
+  });
+  return cwd;
+}
+
+/** Of an array whose items are their own index. */
+const index = (t: number, y: number, x: number) => 30 * t + 6 * y + x;
+
+describe("zarrflow slice", () => {
+  it("writes raw bytes in C order to standard output, and nothing else", async () => {
+    const cwd = await array();
+    const whole = await runCli(cwd, "slice", "a.zarr");
+    expect(whole).toMatchObject({ code: 0, stderr: "" });
+    expect(whole.bytes).toEqual(Buffer.from(ramp(120).buffer));
+    const part = await runCli(cwd, "slice", "a.zarr", "--slice", "time=3,x=1:6:3");
+    const expected = [0, 1, 2, 3, 4].flatMap((y) => [index(3, y, 1), index(3, y, 4)]);
+    expect(part.bytes).toEqual(Buffer.from(Float32Array.from(expected).buffer));
+  });
+
+  it("writes an npy file whole beside its name, without the dimension of an index", async () => {
+    const cwd = await array();
+    const args = ["a.zarr", "--slice", "1,:,-1", "--format", "npy", "--output", "out.npy"];
+    const { code, stdout, stderr } = await runCli(cwd, "slice", ...args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toMatch(/^out\.npy: npy of \(5\), 148 B in /);
+    const bytes = await readFile(join(cwd, "out.npy"));
+    expect(bytes.subarray(10, 128).toString().trim()).toBe(
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }",
+    );
+    const values = new Float32Array(Uint8Array.from(bytes.subarray(128)).buffer);
+    expect([...values]).toEqual([0, 1, 2, 3, 4].map((y) => index(1, y, 5)));
+    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "out.npy"]);
+  });
+
+  it("writes JSON that parses", async () => {
+    const cwd = await array();
+    const { code, stdout } = await runCli(cwd, "slice", "a.zarr", "--slice", "0,0", "--format", "json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it("gives text as JSON only", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "s.zarr"), { shape: [2], chunks: [2], dtype: "|O", items: ["é", '"'] });
+    expect((await runCli(cwd, "slice", "s.zarr", "--format", "json")).stdout).toBe('["é","\\""]\n');
+    for (const format of ["raw", "npy"]) {
+      const refused = await runCli(cwd, "slice", "s.zarr", "--format", format, "--output", "f");
+      expect(refused).toMatchObject({ code: 4, stdout: "" });
+      expect(refused.stderr).toMatch(/^zarrflow: .*strings and objects have no/);
+    }
+    expect(await readdir(cwd)).toEqual(["s.zarr"]);
+  });
+
+  it("reports a file as JSON", async () => {
+    const cwd = await array();
+    const { stdout, stderr } = await runCli(cwd, "slice", "a.zarr", "--output", "a.raw", "--json");
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({
+      output: "a.raw",
+      format: "raw",
+      shape: [4, 5, 6],
+      bytes: 480,
+    });
+  });
+
+  it("keeps a file that is there, unless it is to be replaced", async () => {
+    const cwd = await array();
+    await writeFile(join(cwd, "out"), "mine");
+    const refused = await runCli(cwd, "slice", "a.zarr", "--output", "out");
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("`out` exists") });
+    expect(await readFile(join(cwd, "out"), "utf8")).toBe("mine");
+    await runCli(cwd, "slice", "a.zarr", "--output", "out", "--if-exists", "replace");
+    expect(await readFile(join(cwd, "out"))).toHaveLength(480);
+  });
+
+  it("replaces no folder, and makes none", async () => {
+    const cwd = await array();
+    await mkdir(join(cwd, "folder"));
+    const folder = await runCli(cwd, "slice", "a.zarr", "--output", "folder", "--if-exists", "replace");
+    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("is no plain file") });
+    const nowhere = await runCli(cwd, "slice", "a.zarr", "--output", "no/out");
+    expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no folder `no`") });
+  });
+
+  it("leaves no file when a chunk is broken", async () => {
+    const cwd = await array();
+    await writeFile(join(cwd, "a.zarr/1.2.1"), "short");
+    const { code } = await runCli(cwd, "slice", "a.zarr", "--output", "out");
+    expect(code).toBe(1);
+    expect(await readdir(cwd)).toEqual(["a.zarr"]);
+  });
+
+  it("tells the plan with --dry-run", async () => {
+    const cwd = await array();
+    const args = ["a.zarr", "--slice", "time=0:3,x=0:2", "--dry-run"];
+    const words = await runCli(cwd, "slice", ...args);
+    expect(words).toMatchObject({ code: 0, stderr: "" });
+    expect(words.stdout).toMatchSnapshot();
+    const plan = JSON.parse((await runCli(cwd, "slice", ...args, "--json")).stdout);
+    expect(plan).toMatchObject({ shape: [3, 5, 2], chunksTouched: 6, chunksRead: 6, readAmplification: 1 });
+  });
+});

@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { dist, exitOf, startCli, testFolder } from "../support/cli.ts";
+import { ramp, writeV2Array } from "../support/v2-store.ts";
+
+/** An array that takes a while, as each of its items becomes a chunk. */
+async function slowArray(): Promise<string> {
+  const cwd = await testFolder();
+  await writeV2Array(join(cwd, "a.zarr"), {
+    shape: [200, 100],
+    chunks: [200, 100],
+    dtype: "<f4",
+    items: ramp(20000),
+  });
+  return cwd;
+}
+
+/** An array larger than what a pipe holds. */
+async function largeArray(): Promise<string> {
+  const cwd = await testFolder();
+  const items = new Float32Array(2 ** 20);
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [2 ** 20], chunks: [2 ** 20], dtype: "<f4", items });
+  return cwd;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(5);
+}
+
+describe("signals", () => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s stops a run, which leaves nothing behind",
+    async (signal) => {
+      const cwd = await slowArray();
+      const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", "--chunks", "1,1");
+      const exit = exitOf(child);
+      await until(async () => (await readdir(cwd)).length > 1);
+      child.kill(signal);
+      const stderr = await text(child.stderr);
+      expect(await exit).toBe(130);
+      expect(stderr).toBe(`zarrflow: interrupted by ${signal}\n`);
+      expect(await readdir(cwd)).toEqual(["a.zarr"]);
+    },
+  );
+
+  it("end a wait for a reader who does not read", async () => {
+    const cwd = await largeArray();
+    const child = startCli(cwd, "slice", "a.zarr", "--json");
+    const exit = exitOf(child);
+    await new Promise((resolve) => child.stdout.once("readable", resolve));
+    child.kill("SIGTERM");
+    const stderr = await text(child.stderr);
+    expect(await exit).toBe(130);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "aborted", exitCode: 130 } });
+  });
+
+  it("leave no part of an output file", async () => {
+    const cwd = await slowArray();
+    const child = startCli(cwd, "slice", "a.zarr", "--output", "out", "--max-mem", "81kB");
+    const exit = exitOf(child);
+    await until(async () => (await readdir(cwd)).length > 1);
+    child.kill("SIGINT");
+    expect(await exit).toBe(130);
+    expect(await readdir(cwd)).toEqual(["a.zarr"]);
+  });
+});
+
+describe("a second signal", () => {
+  it("ends a process at once that does not stop at the first", async () => {
+    const { href } = pathToFileURL(join(dist, "cli/interrupt.js"));
+    const program = `const { abortOnInterrupt } = await import("${href}");
+      abortOnInterrupt().addEventListener("abort", () => console.log("aborted"));
+      setInterval(() => {}, 1000);
+      console.log("ready");`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program]);
+    const exit = exitOf(child);
+    let said = "";
+    for await (const text of child.stdout) {
+      said += text;
+      child.kill("SIGINT");
+    }
+    expect(said).toBe("ready\naborted\n");
+    expect(await exit).toBe(130);
+  });
+});
+
+describe("a reader that goes away", () => {
+  it("ends the command quietly", async () => {
+    const cwd = await largeArray();
+    const child = startCli(cwd, "slice", "a.zarr");
+    const exit = exitOf(child);
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await text(child.stderr)).toBe("");
+    expect(await exit).toBe(0);
+  });
+});

@@ -1,0 +1,128 @@
+import { readFile, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../support/cli.ts";
+import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
+
+const small = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
+
+describe("exit codes", () => {
+  it("0 when done", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), small);
+    expect(await runCli(cwd, "info", "a.zarr")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("1 for a broken chunk, with array, key and chunk", async () => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "g.zarr"), { t: small });
+    await truncate(join(cwd, "g.zarr/t/1.0"), 5);
+    const { code, stdout, stderr } = await runCli(cwd, "digest", "g.zarr");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^zarrflow: chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    { args: ["rechnk"], says: "did you mean `rechunk`?" },
+    { args: [], says: "the commands are info, copy" },
+    { args: ["--quiet"], says: "zarrflow COMMAND first" },
+    { args: ["info", "a.zarr", "--jsno"], says: "did you mean `--json`?" },
+    { args: ["info"], says: "this command takes URL" },
+    { args: ["info", "a.zarr", "b.zarr"], says: "`b.zarr` is one operand too many" },
+    { args: ["copy", "a.zarr", "b.zarr", "--if-exists", "replcae"], says: "did you mean `replace`?" },
+    { args: ["digest", "a.zarr", "--io", "many"], says: "`many` in --io is no whole number" },
+    { args: ["digest", "a.zarr", "--max-mem", "much"], says: '"much" is no size in bytes' },
+    { args: ["rechunk", "a.zarr", "b.zarr"], says: "rechunk needs --chunks" },
+    { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "z=2"], says: "no dimension is called `z`" },
+    {
+      args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--codec", "zstdd"],
+      says: "did you mean `zstd`?",
+    },
+    { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--max-mem", "50"], says: "at least" },
+    { args: ["rechunk", "a.zarr", "a.zarr/b", "--chunks", "4,6"], says: "inside its own source" },
+    { args: ["slice", "a.zarr", "--slice", "9,9"], says: "outside dimension" },
+    { args: ["help", "digset"], says: "did you mean `digest`?" },
+  ])("2 for $args", async ({ args, says }) => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), small);
+    const { code, stdout, stderr } = await runCli(cwd, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^zarrflow: /);
+    expect(stderr).toContain(says);
+  });
+
+  it("3 when there is nothing", async () => {
+    const cwd = await testFolder();
+    const { code, stderr } = await runCli(cwd, "info", "no.zarr");
+    expect(code).toBe(3);
+    expect(stderr).toContain("found none of zarr.json, .zarray, .zgroup, meta");
+  });
+
+  it("4 for a codec that is not known", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), { ...small, compressor: { id: "my-codec", level: 1 } });
+    const { code, stderr } = await runCli(cwd, "digest", "a.zarr");
+    expect(code).toBe(4);
+    expect(stderr).toContain("my-codec");
+  });
+
+  it("4 for a slice into a Zarr target", async () => {
+    const cwd = await testFolder();
+    const { code, stderr } = await runCli(cwd, "slice", "a.zarr", "b.zarr");
+    expect(code).toBe(4);
+    expect(stderr).toContain("--output FILE");
+  });
+});
+
+describe("errors as JSON", () => {
+  it("are one line on standard error, of what the error knows", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), small);
+    await rm(join(cwd, "a.zarr/.zattrs"));
+    const { code, stdout, stderr } = await runCli(cwd, "slice", "a.zarr", "--slice", "y=0", "--json");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr.split("\n")).toHaveLength(2);
+    expect(JSON.parse(stderr)).toEqual({
+      error: expect.objectContaining({
+        code: "invalid-selection",
+        exitCode: 2,
+        path: "",
+        message: expect.stringContaining("its dimensions have no names"),
+        hint: expect.any(String),
+      }),
+    });
+  });
+
+  it("come for wrong flags, too", async () => {
+    const { code, stderr } = await runCli(".", "info", "--json", "--nonsense");
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr).error).toMatchObject({ code: "invalid-option", exitCode: 2 });
+  });
+});
+
+describe("version and help", () => {
+  it("prints the package's version", async () => {
+    const { version } = JSON.parse(await readFile("package.json", "utf8"));
+    expect(await runCli(".", "--version")).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it.each([["--help"], ["-h"], ["help"]])("%s lists the commands", async (arg) => {
+    const { code, stdout, stderr } = await runCli(".", arg);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const name of ["info", "copy", "rechunk", "slice", "digest", "help"]) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+    }
+  });
+
+  it("explains a command on --help, wherever it stands", async () => {
+    const asked = await runCli(".", "copy", "a.zarr", "--help");
+    const help = await runCli(".", "help", "copy");
+    expect(asked).toEqual(help);
+    expect(help.stdout).toContain("zarrflow copy era5.zarr era5.zarr.zip");
+  });
+
+  it("takes --help after -- as an operand", async () => {
+    expect(await runCli(".", "info", "--", "--help")).toMatchObject({ code: 3, stdout: "" });
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { flowAdvance } from "../../../src/cli/progress/flow-advance.ts";
+import type { Plan } from "../../../src/flows/plan/plan.ts";
+
+const plan = (...jobs: { chunksRead: number; chunksWritten: number }[]) => ({ jobs }) as unknown as Plan;
+const progress = (chunksRead: number, chunksWritten: number) => ({
+  tasks: 0,
+  chunksRead,
+  chunksWritten,
+  bytesRead: 2000 * chunksRead,
+  bytesWritten: 1000 * chunksWritten,
+});
+
+describe("flowAdvance", () => {
+  it("takes reading and writing for half of the work each", () => {
+    const advance = flowAdvance(
+      plan({ chunksRead: 10, chunksWritten: 1000 }, { chunksRead: 0, chunksWritten: 0 }),
+    );
+    expect(advance(progress(0, 0)).fraction).toBe(0);
+    expect(advance(progress(5, 0))).toEqual({
+      fraction: 0.25,
+      bytes: 10_000,
+      words: ["10 kB in", "0 B out", "0/1,000 chunks"],
+    });
+    expect(advance(progress(10, 500)).fraction).toBe(0.75);
+    expect(advance(progress(10, 1000)).fraction).toBe(1);
+  });
+
+  it("stays at its end when keys are copied that no plan counts", () => {
+    const advance = flowAdvance(plan({ chunksRead: 2, chunksWritten: 2 }));
+    expect(advance(progress(3, 3))).toMatchObject({
+      fraction: 1,
+      words: ["6.0 kB in", "3.0 kB out", "2/2 chunks"],
+    });
+  });
+
+  it("knows no end of a plan without chunks", () => {
+    expect(flowAdvance(plan())(progress(1, 1)).fraction).toBeUndefined();
+  });
+});

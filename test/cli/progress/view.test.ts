@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type ProgressOptions, progressView } from "../../../src/cli/progress/view.ts";
+
+class Screen {
+  readonly columns = 100;
+  readonly isTTY: boolean;
+  written = "";
+
+  constructor(isTTY: boolean) {
+    this.isTTY = isTTY;
+  }
+
+  write(text: string): void {
+    this.written += text;
+  }
+}
+
+/** What is written during `ms` of a run that is half done. */
+function shown(isTTY: boolean, ms: number, options: ProgressOptions = {}): string {
+  const screen = new Screen(isTTY);
+  const view = progressView(screen, options);
+  view.show({ fraction: 0.5, bytes: 1000, words: ["1 kB"] });
+  vi.advanceTimersByTime(ms);
+  view.stop();
+  vi.advanceTimersByTime(60_000);
+  return screen.written;
+}
+
+describe("progressView", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    vi.stubEnv("TERM", "xterm");
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+
+  it("draws a bar on a terminal over and over in one line, and clears it", () => {
+    const written = shown(true, 350);
+    expect(written.split("\r\u001b[K")).toHaveLength(5);
+    expect(written).toContain("50%  1 kB");
+    expect(written.endsWith("\r\u001b[K")).toBe(true);
+    expect(written).not.toContain("\n");
+  });
+
+  it("leaves a terminal as it was when nothing was drawn", () => {
+    expect(shown(true, 50)).toBe("");
+  });
+
+  it("writes a line every five seconds elsewhere, and none for a short run", () => {
+    expect(shown(false, 4900)).toBe("");
+    expect(shown(false, 10_100)).toMatch(/^50% {2}1 kB {2}200 B\/s {2}5\.0 s left\n50%.*\n$/);
+  });
+
+  it("writes lines to a terminal that cannot draw", () => {
+    vi.stubEnv("TERM", "dumb");
+    expect(shown(true, 5100)).toMatch(/^50%.*\n$/);
+  });
+
+  it("is silent when asked to be", () => {
+    expect(shown(true, 60_000, { quiet: true })).toBe("");
+    expect(shown(false, 60_000, { quiet: true })).toBe("");
+    expect(shown(false, 60_000, { noLines: true })).toBe("");
+    expect(shown(true, 1000, { noLines: true })).not.toBe("");
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { columns, definitions } from "../../../src/cli/words/columns.ts";
+
+describe("columns", () => {
+  it("stand below each other, without spaces at the end", () => {
+    const rows = [
+      ["a", "bcd", "e"],
+      ["fgh", "", ""],
+    ];
+    expect(columns(rows)).toBe("  a    bcd  e\n  fgh");
+    expect(columns(rows, 0)).toBe("a    bcd  e\nfgh");
+  });
+});
+
+describe("definitions", () => {
+  it("go on below themselves", () => {
+    const rows = [
+      ["--a", "one two three"],
+      ["--long", "four"],
+    ] as const;
+    expect(definitions(rows, 18)).toBe("  --a     one two\n          three\n  --long  four");
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "../../../src/cli/command-line.ts";
+import { commandNames, loadCommand } from "../../../src/cli/commands.ts";
+import { commandHelp, overview } from "../../../src/cli/words/help.ts";
+
+describe("help", () => {
+  it("of all", async () => {
+    const commands = await Promise.all(
+      commandNames.map(async (name) => [name, await loadCommand(name)] as const),
+    );
+    expect(overview(commands)).toMatchSnapshot();
+  });
+
+  it.each(commandNames)("of %s", async (name) => {
+    const help = commandHelp(name, await loadCommand(name));
+    expect(help).toMatchSnapshot();
+    expect(help.split("\n").filter((line) => line.length > 110)).toEqual([]);
+  });
+
+  it.each(commandNames)("gives examples of %s that parse", async (name) => {
+    const command = await loadCommand(name);
+    for (const { line } of command.examples) {
+      const [first, ...args] = line.replace(/ \|.*$/, "").split(" ");
+      expect(first).toBe(name);
+      expect(() => parseCommandLine(args, { ...command, operands: [1, 2] })).not.toThrow();
+    }
+  });
+});

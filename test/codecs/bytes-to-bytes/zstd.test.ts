@@ -1,0 +1,89 @@
+import { decompress } from "@foxglove/wasm-zstd";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ZstdBackend } from "../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
+import { loadZstd } from "../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts";
+import { loadWasmZstd } from "../../../src/codecs/bytes-to-bytes/zstd/wasm-zstd.ts";
+import { decodeZstd, maxZstdSize } from "../../../src/codecs/bytes-to-bytes/zstd.ts";
+import { isOverrun } from "../../../src/codecs/failures.ts";
+import { errorOf, expectSame, guarded, randomNumbers } from "../support.ts";
+
+const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
+const random = randomNumbers(4);
+const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i % 100 < 60 ? random(20) : 3));
+
+// On Node from 22.15 on the two differ.
+describe.each<[string, () => Promise<ZstdBackend>]>([
+  ["WebAssembly", loadWasmZstd],
+  ["what is loaded here", loadZstd],
+])("zstd by %s", (_, load) => {
+  let backend: ZstdBackend;
+  beforeAll(async () => {
+    backend = await load();
+  });
+
+  const encode = (source: Uint8Array, level = 3, checksum = false) => {
+    const target = new Uint8Array(maxZstdSize(source.length));
+    return target.slice(0, backend.encode(source, target, level, checksum));
+  };
+  const decode = (source: Uint8Array, size: number) => {
+    const { bytes: target, check } = guarded(size);
+    const written = decodeZstd(backend, source, target);
+    check();
+    return target.slice(0, written);
+  };
+
+  test.each([-100, -1, 0, 1, 9, 22])("level %i", (level) => {
+    const part = bytes.subarray(0, 20_000);
+    expectSame(decode(encode(part, level), part.length), part);
+  });
+
+  test("noise fits into the stated maximum", () => {
+    for (const length of [0, 1, 1000, 131_072, 200_000]) {
+      const noise = Uint8Array.from({ length }, () => random(256));
+      expectSame(decode(encode(noise), length), noise);
+    }
+  });
+
+  test("checksums are those of the library, and are held", async () => {
+    const frame = encode(bytes, 3, true);
+    expect((frame[4] ?? 0) & 4).toBe(4);
+    expectSame(decompress(frame, bytes.length), bytes);
+    const changed = frame.slice();
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+    await errorOf(() => decode(changed, bytes.length), "corrupt-chunk");
+  });
+
+  test("several frames, and frames without a content size", () => {
+    const frames = Buffer.concat([withoutSize(encode(bytes)), encode(bytes.subarray(0, 10))]);
+    expectSame(decode(frames, bytes.length + 10), Buffer.concat([bytes, bytes.subarray(0, 10)]));
+  });
+
+  test("a target that is too small is an overrun, stated or not", async () => {
+    const stated = await errorOf(() => decode(encode(bytes), bytes.length - 1), "corrupt-chunk");
+    expect(isOverrun(stated)).toBe(true);
+    const unstated = await errorOf(
+      () => decode(withoutSize(encode(bytes)), bytes.length - 1),
+      "corrupt-chunk",
+    );
+    expect(isOverrun(unstated)).toBe(true);
+  });
+
+  test("a frame that holds less than it states", async () => {
+    const frame = Uint8Array.from([...MAGIC, 0x20, 9, (5 << 3) | 1, 0, 0, 1, 2, 3, 4, 5]);
+    const error = await errorOf(() => decode(frame, 9), "corrupt-chunk");
+    expect(isOverrun(error)).toBe(false);
+  });
+
+  test("an encoder's target that is too small", () => {
+    expect(backend.encode(bytes, new Uint8Array(100), 1, false)).toBe(0);
+  });
+});
+
+/** The frame with a window in place of its content size. */
+function withoutSize(frame: Uint8Array): Uint8Array {
+  const descriptor = frame[4] ?? 0;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
+  const blocks = 5 + (isSingleSegment ? 0 : 1) + sizeBytes;
+  return Uint8Array.from([...MAGIC, descriptor & 0x04, 0x58, ...frame.subarray(blocks)]);
+}

@@ -1,0 +1,110 @@
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { codecNames } from "../../src/codecs/index.ts";
+import { EXIT_CODES } from "../../src/index.ts";
+import { type DialectName, dialectNamed } from "../../src/meta/index.ts";
+import { root } from "../built-package.ts";
+import { blocksOf, documents, read } from "./code-block.ts";
+
+const readme = read("README.md");
+
+describe("the tables of the README", () => {
+  test("codecs are those of the registry", () => {
+    const told = ["compressors", "checksums", "filters", "layout"].flatMap((row) => codesOf(cell(row)));
+    const inner = ["blosclz", "lz4hc", "snappy"];
+    expect([...new Set(told)].filter((name) => !inner.includes(name)).sort()).toEqual(codecNames());
+    for (const name of codesOf(`${cell("not yet")} ${cell("never")}`)) {
+      expect(codecNames()).not.toContain(name);
+    }
+  });
+
+  test("formats are those that have a dialect", () => {
+    const rows = {
+      v1: "Zarr v1",
+      v2: "Zarr v2",
+      "v3-draft-2019": "the v3 draft of 2019",
+      v3: "Zarr v3, without shards",
+    };
+    for (const [name, words] of Object.entries(rows)) {
+      const row = readme
+        .split("\n")
+        .find((line) => line.startsWith("| ") && line.split(" | ")[0]?.endsWith(words));
+      expect(row?.includes("read, write"), words).toBe(hasDialect(name as DialectName));
+    }
+    expect(codecNames()).not.toContain("sharding_indexed");
+  });
+
+  test("exit codes are those of the errors", () => {
+    const told = Object.fromEntries(
+      [1, 2, 3, 4, 5, 6, 130].flatMap((exit) => codesOf(cell(`${exit}`)).map((code) => [code, exit])),
+    );
+    expect(told).toEqual(EXIT_CODES);
+  });
+});
+
+describe.each(documents().filter(({ name }) => name.endsWith(".md")))("$name", ({ name }) => {
+  test("links lead somewhere", () => {
+    for (const [, link = ""] of read(name).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
+      expect(existsSync(join(root, dirname(name), link)), link).toBe(true);
+    }
+  });
+
+  test("paths in code are there", () => {
+    const paths = codesOf(read(name)).filter((text) =>
+      /^(?:src|test|docs|examples|scripts)\/[\w./*-]+$/.test(text),
+    );
+    for (const path of paths) expect(exists(path), path).toBe(true);
+  });
+});
+
+test("the tree of ARCHITECTURE.md is the one on disk", () => {
+  const tree = blocksOf(read("ARCHITECTURE.md"))[0]?.text ?? "";
+  const folders: string[] = [];
+  const told: string[] = [];
+  for (const line of tree.split("\n")) {
+    const [, indent = "", names = ""] = /^( *)(\S+(?:, \S+)*) {2,}/.exec(`${line}  `) ?? [];
+    const depth = indent.length / 2;
+    for (const name of names.split(", ")) {
+      const path = [...folders.slice(0, depth), name.replace(/\/$/, "")].join("/");
+      told.push(path);
+      if (name.endsWith("/")) folders[depth] = name.replace(/\/$/, "");
+    }
+  }
+  for (const path of told) expect(exists(path), path).toBe(true);
+  const sources = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true });
+  const top = sources.filter((entry) => entry.isDirectory() && entry.parentPath === join(root, "src"));
+  expect(told).toEqual(expect.arrayContaining(top.map(({ name }) => `src/${name}`)));
+});
+
+function hasDialect(name: DialectName): boolean {
+  try {
+    return dialectNamed(name).name === name;
+  } catch {
+    return false;
+  }
+}
+
+/** The second cell of the row that begins with `first`. */
+function cell(first: string): string {
+  const row = readme.split("\n").find((line) => line.startsWith(`| ${first} |`));
+  if (row === undefined) throw new Error(`the README has no row \`${first}\``);
+  return row.split("|")[2] ?? "";
+}
+
+/** What stands between backticks. */
+function codesOf(text: string): string[] {
+  return [...text.replace(/```.*?```/gs, "").matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+}
+
+/** Whether something is at `path`, where `*` stands for any part of its last name. */
+function exists(path: string): boolean {
+  if (!path.includes("*")) return existsSync(join(root, path));
+  const pattern = new RegExp(
+    `^${path
+      .slice(path.lastIndexOf("/") + 1)
+      .replaceAll(".", "\\.")
+      .replaceAll("*", ".*")}$`,
+  );
+  return readdirSync(join(root, dirname(path))).some((name) => pattern.test(name));
+}

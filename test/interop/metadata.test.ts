@@ -1,0 +1,336 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
+import { createPipeline } from "../../src/codecs/pipeline.ts";
+import type { NodeMetadata } from "../../src/meta/array-metadata.ts";
+import { readConsolidatedV2, readConsolidatedV3, writeConsolidatedV2 } from "../../src/meta/consolidated.ts";
+import { describeDataType } from "../../src/meta/describe.ts";
+import type { Dialect } from "../../src/meta/dialect.ts";
+import { dialectNamed } from "../../src/meta/dialects.ts";
+import { parseFillV2 } from "../../src/meta/fill-value-v2.ts";
+import { parseFillV3 } from "../../src/meta/fill-value-v3.ts";
+import { parseNumpyType } from "../../src/meta/v2-data-type.ts";
+import { parseV3DataType, plainV3Type } from "../../src/meta/v3-data-type.ts";
+import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
+import { jsonEqual } from "../../src/util/json-equal.ts";
+import { parseJson } from "../../src/util/json-parse.ts";
+import { toPlain } from "../../src/util/json-plain.ts";
+import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
+import { hasShared, shared } from "./shared.ts";
+
+const v2 = dialectNamed("v2");
+const v3 = dialectNamed("v3");
+
+const lenient = { allowNonFinite: () => true };
+const object = (bytes: Uint8Array) => parseJson(bytes, lenient) as JsonObject;
+
+interface Case {
+  readonly id: string;
+  readonly path: string;
+  readonly store: string;
+  readonly array: string | null;
+  readonly zarr_format: number;
+  readonly tags: readonly string[];
+  readonly shape?: readonly number[];
+  readonly chunks?: readonly number[];
+  readonly dtype?: JsonValue;
+  readonly attributes?: JsonObject;
+  readonly dimension_names?: readonly (string | null)[];
+  readonly error?: string;
+  readonly error_stage?: string;
+}
+
+function* foldersBelow(folder: string): Generator<string> {
+  yield folder;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) yield* foldersBelow(join(folder, entry.name));
+  }
+}
+
+/** The documents of the node in `folder`, by key at the root. */
+function documentsIn(folder: string, dialect: Dialect): Map<string, Uint8Array> {
+  const keys = dialect.layout("").documentKeys.filter((key) => existsSync(join(folder, key)));
+  return new Map(keys.map((key) => [key, new Uint8Array(readFileSync(join(folder, key)))]));
+}
+
+function errorOf(act: () => unknown): ZarrflowError | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (isZarrflowError(error)) return error;
+    throw error;
+  }
+}
+
+/** What a document reads like once written by the rules that leave no choice. */
+function rewritten(key: string, document: JsonObject, metadata: NodeMetadata): JsonObject {
+  const { consolidated_metadata: _, ...rest } = document;
+  if (key === ".zarray")
+    return { ...rest, filters: rest.filters ?? null, fill_value: finite(rest.fill_value ?? null) };
+  const isOld = JSON.stringify(rest.data_type ?? "").includes("structured");
+  if (!isOld || metadata.kind !== "array") return rest;
+  // Structures have one form to be written in: V3-26.
+  const written = v3.write(metadata, v3.layout("")).get("zarr.json") ?? new Uint8Array();
+  const { data_type, fill_value, codecs } = object(written);
+  return { ...rest, ...(data_type && fill_value && codecs && { data_type, fill_value, codecs }) };
+}
+
+function finite(value: JsonValue): JsonValue {
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}
+
+describe.runIf(hasShared)("documents of real stores", () => {
+  test.each([
+    ["corpus/data/v2", v2, 480],
+    ["corpus/data/v3", v3, 330],
+    ["corpus-legacy/ogc-v2", v2, 35],
+    ["corpus-legacy/zep0007", v3, 55],
+    ["data", v2, 5],
+    ["data", v3, 5],
+  ] as const)("%s: read and written again, they say the same", (root, dialect, least) => {
+    const counts = { nodes: 0, documents: 0, sameBytes: 0, refused: [] as string[] };
+    const different: string[] = [];
+    for (const folder of foldersBelow(join(shared, root))) {
+      const documents = documentsIn(folder, dialect);
+      const layout = dialect.layout("");
+      const name = relative(shared, folder);
+      const error = errorOf(() => {
+        const node = dialect.parse(documents, layout);
+        if (node === undefined) return;
+        counts.nodes++;
+        // Attributes that JSON cannot hold are left to the reader's test below.
+        const written = dialect.write(node.metadata, layout, { allowLoss: ["/attributes"] });
+        for (const [key, bytes] of written) {
+          const before = documents.get(key);
+          counts.documents++;
+          if (before === undefined) different.push(`${name}/${key}: new`);
+          else if (Buffer.compare(before, bytes) === 0) counts.sameBytes++;
+          else if (node.findings.some(({ message }) => message.startsWith("a bare NaN")) && key === ".zattrs")
+            continue;
+          else if (!jsonEqual(rewritten(key, object(before), node.metadata), object(bytes)))
+            different.push(`${name}/${key}`);
+        }
+      });
+      if (error) counts.refused.push(`${name}: ${error.code}`);
+    }
+    console.log(root, dialect.name, { ...counts, refused: counts.refused.length });
+    expect(different).toEqual([]);
+    expect(counts.nodes).toBeGreaterThan(least);
+    const unexpected = counts.refused.filter(
+      (one) => !/\/err-|object.zarr\/pickle:|layout.zarr\/rectilinear:/.test(one),
+    );
+    expect(unexpected).toEqual([]);
+  });
+
+  test("shape, chunks, type, attributes and dimension names are those of the manifest", () => {
+    const { cases } = JSON.parse(readFileSync(join(shared, "corpus/manifest.json"), "utf8")) as {
+      cases: Case[];
+    };
+    let compared = 0;
+    for (const one of cases) {
+      const dialect = one.zarr_format === 2 ? v2 : v3;
+      const isPlain = one.path.startsWith("data/v2/") || one.path.startsWith("data/v3/");
+      if (
+        !isPlain ||
+        one.store === "zip" ||
+        one.array === null ||
+        one.error ||
+        one.id === "v3/layout/rectilinear"
+      )
+        continue;
+      const node = dialect.parse(
+        documentsIn(join(shared, "corpus", one.path, one.array), dialect),
+        dialect.layout(""),
+      );
+      const found = node ?? consolidatedNode(one, dialect);
+      const metadata = found?.metadata;
+      expect(metadata?.kind, one.id).toBe("array");
+      if (metadata?.kind !== "array") continue;
+      expect(metadata.shape, one.id).toEqual(one.shape);
+      const isSharded = one.tags.includes("sharding") || one.tags.includes("sharding_indexed");
+      if (one.chunks && !isSharded) {
+        expect(metadata.chunkGrid.chunkShape, one.id).toEqual(one.chunks.map((n) => n || 1));
+      }
+      if (one.dtype !== undefined && one.dtype !== "|O") {
+        const type = one.zarr_format === 2 ? parseNumpyType(one.dtype, "") : parseV3DataType(one.dtype, "");
+        expect(describeDataType(metadata.dataType), one.id).toBe(describeDataType(type.dataType));
+      }
+      if (one.dimension_names) expect(metadata.dimensionNames, one.id).toEqual(one.dimension_names);
+      const names = one.zarr_format === 2 && metadata.dimensionNames;
+      const attributes = { ...toPlain(metadata.attributes), ...(names && { _ARRAY_DIMENSIONS: names }) };
+      if (one.attributes && !one.tags.includes("non-strict-json")) {
+        expect(
+          JSON.parse(JSON.stringify(attributes, (_, v) => (typeof v === "bigint" ? Number(v) : v))),
+          one.id,
+        ).toEqual(one.attributes);
+      }
+      compared++;
+    }
+    console.log("arrays compared with the manifest:", compared);
+    expect(compared).toBeGreaterThan(700);
+  });
+
+  /** The node of a store that holds consolidated metadata alone. */
+  function consolidatedNode(one: Case, dialect: Dialect) {
+    const root = join(shared, "corpus", one.path);
+    const documents =
+      dialect === v2
+        ? readConsolidatedV2(readFileSync(join(root, ".zmetadata")), "")
+        : readConsolidatedV3(readFileSync(join(root, "zarr.json")), "");
+    return documents && dialect.parse(documents, dialect.layout(one.array ?? ""));
+  }
+
+  test("consolidated documents are written as the reference writes them", () => {
+    const files = [...foldersBelow(join(shared, "corpus/data/v2"))]
+      .map((folder) => join(folder, ".zmetadata"))
+      .filter((file) => existsSync(file));
+    const same = files.filter((file) => {
+      const bytes = readFileSync(file);
+      return Buffer.compare(bytes, writeConsolidatedV2(readConsolidatedV2(bytes, ""), "")) === 0;
+    });
+    const equal = files.filter((file) => {
+      const bytes = readFileSync(file);
+      return jsonEqual(object(bytes), object(writeConsolidatedV2(readConsolidatedV2(bytes, ""), "")));
+    });
+    console.log("consolidated:", { files: files.length, same: same.length });
+    expect(equal).toEqual(files);
+    expect(same.length).toBeGreaterThan(0);
+  });
+
+  test("fill values are those of the table", () => {
+    const rows = object(
+      Buffer.concat([
+        Buffer.from('{"rows":'),
+        readFileSync(join(shared, "corpus-legacy/vectors/fill-values.json")),
+        Buffer.from("}"),
+      ]),
+    ).rows as JsonObject[];
+    let checked = 0;
+    for (const row of rows) {
+      const formats = row.zarr_formats as string[];
+      const json =
+        typeof row.json_text === "string"
+          ? parseJson(Buffer.from(row.json_text), lenient)
+          : (row.json ?? null);
+      const name = String(row.dtype);
+      for (const format of formats.filter((one) => one === "2" || one === "3")) {
+        const type =
+          plainV3Type(name) ??
+          (format === "2" ? parseNumpyType(name, "") : parseV3DataType(name, "")).dataType;
+        const dataType = "dataType" in type ? plainV3Type(name) : type;
+        if (dataType === undefined) throw new Error(`no type ${name}`);
+        const parse = () =>
+          format === "2"
+            ? parseFillV2(json, dataType, "little", "")
+            : parseFillV3(json, dataType, "little", "");
+        checked++;
+        if (row.error) expect(errorOf(parse)?.code, JSON.stringify(row)).toBe(row.error);
+        else expect(Buffer.from(parse() ?? []).toString("hex"), JSON.stringify(row)).toBe(row.le_hex);
+      }
+    }
+    expect(checked).toBeGreaterThan(50);
+  });
+});
+
+const METADATA_CODES: readonly ErrorCode[] = [
+  "invalid-metadata",
+  "unsupported-format",
+  "unsupported-data-type",
+  "unsupported-codec",
+  "unsupported-extension",
+  "resource-limit",
+];
+
+describe.runIf(hasShared)("broken metadata", () => {
+  /** Legal by our rules, where the corpus leaves it open or other readers differ. */
+  const READ = [
+    "v2/meta-missing-filters", // V2-10
+    "v2/meta-blosc-cname", // V2-55: the options guide writing only
+    "v3/meta-gzip-level", // V3-43: writing only
+    "v3/meta-transpose-C", // V3-42: old values are read
+  ];
+
+  test.each(["v2", "v3"] as const)("%s: each case gives an error of its category", async (name) => {
+    const dialect = dialectNamed(name);
+    const layout = dialect.layout("");
+    const folders = readdirSync(join(shared, "corpus/bad", name)).filter((one) => one.startsWith("meta-"));
+    const found = { byMetadata: 0, byCodecs: 0, read: [] as string[] };
+    const wrong: string[] = [];
+    for (const folder of folders) {
+      const id = `${name}/${folder.replace(/\.zarr$/, "")}`;
+      const documents = documentsIn(join(shared, "corpus/bad", name, folder), dialect);
+      let metadata: NodeMetadata | undefined;
+      const error = errorOf(() => {
+        metadata = dialect.parse(documents, layout)?.metadata;
+      });
+      if (error) {
+        found.byMetadata++;
+        if (!METADATA_CODES.includes(error.code)) wrong.push(`${id}: ${error.code}`);
+        if (error.details.key === undefined) wrong.push(`${id}: no key`);
+        continue;
+      }
+      // Which codecs there are, and whether they fit together, is for the pipeline to say.
+      const refused = metadata?.kind === "array" ? await pipelineError(metadata) : undefined;
+      if (refused === undefined) found.read.push(id);
+      else if (METADATA_CODES.includes(refused.code)) found.byCodecs++;
+      else wrong.push(`${id}: ${refused.code}`);
+    }
+    console.log("broken metadata", name, folders.length, found);
+    expect(wrong).toEqual([]);
+    expect(found.read.filter((id) => !READ.includes(id))).toEqual([]);
+    expect(found.byMetadata).toBeGreaterThan(35);
+  });
+
+  async function pipelineError(
+    metadata: Extract<NodeMetadata, { kind: "array" }>,
+  ): Promise<ZarrflowError | undefined> {
+    try {
+      await createPipeline(metadata.codecs, chunkSpecOf(metadata));
+      return undefined;
+    } catch (error) {
+      if (isZarrflowError(error)) return error;
+      throw error;
+    }
+  }
+});
+
+describe.runIf(hasShared)("errors of the legacy fixtures", () => {
+  interface Entry {
+    readonly id: string;
+    readonly path: string;
+    readonly zarr_format: string;
+    readonly store: string;
+    readonly error?: {
+      readonly code: string;
+      readonly at: string;
+      readonly key?: string;
+      readonly pointer?: string;
+    };
+  }
+
+  test("have the code, key and pointer that is asked for", () => {
+    const { entries } = JSON.parse(readFileSync(join(shared, "corpus-legacy/manifest.json"), "utf8")) as {
+      entries: Entry[];
+    };
+    let checked = 0;
+    for (const { id, path, zarr_format, store, error } of entries) {
+      const isOurs =
+        (zarr_format === "2" || zarr_format === "3") && store === "directory" && error?.at === "open";
+      if (!isOurs || (error.code === "unsupported-codec" && zarr_format === "2")) continue;
+      const dialect = zarr_format === "2" ? v2 : v3;
+      const found = errorOf(() =>
+        dialect.parse(documentsIn(join(shared, "corpus-legacy", path), dialect), dialect.layout("")),
+      );
+      expect({ code: found?.code, key: found?.details.key, pointer: found?.details.pointer }, id).toEqual({
+        code: error.code,
+        key: error.key,
+        pointer: error.pointer,
+      });
+      checked++;
+    }
+    console.log("legacy errors checked:", checked);
+    expect(checked).toBeGreaterThan(15);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { detectDialect, detectionKeys } from "../../src/meta/detect.ts";
+import { bytesOf, failure } from "./helpers.ts";
+
+const DRAFT = "https://purl.org/zarr/spec/protocol/core/3.0";
+const detect = (documents: Record<string, unknown>, path = "") =>
+  detectDialect(new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)])), path);
+
+describe("detectDialect", () => {
+  it("looks at keys in the order in which they count", () => {
+    expect(detectionKeys("a/b")).toEqual(["a/b/zarr.json", "a/b/.zarray", "a/b/.zgroup", "a/b/meta"]);
+    expect(detectionKeys("")[0]).toBe("zarr.json");
+  });
+
+  it.each([
+    [{ "zarr.json": { zarr_format: 3 } }, "v3"],
+    [{ "zarr.json": "not JSON" }, "v3"],
+    [{ "zarr.json": { zarr_format: 7 } }, "v3"],
+    [{ "zarr.json": { zarr_format: DRAFT } }, "v3-draft-2019"],
+    [{ ".zarray": {} }, "v2"],
+    [{ ".zgroup": "[" }, "v2"],
+    [{ meta: {} }, "v1"],
+  ])("%j is %s", (documents, dialect) => {
+    expect(detect(documents)).toEqual({ dialect, findings: [] });
+  });
+
+  it("finds nothing without any of them", () => {
+    expect(detect({ ".zattrs": {}, "x/.zgroup": {} })).toBeUndefined();
+    expect(detect({ ".zgroup": {} }, "x")).toBeUndefined();
+  });
+
+  it("takes the first of several formats, and names the others", () => {
+    const found = detect({ "a/.zarray": {}, "a/zarr.json": { zarr_format: 3 }, "a/meta": {} }, "a");
+    expect(found?.dialect).toBe("v3");
+    expect(found?.findings[0]?.message).toContain(".zarray and meta");
+    expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ dialect: "v2", findings: [] });
+  });
+
+  it("names the draft later than 2019", () => {
+    const error = failure(() =>
+      detect({ "a/zarr.json": { zarr_format: DRAFT, metadata_key_suffix: ".json" } }, "a"),
+    );
+    expect(error).toMatchObject({
+      code: "unsupported-format",
+      details: { format: "v3-draft-2020", path: "a", key: "a/zarr.json", pointer: "/zarr_format" },
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { buffer, text } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+/** The built package; `ZARRFLOW_DIST` may name the folder of another build. */
+export const dist = resolve(process.env.ZARRFLOW_DIST ?? "dist");
+
+const main = join(dist, "cli/main.js");
+
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as bytes. */
+  readonly bytes: Buffer;
+}
+
+/** Starts the command; whoever does reads its output. */
+export function startCli(
+  cwd: string,
+  ...args: readonly string[]
+): ChildProcessByStdio<null, Readable, Readable> {
+  const env = { ...process.env, NO_COLOR: "1" };
+  return spawn(process.execPath, [main, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** The exit code of a command that was started. */
+export function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolveExit, reject) => {
+    child.on("error", reject);
+    child.on("exit", resolveExit);
+  });
+}
+
+/** Runs the command to its end. */
+export async function runCli(cwd: string, ...args: readonly string[]): Promise<Run> {
+  const child = startCli(cwd, ...args);
+  const [code, bytes, stderr] = await Promise.all([exitOf(child), buffer(child.stdout), text(child.stderr)]);
+  return { code, bytes, stdout: bytes.toString(), stderr };
+}
+
+/** A folder of the running test, removed when it has finished. */
+export async function testFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
