@@ -34,8 +34,7 @@ export class FixedAssembly implements Assembly {
 
   add(piece: DecodedChunk, region: Region): void {
     const { chunk, selection, strides } = this.#options;
-    const start = region.start.map((from, d) => from - (this.#options.region.start[d] ?? 0));
-    const to = { offset: dot(start, strides), strides };
+    const to = { offset: this.#placeOf(region.start), strides };
     if (piece.data === undefined) {
       this.#someMissing = true;
       if (this.#data) fillBox(this.#data.bytes, to, region.shape, this.#itemSize, chunk.fillValue);
@@ -53,6 +52,15 @@ export class FixedAssembly implements Assembly {
     return this.#data;
   }
 
+  /** Where an item of the target lies in this chunk's layout. */
+  #placeOf(item: readonly number[]): number {
+    const { region, strides } = this.#options;
+    let place = 0;
+    for (let d = 0; d < item.length; d++)
+      place += ((item[d] ?? 0) - (region.start[d] ?? 0)) * (strides[d] ?? 0);
+    return place;
+  }
+
   #begin(): FixedData {
     const { buffers, chunk, strides } = this.#options;
     const bytes = buffers.take(product(chunk.shape) * this.#itemSize);
@@ -63,8 +71,4 @@ export class FixedAssembly implements Assembly {
 
 function bytesEach(itemSize: number): string {
   return `items of ${itemSize} bytes`;
-}
-
-function dot(a: readonly number[], b: readonly number[]): number {
-  return a.reduce((sum, n, d) => sum + n * (b[d] ?? 0), 0);
 }

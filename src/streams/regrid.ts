@@ -1,8 +1,9 @@
 import type { ChunkSpec } from "../codecs/codec.ts";
+import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { cStrides, product } from "../util/shape.ts";
+import { cStrides, indexOf, product } from "../util/shape.ts";
 import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
@@ -44,42 +45,44 @@ export function regrid(
 ): TransformStream<DecodedChunk, DecodedChunk> {
   const { chunk, shape } = target;
   const strides = target.strides ?? cStrides(chunk.shape);
-  const open = new Map<string, { assembly: Assembly; region: Region; missing: number }>();
+  const grid = gridShape(shape, chunk.shape);
+  const open = new Map<number, OpenChunk>();
   let index = 0;
 
-  const begin = (region: Region) => ({
-    region,
-    missing: product(region.shape),
-    assembly: isFixed(chunk.dataType)
+  const begin = (coords: readonly number[]): OpenChunk => {
+    const region = chunkRegion(coords, chunk.shape, shape);
+    const assembly = isFixed(chunk.dataType)
       ? new FixedAssembly({ chunk, region, strides, selection, buffers })
-      : new VariableAssembly({ chunk, region, selection, buffers }),
-  });
+      : new VariableAssembly({ chunk, region, selection, buffers });
+    return { coords: [...coords], region, assembly, missing: product(region.shape) };
+  };
 
   return new TransformStream<DecodedChunk, DecodedChunk>({
     transform(piece, controller) {
       checkPiece(piece, shape.length);
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
-      for (const coords of covered ? chunksIn(covered, chunk.shape) : []) {
-        const name = coords.join();
-        const entry = open.get(name) ?? begin(chunkRegion(coords, chunk.shape, shape));
-        open.set(name, entry);
-        const region = covered && intersect(covered, entry.region);
-        if (!region) continue;
-        entry.assembly.add(piece, region);
-        entry.missing -= product(region.shape);
-        if (entry.missing > 0) continue;
-        open.delete(name);
-        controller.enqueue({ index: index++, coords, region: entry.region, data: entry.assembly.finish() });
+      for (const { coords, region } of covered ? partsIn(covered, chunk.shape) : []) {
+        const place = indexOf(coords, grid);
+        const part = open.get(place) ?? begin(coords);
+        part.assembly.add(piece, region);
+        part.missing -= product(region.shape);
+        if (part.missing > 0) {
+          open.set(place, part);
+          continue;
+        }
+        open.delete(place);
+        const data = part.assembly.finish();
+        controller.enqueue({ index: index++, coords: part.coords, region: part.region, data });
       }
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
     },
     flush() {
-      const [first] = open.keys();
+      const [first] = open.values();
       if (first === undefined) return;
       throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
-        coords: first === "" ? [] : first.split(",").map(Number),
+        coords: first.coords,
         hint: "feed regrid every source chunk of the target chunks, once",
       });
     },
@@ -96,21 +99,49 @@ function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void 
   });
 }
 
-/** Coords of all chunks of `chunkShape` that `region` touches. */
-export function* chunksIn(region: Region, chunkShape: readonly number[]): Generator<number[]> {
+/** A target chunk that lacks items. */
+interface OpenChunk {
+  readonly coords: readonly number[];
+  readonly region: Region;
+  readonly assembly: Assembly;
+  /** Items still to come. */
+  missing: number;
+}
+
+/**
+ * The chunks of `chunkShape` that `region` touches, in C order, each with the part of the region that lies in it.
+ * One object is yielded again and again: take out of it what must outlive the step.
+ */
+function* partsIn(
+  region: Region,
+  chunkShape: readonly number[],
+): Generator<{ readonly coords: readonly number[]; readonly region: Region }> {
+  const end = region.start.map((from, d) => from + (region.shape[d] ?? 0));
   const first = region.start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
-  const counts = region.start.map((from, d) => {
-    const last = from + (region.shape[d] ?? 0) - 1;
-    return Math.floor(last / (chunkShape[d] ?? 1)) - (first[d] ?? 0) + 1;
+  const last = end.map((to, d) => Math.floor((to - 1) / (chunkShape[d] ?? 1)));
+  const part = { coords: [...first], region: { start: [...region.start], shape: [...region.shape] } };
+  const { coords, region: inside } = part;
+  const moveTo = (d: number, chunk: number) => {
+    const n = chunkShape[d] ?? 1;
+    const from = Math.max(region.start[d] ?? 0, chunk * n);
+    coords[d] = chunk;
+    inside.start[d] = from;
+    inside.shape[d] = Math.min(end[d] ?? 0, (chunk + 1) * n) - from;
+  };
+  coords.forEach((chunk, d) => {
+    moveTo(d, chunk);
   });
-  const coords = [...first];
-  const total = product(counts);
-  for (let i = 0; i < total; i++) {
-    yield [...coords];
-    for (let d = coords.length - 1; d >= 0; d--) {
-      coords[d] = (coords[d] ?? 0) + 1;
-      if ((coords[d] ?? 0) < (first[d] ?? 0) + (counts[d] ?? 0)) break;
-      coords[d] = first[d] ?? 0;
-    }
+  for (;;) {
+    yield part;
+    let d = coords.length - 1;
+    for (; d >= 0 && coords[d] === last[d]; d--) moveTo(d, first[d] ?? 0);
+    if (d < 0) return;
+    moveTo(d, (coords[d] ?? 0) + 1);
   }
+}
+
+/** Coords of all chunks of `chunkShape` that `region` touches, in C order; each is a new array. */
+export function* chunksIn(region: Region, chunkShape: readonly number[]): Generator<number[]> {
+  if (product(region.shape) === 0) return;
+  for (const { coords } of partsIn(region, chunkShape)) yield [...coords];
 }
