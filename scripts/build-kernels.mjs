@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const MOST_BYTES = 45_000;
 const OPTIONS = [
-  ...["--runtime", "stub", "--noAssert", "--use", "abort="],
+  ...["--runtime", "stub", "--use", "abort="],
   ...["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"],
   ...["--enable", "simd", "--zeroFilledMemory"],
 ];
@@ -30,7 +30,8 @@ if (firstLine(output) !== stamp) {
 /** Of all that the module depends on. */
 function sourceHash() {
   const hash = createHash("sha256").update(version).update(OPTIONS.join(" "));
-  for (const name of readdirSync(assembly).sort()) hash.update(name).update(readFileSync(join(assembly, name)));
+  for (const name of readdirSync(assembly).sort())
+    hash.update(name).update(readFileSync(join(assembly, name)));
   return hash.digest("hex");
 }
 

@@ -5,10 +5,13 @@ import type { Command } from "./command.ts";
 /** Every command, loaded when it is used. */
 const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   info: () => import("./commands/info.ts"),
+  tree: () => import("./commands/tree.ts"),
   copy: () => import("./commands/copy.ts"),
   rechunk: () => import("./commands/rechunk.ts"),
+  convert: () => import("./commands/convert.ts"),
   slice: () => import("./commands/slice.ts"),
   digest: () => import("./commands/digest.ts"),
+  diff: () => import("./commands/diff.ts"),
 };
 
 export const commandNames: readonly string[] = Object.keys(commands);

@@ -6,22 +6,24 @@ import { temporaryName } from "../stores/own-names.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface FileOutputOptions {
-  /** Whether a file of that name is replaced. */
-  readonly replace: boolean;
+  /** What to do when there is a file of that name. */
+  readonly ifExists: "error" | "skip" | "replace";
   readonly signal: AbortSignal;
 }
 
 /**
  * Writes a file whole or not at all: beside its name, which it takes when it is complete.
  *
+ * @returns whether it was written, and not skipped
  * @throws `target-exists`; `not-found` for a folder that is not there; `access-denied`, `no-space`.
  */
 export async function writeOutputFile(
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  { replace, signal }: FileOutputOptions,
-): Promise<void> {
-  await checkFree(path, replace);
+  { ifExists, signal }: FileOutputOptions,
+): Promise<boolean> {
+  const isThere = await checkFree(path, ifExists);
+  if (isThere && ifExists === "skip") return false;
   const partial = join(dirname(path), temporaryName());
   const sink = await FileSink.create(partial);
   try {
@@ -29,20 +31,25 @@ export async function writeOutputFile(
       await sink.write(piece);
       signal.throwIfAborted();
     }
-    await checkFree(path, replace);
+    await checkFree(path, ifExists === "skip" ? "error" : ifExists);
     await sink.close();
     await rename(partial, path);
+    return true;
   } catch (error) {
     await sink.abort(error);
     throw fileError(error, { store: `file ${path}` });
   }
 }
 
-/** @throws `target-exists` when something is at `path` that must stay; `not-found` when its folder is missing. */
-async function checkFree(path: string, replace: boolean): Promise<void> {
+/**
+ * Whether a file is at `path`.
+ *
+ * @throws `target-exists` when something is there that must stay; `not-found` when its folder is missing.
+ */
+async function checkFree(path: string, ifExists: FileOutputOptions["ifExists"]): Promise<boolean> {
   const existing = await statOf(path);
   if (existing === undefined) {
-    if (await statOf(dirname(path))) return;
+    if (await statOf(dirname(path))) return false;
     throw new ZarrflowError("not-found", `there is no folder \`${dirname(path)}\` to write to`);
   }
   if (!existing.isFile()) {
@@ -50,7 +57,7 @@ async function checkFree(path: string, replace: boolean): Promise<void> {
       hint: `write to standard output instead: > ${path}`,
     });
   }
-  if (replace) return;
+  if (ifExists !== "error") return true;
   throw new ZarrflowError("target-exists", `\`${path}\` exists`, {
     hint: "--if-exists replace puts the new file in its place",
   });

@@ -1,7 +1,7 @@
 import type { Planned } from "../flows/flow.ts";
 import type { Values } from "./command-line.ts";
 import { peakMemory } from "./peak-memory.ts";
-import { flowAdvance } from "./progress/flow-advance.ts";
+import { eventAdvance } from "./progress/flow-advance.ts";
 import { progressView } from "./progress/view.ts";
 import { runOptions, type tellingOptions, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -26,12 +26,13 @@ export async function runPlanned(planned: Planned, values: FlowValues, terminal:
 async function runShowingProgress(planned: Planned, values: FlowValues, { errors, signal }: Terminal) {
   const { runFlow } = await import("../flows/flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
-  const advance = flowAdvance(planned.plan);
+  const advance = eventAdvance(planned.plan);
   try {
     return await runFlow(planned, {
       ...runOptions(values, signal),
       onEvent: (event) => {
-        if (event.type === "progress") view.show(advance(event.progress));
+        const latest = advance(event);
+        if (latest) view.show(latest);
       },
     });
   } finally {

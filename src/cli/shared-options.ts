@@ -1,3 +1,4 @@
+import type { Changes } from "../flows/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/flow.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./command-line.ts";
@@ -23,9 +24,10 @@ export const readingOptions = {
 export const existingOptions = {
   "if-exists": {
     type: "string",
-    value: "error|replace",
-    choices: ["error", "replace"],
-    summary: "what to do when there is something at the target; error by default",
+    value: "error|skip|replace",
+    choices: ["error", "skip", "replace"],
+    summary:
+      "what to do when there is something at the target: stop, leave it and be done, or put the new in its place; error by default",
   },
 } as const satisfies Options;
 
@@ -60,6 +62,40 @@ export const chunksOption = {
       "time=744,lat=11 or 744,11,7; -1 is a whole dimension; t2m:time=-1 means one array; may be repeated",
   },
 } as const satisfies Options;
+
+export const dialectOptions = {
+  to: {
+    type: "string",
+    value: "v2|v3",
+    choices: ["v2", "v3"],
+    summary: "the dialect to write; the source's by default",
+  },
+  "allow-loss": {
+    type: "string",
+    multiple: true,
+    value: "PTR,...",
+    summary:
+      "JSON pointers of what may be left out where the dialect cannot hold it, as its refusal names them; may be repeated",
+  },
+} as const satisfies Options;
+
+/** Flags of commands that may change arrays on the way. */
+export const changingOptions = { ...chunksOption, ...codecOption, ...dialectOptions } as const;
+
+/** What the flags of changing mean to a flow. */
+export function changesOf({
+  chunks,
+  codec,
+  to,
+  "allow-loss": losses,
+}: Values<typeof changingOptions>): Changes {
+  return {
+    ...(chunks && { chunks }),
+    ...(codec !== undefined && { codec }),
+    ...(to && { to }),
+    ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),
+  };
+}
 
 /** What the flags of reading mean to a flow. @throws `invalid-option` */
 export function planOptions(values: Values<typeof readingOptions>, signal: AbortSignal): PlanOptions {

@@ -11,6 +11,8 @@ export interface Terminal {
   write(data: string | Uint8Array): Promise<void>;
   /** Says a line to people. */
   tell(line: string): void;
+  /** The exit code where all work was done, but what it found is not what was hoped for. */
+  endWith(exitCode: number): void;
 }
 
 /** Standard output was closed by its reader: no failure, only the end of the work. */
@@ -31,6 +33,9 @@ export function openTerminal(signal: AbortSignal): Terminal {
     write: (data) => writeTo(stdout, data, signal),
     tell: (line) => {
       stderr.write(`${line}\n`);
+    },
+    endWith: (exitCode) => {
+      process.exitCode = exitCode;
     },
   };
 }

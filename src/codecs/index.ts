@@ -23,6 +23,7 @@ export {
   type EncodeBytesOptions,
   encodeBytes,
 } from "./decode-bytes.ts";
+export { kernelKind } from "./kernels/kernels.ts";
 export type { CodecJson } from "./normal-config.ts";
 export { createPipeline, type PipelineOptions } from "./pipeline.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";

@@ -1,8 +1,8 @@
 import type { ArrayMetadata, CodecConfig, DialectName } from "../meta/array-metadata.ts";
+import { parseCodec, withCompressor } from "../meta/codec-option.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { type ChunksOption, type ChunksRequest, parseChunks, resolveChunks } from "./chunk-option.ts";
-import { parseCodec, withCompressor } from "./codec-option.ts";
 import type { Change, SourceNode } from "./plan/hierarchy-plan.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */

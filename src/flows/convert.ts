@@ -18,7 +18,7 @@ export function planConvert(
   target: string,
   options: PlanOptions & ConvertChanges,
 ): Promise<Planned> {
-  return planFlow("copy", source, target, options);
+  return planFlow("convert", source, target, options);
 }
 
 /**

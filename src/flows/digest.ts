@@ -1,5 +1,8 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
+import { isFixed } from "../meta/data-type.ts";
+import { product } from "../util/shape.ts";
+import type { ReadEvent } from "./events.ts";
 import { arraysBelow, type FlowSource, type PlanOptions } from "./flow.ts";
 import { slice } from "./slice.ts";
 
@@ -13,6 +16,10 @@ export interface ArrayDigest {
   readonly sha256: string;
 }
 
+export interface DigestOptions extends PlanOptions {
+  readonly onEvent?: (event: ReadEvent) => void;
+}
+
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
  * dialect. Of items of varying size it takes the length, as 8 bytes little-endian, and then the bytes.
@@ -24,17 +31,25 @@ export interface ArrayDigest {
  * for await (const { path, sha256 } of digest("era5.zarr")) console.log(sha256, path);
  * ```
  */
-export async function* digest(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<ArrayDigest> {
+export async function* digest(source: FlowSource, options: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
   for await (const { array, path } of arraysBelow(source, options)) {
-    yield { path, dataType: array.dataType, shape: array.shape, sha256: await arrayDigest(array, options) };
+    const sha256 = await arrayDigest(array, path, options);
+    yield { path, dataType: array.dataType, shape: array.shape, sha256 };
   }
 }
 
-async function arrayDigest(array: ZarrArray, options: PlanOptions): Promise<string> {
+async function arrayDigest(array: ZarrArray, path: string, options: DigestOptions): Promise<string> {
   const { createHash } = await import("node:crypto");
   const hash = createHash("sha256");
+  const { dataType, shape } = array.metadata;
+  const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
+  let digested = 0;
   for await (const { data } of slice(array, {}, options).slabs()) {
-    for (const bytes of digestedBytes(data)) hash.update(bytes);
+    for (const bytes of digestedBytes(data)) {
+      hash.update(bytes);
+      digested += bytes.length;
+    }
+    options.onEvent?.({ type: "read", path, bytes: digested, allBytes });
   }
   return hash.digest("hex");
 }

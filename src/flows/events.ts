@@ -1,7 +1,7 @@
 import type { Plan } from "./plan/plan.ts";
 
 /** How far a run is; all counts only grow. */
-export interface Progress {
+export interface RunCounts {
   readonly tasks: number;
   readonly chunksRead: number;
   readonly chunksWritten: number;
@@ -10,8 +10,14 @@ export interface Progress {
   readonly bytesWritten: number;
 }
 
+/** How far a run is, and what it takes to be there. */
+export interface Progress extends RunCounts {
+  /** Bytes in buffers at this moment. */
+  readonly bufferBytes: number;
+}
+
 /** What a run did. */
-export interface RunReport extends Progress {
+export interface RunReport extends RunCounts {
   readonly seconds: number;
   /** Keys in the target, documents included. */
   readonly keysWritten: number;
@@ -19,11 +25,29 @@ export interface RunReport extends Progress {
   readonly keysVerified?: number;
   /** The most bytes that all buffers took at one time. */
   readonly peakBuffers: number;
+  /** Whether nothing was done, as the target was there already (`ifExists: "skip"`). */
+  readonly skipped?: true;
 }
 
-/** What a flow tells while it runs. */
+/**
+ * What a flow tells while it runs, in this order: `plan` once, `task-start` and `task-end` for each task, with
+ * `progress` between them now and then, `verify` now and then where it is asked for, `done` once, at the end.
+ */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
+  | { readonly type: "task-start"; readonly task: number }
+  /** `bytes` are the stored ones that the task wrote. */
+  | { readonly type: "task-end"; readonly task: number; readonly bytes: number; readonly ms: number }
   | { readonly type: "progress"; readonly progress: Progress }
-  | { readonly type: "verify"; readonly keys: number }
+  /** Keys that were read back and found right so far, of those that were written. */
+  | { readonly type: "verify"; readonly keys: number; readonly allKeys: number }
   | { readonly type: "done"; readonly report: RunReport };
+
+/** How much of one array has been read and looked at; of how much is known where items have one size. */
+export interface ReadEvent {
+  readonly type: "read";
+  readonly path: string;
+  /** Bytes of items. */
+  readonly bytes: number;
+  readonly allBytes: number | undefined;
+}

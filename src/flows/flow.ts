@@ -1,18 +1,19 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
 import { open } from "../hierarchy/open.ts";
+import { openNode } from "../hierarchy/open-node.ts";
+import { assertReplaceable } from "../hierarchy/replaceable.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { isListable, type Store, type StoreSpec, type TargetBuild } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
-import { parseStoreUrl } from "../stores/url.ts";
+import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { type Changes, changeOf } from "./changes.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
 import { planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
-import { assertReplaceable } from "./replaceable.ts";
 import { runPlan } from "./run-plan.ts";
 import { assertApart } from "./target-apart.node.ts";
 
@@ -28,8 +29,11 @@ export interface PlanOptions {
 }
 
 export interface RunOptions extends PlanOptions {
-  /** What to do when there is something at the target; `error` by default. */
-  readonly ifExists?: "error" | "replace";
+  /**
+   * What to do when there is something at the target; `error` by default. `skip` leaves a Zarr that is there as it is,
+   * and does nothing.
+   */
+  readonly ifExists?: "error" | "skip" | "replace";
   /** Reads every key back and compares it before the target is published. */
   readonly verify?: boolean;
   /** Writes chunks that hold nothing but the fill value too. */
@@ -84,9 +88,47 @@ export async function planFlow(
 export async function runFlow({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
   options.onEvent?.({ type: "plan", plan });
   options.signal?.throwIfAborted();
-  if (options.ifExists === "replace") await assertReplaceable(plan.target);
-  const build = await openTargetBuild(plan.target.store, { ifExists: options.ifExists ?? "error" });
-  return runPlan(plan, { source, build, ...options });
+  const build = await openBuild(plan.target, options);
+  if (build) return runPlan(plan, { source, build, ...options });
+  options.onEvent?.({ type: "done", report: NOTHING_DONE });
+  return NOTHING_DONE;
+}
+
+const NOTHING_DONE: RunReport = {
+  tasks: 0,
+  chunksRead: 0,
+  chunksWritten: 0,
+  bytesRead: 0,
+  bytesWritten: 0,
+  seconds: 0,
+  keysWritten: 0,
+  peakBuffers: 0,
+  skipped: true,
+};
+
+/** Begins to build the target; undefined when it is there and may be skipped. */
+async function openBuild(
+  target: NodeSpec,
+  { ifExists = "error", signal }: RunOptions,
+): Promise<TargetBuild | undefined> {
+  if (ifExists === "replace") await assertReplaceable(target);
+  try {
+    return await openTargetBuild(target.store, { ifExists: ifExists === "replace" ? "replace" : "error" });
+  } catch (error) {
+    const isThere = ifExists === "skip" && isZarrflowError(error, "target-exists");
+    if (isThere && (await hasNode(target, signal))) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the node that a target names is there. */
+async function hasNode({ store: spec, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
+  const store = await openStore(spec, { signal });
+  try {
+    return (await openNode(store, path, { signal })) !== undefined;
+  } finally {
+    await store.close?.();
+  }
 }
 
 function targetSpec(url: string): NodeSpec {

@@ -3,18 +3,23 @@
  *
  * @module
  */
+
+export type { Range, SliceOption } from "../hierarchy/slice-option.ts";
 export type { Changes } from "./changes.ts";
 export type { ChunksOption } from "./chunk-option.ts";
 export { type ConvertChanges, convert, planConvert } from "./convert.ts";
 export { copy, planCopy } from "./copy.ts";
-export { type ArrayDigest, digest } from "./digest.ts";
-export type { FlowEvent, Progress, RunReport } from "./events.ts";
+export { type Difference, type DiffOptions, diff } from "./diff.ts";
+export { type ArrayDigest, type DigestOptions, digest } from "./digest.ts";
+export type { FlowEvent, Progress, ReadEvent, RunCounts, RunReport } from "./events.ts";
 export { type FlowSource, type Planned, type PlanOptions, type RunOptions, runFlow } from "./flow.ts";
+export { formatSlice, type SliceFormat } from "./formats/slice-format.ts";
 export { type ArrayInfo, info } from "./info.ts";
 export type { Ledger, LedgerEntry } from "./ledger.ts";
 export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
 export { countWrites, readsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
+export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";
 export { runTask, type TaskContext, type TaskStages, taskStages } from "./run-task.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
-export type { Range, SliceOption } from "./slice-option.ts";
+export { type TreeArray, type TreeGroup, type TreeNode, tree } from "./tree.ts";

@@ -1,11 +1,11 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
+import { resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { product } from "../util/shape.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunkVisits } from "./plan/chunk-visits.ts";
 import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
-import { resolveSlice, type SliceOption } from "./slice-option.ts";
 
 /** What reading a part of an array in C order will do and cost. */
 export interface SlicePlan extends SlabPlan {

@@ -1,6 +1,6 @@
 import type { EncodedChunk } from "../streams/chunk.ts";
 import { crc32 } from "../util/crc32.ts";
-import type { FlowEvent, Progress } from "./events.ts";
+import type { FlowEvent, Progress, RunCounts } from "./events.ts";
 import type { Ledger } from "./ledger.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
@@ -9,17 +9,28 @@ const PROGRESS_INTERVAL_MS = 100;
 export class RunLog {
   readonly ledger: Ledger;
   readonly #onEvent: (event: FlowEvent) => void;
+  readonly #bufferBytes: () => number;
   readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   #keys = 0;
   #told = 0;
 
-  constructor(ledger: Ledger, onEvent: (event: FlowEvent) => void = () => {}) {
+  /** @param bufferBytes tells the bytes that are in buffers now */
+  constructor(
+    ledger: Ledger,
+    bufferBytes: () => number,
+    onEvent: ((event: FlowEvent) => void) | undefined = () => {},
+  ) {
     this.ledger = ledger;
+    this.#bufferBytes = bufferBytes;
     this.#onEvent = onEvent;
   }
 
-  get progress(): Progress {
+  get counts(): RunCounts {
     return { ...this.#counts };
+  }
+
+  get progress(): Progress {
+    return { ...this.#counts, bufferBytes: this.#bufferBytes() };
   }
 
   get keys(): number {
@@ -30,9 +41,15 @@ export class RunLog {
     this.#onEvent(event);
   }
 
-  taskDone(): void {
-    this.#counts.tasks++;
-    this.#tell();
+  /** Notes that a task begins. Returns what notes its end. */
+  taskStarted(task: number): (bytes: number) => void {
+    const started = performance.now();
+    this.emit({ type: "task-start", task });
+    return (bytes) => {
+      this.#counts.tasks++;
+      this.emit({ type: "task-end", task, bytes, ms: performance.now() - started });
+      this.#tell();
+    };
   }
 
   chunkRead({ bytes }: EncodedChunk): void {
@@ -66,10 +83,18 @@ export class RunLog {
     this.ledger.record(entry);
   }
 
+  keysVerified(keys: number): void {
+    this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
+  }
+
   #tell(): void {
+    this.#nowAndThen(() => ({ type: "progress", progress: this.progress }));
+  }
+
+  #nowAndThen(event: () => FlowEvent): void {
     const now = Date.now();
     if (now - this.#told < PROGRESS_INTERVAL_MS) return;
     this.#told = now;
-    this.#onEvent({ type: "progress", progress: this.progress });
+    this.emit(event());
   }
 }

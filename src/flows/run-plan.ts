@@ -36,13 +36,13 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunR
   const started = performance.now();
   const ledger = await openLedger(build);
   try {
-    const log = new RunLog(ledger, options.onEvent);
     const buffers = new BufferPool(plan.budget.maxMemory);
+    const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
     const keysVerified = await fill(plan, options, log, buffers);
     await ledger.close();
     await build.publish({ signal: options.signal });
     const report: RunReport = {
-      ...log.progress,
+      ...log.counts,
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
       ...(keysVerified !== undefined && { keysVerified }),
@@ -98,8 +98,9 @@ async function fill(
   if (!build.store.singleWriter) await publish();
   if (!options.verify) return undefined;
   const written = await build.reopen();
-  const keys = await verifyLedger(written, log.ledger, { buffers, io, signal });
-  log.emit({ type: "verify", keys });
+  const onKeys = (keys: number) => log.keysVerified(keys);
+  const keys = await verifyLedger(written, log.ledger, { buffers, io, signal, onKeys });
+  log.emit({ type: "verify", keys, allKeys: log.keys });
   return keys;
 }
 
@@ -157,6 +158,8 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
     plan,
     async (task) => {
       const both = await opened(task.job);
+      const ended = log.taskStarted(task.number);
+      let bytesWritten = 0;
       await runTask(task, {
         source: both.source,
         target: both.target as ZarrArray & { store: TargetBuild["store"] },
@@ -165,9 +168,12 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
         ...(writeEmpty && { writeEmpty }),
         signal,
         onRead: (chunk) => log.chunkRead(chunk),
-        onWritten: (chunk) => log.chunkWritten(chunk, task.number),
+        onWritten: (chunk) => {
+          bytesWritten += chunk.bytes?.length ?? 0;
+          log.chunkWritten(chunk, task.number);
+        },
       });
-      log.taskDone();
+      ended(bytesWritten);
     },
     { budget, signal },
   );

@@ -2,7 +2,9 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
+import { parseSlice, type ResolvedSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
+import { numbersPerItem } from "../meta/typed-array.ts";
 import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
@@ -17,8 +19,7 @@ import { cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunksOf, readSlabs, type Slab } from "./read-slabs.ts";
-import { parseSlice, type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
-import { numbersPerItem, type TypedValues, typedValues } from "./typed-values.ts";
+import { type TypedValues, typedValues } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
 export interface SliceChunk {

@@ -1,5 +1,6 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { DataType } from "../meta/data-type.ts";
+import { typedArrayOf } from "../meta/typed-array.ts";
 import { fromFloat16Bits } from "../util/float16.ts";
 import { itemValue } from "./item-value.ts";
 
@@ -43,24 +44,6 @@ export class ItemValues {
   }
 }
 
-const NUMBERS = {
-  bool1: Uint8Array,
-  int1: Int8Array,
-  int2: Int16Array,
-  int4: Int32Array,
-  int8: BigInt64Array,
-  uint1: Uint8Array,
-  uint2: Uint16Array,
-  uint4: Uint32Array,
-  uint8: BigUint64Array,
-  float4: Float32Array,
-  float8: Float64Array,
-  complex8: Float32Array,
-  complex16: Float64Array,
-  datetime8: BigInt64Array,
-  timedelta8: BigInt64Array,
-} as const;
-
 /** A chunk's items, in the order in which they lie; a typed array shares the chunk's memory where it can. */
 export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
   if (data.kind === "variable") {
@@ -74,7 +57,7 @@ export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
     });
   }
   const { bytes, itemSize } = data;
-  const Numbers = NUMBERS[`${dataType.kind}${itemSize}` as keyof typeof NUMBERS];
+  const Numbers = typedArrayOf(dataType);
   if (Numbers) {
     const aligned = bytes.byteOffset % Numbers.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
     return new Numbers(
@@ -92,9 +75,4 @@ export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
   return new ItemValues(bytes.length / itemSize, (i) =>
     itemValue(dataType, new DataView(bytes.buffer, bytes.byteOffset + i * itemSize, itemSize)),
   );
-}
-
-/** How many numbers of a typed array make one item. */
-export function numbersPerItem({ kind }: DataType): 1 | 2 {
-  return kind === "complex" ? 2 : 1;
 }

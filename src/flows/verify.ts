@@ -10,6 +10,8 @@ export interface VerifyOptions {
   readonly buffers: Buffers;
   readonly io: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called with how many keys are right so far. */
+  readonly onKeys?: (keys: number) => void;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface VerifyOptions {
 export async function verifyLedger(
   store: Store,
   ledger: Ledger,
-  { buffers, io, signal }: VerifyOptions,
+  { buffers, io, signal, onKeys }: VerifyOptions,
 ): Promise<number> {
   let keys = 0;
   const check = async ({ key, size, crc32: expected }: LedgerEntry, context: { signal: AbortSignal }) => {
@@ -36,6 +38,7 @@ export async function verifyLedger(
     }
     buffers.give(bytes);
     keys++;
+    onKeys?.(keys);
   };
   await streamFrom(ledger.entries())
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }))

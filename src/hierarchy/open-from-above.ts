@@ -1,8 +1,8 @@
 import { detectDialect, isDraft } from "../meta/detect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
 import type { ZarrNode } from "./node.ts";
 import { nodeIn, type OpenNodeOptions } from "./open-node.ts";
@@ -42,7 +42,14 @@ async function openFrom(
   signal: AbortSignal | undefined,
 ): Promise<ZarrNode | undefined> {
   const document = await store.get(joinKey(path, "zarr.json"), { signal });
-  if (document && isDraft(document, path)) dialectNamed("v3-draft-2019");
+  if (document && isDraft(document, path)) {
+    throw new ZarrflowError("unsupported-format", "nodes of the 2019 draft of Zarr v3 cannot be read yet", {
+      format: "v3-draft-2019",
+      path: nodePath,
+      key: joinKey(path, "zarr.json"),
+      pointer: "/zarr_format",
+    });
+  }
   const consolidated =
     (document && consolidatedV3(document, path)) ?? (await consolidatedV2(store, path, { signal }));
   if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;

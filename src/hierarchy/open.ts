@@ -1,5 +1,6 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { detectionKeys } from "../meta/detect.ts";
+import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -78,7 +79,7 @@ async function notFound(store: Store, path: string, signal: AbortSignal | undefi
   return new ZarrflowError("not-found", "no Zarr array or group is here", {
     store: store.description,
     path,
-    found: `none of ${detectionKeys(path).join(", ")}`,
+    found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
     ...(folder && { hint: `did you mean the folder \`${folder}\` inside it?` }),
   });
 }

@@ -1,7 +1,7 @@
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { isListable, type ListableStore, type Store } from "../stores/store.ts";
+import { isListable, type ListableStore } from "../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
@@ -72,9 +72,10 @@ function* nodesBelow({ store, spec, layout, path }: ZarrGroup, documents: Docume
       paths.add(prefix + names.slice(0, i + 1).join("/"));
     });
   }
+  const { dialect } = layout;
   for (const below of [...paths].sort(comparePaths)) {
-    const options = { spec, dialect: layout.dialect, areConsolidated: true };
-    yield nodeIn(documents, store, below, options) ?? impliedGroup(below, { store, spec, layout }, documents);
+    const implied = impliedGroup(below, { store, spec, layout }, documents);
+    if (implied) yield nodeIn(documents, store, below, { spec, dialect, areConsolidated: true }) ?? implied;
   }
 }
 
@@ -102,7 +103,7 @@ async function* listedNodes(
 }
 
 interface Child {
-  readonly node?: ZarrNode | undefined;
+  readonly node?: ZarrNode;
   /** What it is where it has no documents, and nodes lie below. */
   readonly implied?: ZarrGroup;
 }
@@ -110,29 +111,31 @@ interface Child {
 /** One folder of a group; neither node nor implied group when its name is none of the dialect. */
 async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | undefined): Promise<Child> {
   const { store, spec, layout } = group;
-  const path = joinKey(group.path, name);
-  try {
-    const node = await openNode(store, path, { spec, dialect: layout.dialect, signal });
-    return node ? { node } : { implied: impliedGroup(path, group) };
-  } catch (error) {
-    if (isZarrflowError(error, "invalid-node-name")) return {};
-    throw error;
-  }
+  const implied = impliedGroup(joinKey(group.path, name), group);
+  if (implied === undefined) return {};
+  const node = await openNode(store, implied.path, { spec, dialect: layout.dialect, signal });
+  return node ? { node } : { implied };
 }
 
+/** What a path is where it has no documents; undefined when it is none of the dialect. */
 function impliedGroup(
   path: string,
   { store, spec, layout }: Pick<ZarrGroup, "store" | "spec" | "layout">,
   consolidated?: Documents,
-): ZarrGroup {
-  return new ZarrGroup({
-    store,
-    spec,
-    layout: dialectNamed(layout.dialect).layout(path),
-    metadata: { kind: "group", attributes: {} },
-    ...(consolidated && { consolidated }),
-    findings: [{ message: "no document here: a group only because nodes lie below it" }],
-  });
+): ZarrGroup | undefined {
+  try {
+    return new ZarrGroup({
+      store,
+      spec,
+      layout: dialectNamed(layout.dialect).layout(path),
+      metadata: { kind: "group", attributes: {} },
+      ...(consolidated && { consolidated }),
+      findings: [{ message: "no document here: a group only because nodes lie below it" }],
+    });
+  } catch (error) {
+    if (isZarrflowError(error, "invalid-node-name")) return undefined;
+    throw error;
+  }
 }
 
 /** `group` and `nodes`, when there are any. */
@@ -146,7 +149,7 @@ async function* withNodes(group: ZarrGroup, nodes: AsyncIterable<ZarrNode>): Asy
 }
 
 async function childNames(
-  store: ListableStore & Store,
+  store: ListableStore,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {

@@ -21,8 +21,8 @@ export type DataType =
   | { readonly kind: "binary" }
   | { readonly kind: "object" };
 
-/** Largest element of a fixed type, in bytes. */
-export const MAX_ITEM_SIZE = 2 ** 31 - 1;
+/** Largest element of a fixed type, in bytes: fill values are held whole. */
+export const MAX_ITEM_SIZE = 2 ** 24;
 
 /** One field of a structured type; fields are packed in order, without gaps. */
 export interface Field {

@@ -10,6 +10,8 @@ export interface NodeLayout {
   readonly path: string;
   /** Keys of the documents that may describe the node, in the order in which they are published. */
   readonly documentKeys: readonly string[];
+  /** The one of them that holds nothing but the attributes, in dialects that keep these apart. */
+  readonly attributesKey?: string;
   /** Key of the chunk at `coords`. */
   chunkKey(coords: readonly number[], encoding: ChunkKeyEncoding): string;
   /** Coords of the chunk that `key` names, or undefined when it is no chunk key of this node. */

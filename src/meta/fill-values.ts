@@ -93,10 +93,11 @@ export function readText(bytes: Uint8Array): string | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const points = Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
   if (points.some((point) => point > 0x10ffff)) return undefined;
+  const length = points.findLastIndex((point) => point !== 0) + 1;
   return points
+    .slice(0, length)
     .map((point) => String.fromCodePoint(point))
-    .join("")
-    .replace(/\0+$/, "");
+    .join("");
 }
 
 /** The UTF-8 form of a string. @throws `invalid-metadata` for a lone surrogate, which has none. */

@@ -7,12 +7,14 @@ export function folderLayout(
   dialect: NodeLayout["dialect"],
   path: string,
   documentNames: readonly string[],
+  attributesName?: string,
 ): NodeLayout {
   const prefix = joinKey(path, "");
   return {
     dialect,
     path,
     documentKeys: documentNames.map((name) => prefix + name),
+    ...(attributesName !== undefined && { attributesKey: prefix + attributesName }),
     chunkKey: (coords, encoding) => prefix + encodeChunkKey(coords, encoding),
     parseChunkKey: (key, rank, encoding) =>
       key.startsWith(prefix) ? decodeChunkKey(key.slice(prefix.length), rank, encoding) : undefined,

@@ -1,3 +1,5 @@
+export { fromPlain, type PlainValue, toPlain } from "../util/json-plain.ts";
+export { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 export type {
   ArrayMetadata,
   ChunkGrid,

@@ -9,5 +9,5 @@ import { folderLayout } from "./folder-layout.ts";
  * @see V2-2, V2-70, V2-71
  */
 export function layoutV2(path: string): NodeLayout {
-  return folderLayout("v2", normalisePath(path), [".zattrs", ".zarray", ".zgroup"]);
+  return folderLayout("v2", normalisePath(path), [".zattrs", ".zarray", ".zgroup"], ".zattrs");
 }

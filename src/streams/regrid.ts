@@ -26,7 +26,23 @@ export interface RegridOptions {
   readonly selection?: Selection;
   /** The part of the target that is assembled, whole chunks; items beyond it are passed over. All by default. */
   readonly window?: Region;
+  /**
+   * The target's first dimension becomes as long as what comes: its last chunks are cut where the stream ends, and
+   * filled up with the fill value.
+   */
+  readonly growing?: boolean;
   readonly buffers?: Buffers;
+}
+
+/** Begins a target chunk whose items of the array are `region`; it wants each of them once. */
+export function beginAssembly(
+  { chunk, strides = cStrides(chunk.shape) }: Pick<RegridTarget, "chunk" | "strides">,
+  region: Region,
+  { selection, buffers }: { readonly selection: Selection; readonly buffers: Buffers },
+): Assembly {
+  return isFixed(chunk.dataType)
+    ? new FixedAssembly({ chunk, region, strides, selection, buffers })
+    : new VariableAssembly({ chunk, region, selection, buffers });
 }
 
 /**
@@ -41,19 +57,19 @@ export interface RegridOptions {
  */
 export function regrid(
   target: RegridTarget,
-  { selection = wholeSelection(target.shape), window, buffers = plainBuffers }: RegridOptions = {},
+  { growing = false, window, buffers = plainBuffers, ...options }: RegridOptions = {},
 ): TransformStream<DecodedChunk, DecodedChunk> {
-  const { chunk, shape } = target;
-  const strides = target.strides ?? cStrides(chunk.shape);
+  const { chunk } = target;
+  const shape = growing ? target.shape.with(0, Number.MAX_SAFE_INTEGER) : target.shape;
+  const selection = options.selection ?? wholeSelection(shape);
   const grid = gridShape(shape, chunk.shape);
   const open = new Map<number, OpenChunk>();
   let index = 0;
+  let length = 0;
 
   const begin = (coords: readonly number[]): OpenChunk => {
     const region = chunkRegion(coords, chunk.shape, shape);
-    const assembly = isFixed(chunk.dataType)
-      ? new FixedAssembly({ chunk, region, strides, selection, buffers })
-      : new VariableAssembly({ chunk, region, selection, buffers });
+    const assembly = beginAssembly(target, region, { selection, buffers });
     return { coords: [...coords], region, assembly, missing: product(region.shape) };
   };
 
@@ -62,6 +78,7 @@ export function regrid(
       checkPiece(piece, shape.length);
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
+      if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
       for (const { coords, region } of covered ? partsIn(covered, chunk.shape) : []) {
         const place = indexOf(coords, grid);
         const part = open.get(place) ?? begin(coords);
@@ -78,7 +95,13 @@ export function regrid(
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
     },
-    flush() {
+    flush(controller) {
+      for (const [place, part] of growing ? open : []) {
+        const region = cutAt(length, part);
+        if (region === undefined) continue;
+        open.delete(place);
+        controller.enqueue({ index: index++, coords: part.coords, region, data: part.assembly.finish() });
+      }
       const [first] = open.values();
       if (first === undefined) return;
       throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
@@ -106,6 +129,19 @@ interface OpenChunk {
   readonly assembly: Assembly;
   /** Items still to come. */
   missing: number;
+}
+
+/**
+ * Ends a chunk at `length` items along the first dimension, with the fill value beyond. Returns what it then holds of
+ * the array; undefined when it lacks other items than those.
+ */
+function cutAt(length: number, { coords, region, assembly, missing }: OpenChunk): Region | undefined {
+  const [from = 0, ...start] = region.start;
+  const [rows = 0, ...shape] = region.shape;
+  const rest = { start: [length, ...start], shape: [from + rows - length, ...shape] };
+  if (missing !== product(rest.shape)) return undefined;
+  assembly.add({ index: 0, coords, region: rest, data: undefined }, rest);
+  return { start: region.start, shape: [length - from, ...shape] };
 }
 
 /**

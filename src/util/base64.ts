@@ -1,4 +1,4 @@
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Base64 with the standard alphabet and padding. */
 export function toBase64(bytes: Uint8Array): string {
@@ -9,6 +9,6 @@ export function toBase64(bytes: Uint8Array): string {
 
 /** The bytes that `text` stands for; undefined when it is not padded Base64 of the standard alphabet. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  if (!BASE64.test(text)) return undefined;
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

@@ -9,9 +9,11 @@ export interface Decimal {
 export function parseDecimal(token: string): Decimal {
   const [mantissa = "", power = "0"] = token.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-  const significant = (whole + fraction).replace(/^0+/, "");
-  const digits = significant.replace(/0+$/, "");
-  const exponent = Number(power) - fraction.length + significant.length - digits.length;
+  const all = whole + fraction;
+  let end = all.length;
+  while (end > 0 && all[end - 1] === "0") end--;
+  const digits = all.slice(0, end).replace(/^0+/, "");
+  const exponent = Number(power) - fraction.length + all.length - end;
   return { negative: token.startsWith("-"), digits, exponent: digits === "" ? 0 : exponent };
 }
 

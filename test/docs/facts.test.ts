@@ -7,7 +7,16 @@ import { type DialectName, dialectNamed } from "../../src/meta/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, documents, read } from "./code-block.ts";
 
-const readme = read("README.md");
+/** Rows of all tables of the README, as their cells. */
+const rows = read("README.md")
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((text) => text.trim()),
+  );
 
 describe("the tables of the README", () => {
   test("codecs are those of the registry", () => {
@@ -20,17 +29,14 @@ describe("the tables of the README", () => {
   });
 
   test("formats are those that have a dialect", () => {
-    const rows = {
-      v1: "Zarr v1",
-      v2: "Zarr v2",
-      "v3-draft-2019": "the v3 draft of 2019",
-      v3: "Zarr v3, without shards",
-    };
-    for (const [name, words] of Object.entries(rows)) {
-      const row = readme
-        .split("\n")
-        .find((line) => line.startsWith("| ") && line.split(" | ")[0]?.endsWith(words));
-      expect(row?.includes("read, write"), words).toBe(hasDialect(name as DialectName));
+    const formats: readonly (readonly [DialectName, string])[] = [
+      ["v1", "Zarr v1"],
+      ["v2", "Zarr v2"],
+      ["v3-draft-2019", "the v3 draft of 2019"],
+      ["v3", "Zarr v3, without shards"],
+    ];
+    for (const [name, words] of formats) {
+      expect(cell(words) === "read, write", words).toBe(hasDialect(name));
     }
     expect(codecNames()).not.toContain("sharding_indexed");
   });
@@ -85,11 +91,11 @@ function hasDialect(name: DialectName): boolean {
   }
 }
 
-/** The second cell of the row that begins with `first`. */
+/** The second cell of the row of the README whose first is `first`. */
 function cell(first: string): string {
-  const row = readme.split("\n").find((line) => line.startsWith(`| ${first} |`));
+  const row = rows.find(([name]) => name === first);
   if (row === undefined) throw new Error(`the README has no row \`${first}\``);
-  return row.split("|")[2] ?? "";
+  return row[1] ?? "";
 }
 
 /** What stands between backticks. */

@@ -145,7 +145,10 @@ zeros.set(int4.subarray(0, 40));
 
 function typeName(dtype: unknown): string {
   return typeof dtype === "string"
-    ? dtype.replace("<", "le-").replace(">", "be-").replace(/[^\w-]/g, "")
+    ? dtype
+        .replace("<", "le-")
+        .replace(">", "be-")
+        .replace(/[^\w-]/g, "")
     : "struct";
 }
 

@@ -11,3 +11,8 @@ it("is the standard alphabet with padding", () => {
 it.each(["AP/++/A", "AP_--_A=", "A===", " AAA=", "AA=A", "!!!!"])("%j is none", (text) => {
   expect(fromBase64(text)).toBeUndefined();
 });
+
+it("takes long text", () => {
+  expect(fromBase64("A".repeat(2 ** 24))).toHaveLength(3 * 2 ** 22);
+  expect(fromBase64(`${"A".repeat(2 ** 24)}!AAA`)).toBeUndefined();
+});

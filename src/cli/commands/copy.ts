@@ -1,16 +1,22 @@
 import { defineCommand } from "../command.ts";
 import { runPlanned } from "../run-flow.ts";
-import { chunksOption, codecOption, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+import {
+  changesOf,
+  changingOptions,
+  planOptions,
+  tellingOptions,
+  writingOptions,
+} from "../shared-options.ts";
 
 export const command = defineCommand({
-  summary: "copy an array, or a group with all below it, byte for byte or with another codec",
+  summary: "copy an array, or a group with all below it, byte for byte or changed on the way",
   usage: "SRC DST",
   notes: [
-    "Without --codec and --chunks every key is copied as it is. DST appears whole under its name when all is",
+    "Without --codec, --chunks and --to every key is copied as it is. DST appears whole under its name when all is",
     "done, or not at all. A DST that ends in .zip is written as a zip.",
   ],
   operands: [2, 2],
-  options: { ...codecOption, ...chunksOption, ...writingOptions, ...tellingOptions },
+  options: { ...changingOptions, ...writingOptions, ...tellingOptions },
   examples: [
     {
       line: "copy era5.zarr era5.zarr.zip",
@@ -18,16 +24,17 @@ export const command = defineCommand({
     },
     { line: "copy era5.zarr.zip/t2m t2m.zarr --verify", says: "one array, read back before it appears" },
     { line: "copy era5.zarr small.zarr --codec zstd:5", says: "the same chunks, compressed with zstd" },
+    { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, described as Zarr v3" },
   ],
   async run([source = "", target = ""], values, terminal) {
-    const options = planOptions(values, terminal.signal);
     const { codec, chunks } = values;
+    const options = { ...planOptions(values, terminal.signal), ...changesOf(values) };
     if (codec === undefined && chunks === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
       return runPlanned(await planCopy(source, target, options), values, terminal);
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");
-    const changes = { chunks: chunks ?? {}, ...(codec !== undefined && { codec }) };
-    return runPlanned(await planRechunk(source, target, { ...options, ...changes }), values, terminal);
+    const planned = await planRechunk(source, target, { ...options, chunks: chunks ?? {} });
+    return runPlanned(planned, values, terminal);
   },
 });

@@ -1,5 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
+import { readAdvance } from "../progress/read-advance.ts";
+import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
 
 export const command = defineCommand({
@@ -18,8 +20,15 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { digest } = await import("../../flows/digest.ts");
-    const digests = digest(url, planOptions(values, terminal.signal));
-    if (values.json) return writeJsonList(digests, terminal);
-    for await (const { sha256, path } of digests) await terminal.write(`${sha256}  ${path || url}\n`);
+    const { quiet, json } = values;
+    const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
+    const onEvent = readAdvance((advance) => view.show(advance));
+    const digests = digest(url, { ...planOptions(values, terminal.signal), onEvent });
+    try {
+      if (json) return await writeJsonList(digests, terminal);
+      for await (const { sha256, path } of digests) await terminal.write(`${sha256}  ${path || url}\n`);
+    } finally {
+      view.stop();
+    }
   },
 });

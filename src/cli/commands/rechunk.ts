@@ -1,7 +1,13 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
 import { runPlanned } from "../run-flow.ts";
-import { chunksOption, codecOption, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+import {
+  changesOf,
+  changingOptions,
+  planOptions,
+  tellingOptions,
+  writingOptions,
+} from "../shared-options.ts";
 
 export const command = defineCommand({
   summary: "re-cut an array, or the arrays of a group, to another chunk shape, within a memory budget",
@@ -12,7 +18,7 @@ export const command = defineCommand({
     "whole under its name when all is done, or not at all.",
   ],
   operands: [2, 2],
-  options: { ...chunksOption, ...codecOption, ...writingOptions, ...tellingOptions },
+  options: { ...changingOptions, ...writingOptions, ...tellingOptions },
   examples: [
     {
       line: "rechunk era5.zarr series.zarr --chunks time=-1,latitude=11,longitude=7",
@@ -28,15 +34,14 @@ export const command = defineCommand({
     },
   ],
   async run([source = "", target = ""], values, terminal) {
-    const { chunks, codec } = values;
+    const { chunks } = values;
     if (chunks === undefined) {
       throw new ZarrflowError("invalid-option", "rechunk needs --chunks", {
         hint: "write --chunks time=744,lat=11; `zarrflow copy --codec` changes the codec alone",
       });
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");
-    const changes = { chunks, ...(codec !== undefined && { codec }) };
-    const options = { ...planOptions(values, terminal.signal), ...changes };
+    const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
     return runPlanned(await planRechunk(source, target, options), values, terminal);
   },
 });

@@ -72,7 +72,7 @@ export const command = defineCommand({
       });
     }
     const { openArray } = await import("../../hierarchy/open.ts");
-    const { parseSlice } = await import("../../flows/slice-option.ts");
+    const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
     const array = await openArray(url, planning);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
@@ -88,7 +88,7 @@ export const command = defineCommand({
 
 async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal): Promise<void> {
   const { formatSlice } = await import("../../flows/formats/slice-format.ts");
-  const { format = "raw", output, json, quiet } = values;
+  const { format = "raw", output, json, quiet, "if-exists": ifExists = "error" } = values;
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
   if (toScreen && format !== "json") {
@@ -109,7 +109,8 @@ async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal)
       for await (const piece of pieces) await terminal.write(piece);
       return;
     }
-    await writeOutputFile(output, pieces, { replace: values["if-exists"] === "replace", signal });
+    const isWritten = await writeOutputFile(output, pieces, { ifExists, signal });
+    if (!isWritten) return tellSkipped(output, values, terminal);
   } finally {
     view.stop();
   }
@@ -118,6 +119,11 @@ async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal)
   const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
   if (json) await terminal.write(`${toJson(report, 2)}\n`);
   else if (!quiet) terminal.tell(outputText(report));
+}
+
+async function tellSkipped(output: string, { json, quiet }: SliceValues, terminal: Terminal): Promise<void> {
+  if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
+  else if (!quiet) terminal.tell(`${output}: is there already, and is left as it is`);
 }
 
 /** Bytes of all items where each has the same; undefined where the format or the type does not tell. */

@@ -1,4 +1,4 @@
-import type { Progress } from "../../flows/events.ts";
+import type { FlowEvent, RunCounts } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { grouped } from "../words/count.ts";
@@ -8,7 +8,7 @@ import type { Advance } from "./advance.ts";
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
  * Chunks that are not there make it end early.
  */
-export function flowAdvance({ jobs }: Plan): (progress: Progress) => Advance {
+export function flowAdvance({ jobs }: Plan): (counts: RunCounts) => Advance {
   const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
   const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
   return ({ chunksRead, chunksWritten, bytesRead, bytesWritten }) => ({
@@ -20,6 +20,22 @@ export function flowAdvance({ jobs }: Plan): (progress: Progress) => Advance {
       `${grouped(Math.min(chunksWritten, writes))}/${grouped(writes)} chunks`,
     ],
   });
+}
+
+/** The same by the events of a run; undefined for those that tell nothing of how far it is. */
+export function eventAdvance(plan: Plan): (event: FlowEvent) => Advance | undefined {
+  const advance = flowAdvance(plan);
+  let latest: Advance = { bytes: 0, words: [] };
+  return (event) => {
+    if (event.type === "progress") latest = advance(event.progress);
+    else if (event.type === "verify") latest = { bytes: latest.bytes, words: readBack(event) };
+    else return undefined;
+    return latest;
+  };
+}
+
+function readBack({ keys, allKeys }: Extract<FlowEvent, { type: "verify" }>): string[] {
+  return ["reading back", `${grouped(keys)}/${grouped(allKeys)} keys`];
 }
 
 function part(done: number, all: number): number {

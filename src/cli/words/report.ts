@@ -7,6 +7,7 @@ import { place } from "./plan.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
 export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {
+  if (report.skipped) return `${place(target.store, target.path)}: is there already, and is left as it is`;
   const { keysWritten, keysVerified, bytesRead, bytesWritten, seconds, peakBuffers } = report;
   const rate = formatBytes((bytesRead + bytesWritten) / Math.max(seconds, 0.001));
   const verified = keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and right`;

@@ -1,5 +1,6 @@
 import { type Endian, type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { fieldItems, swapUnit } from "../../meta/element-order.ts";
+import { kernels } from "../kernels/kernels.ts";
 import { swapBytes } from "../kernels/swap-bytes.ts";
 import { wordsOf } from "../kernels/words.ts";
 
@@ -46,11 +47,11 @@ function collect(runs: Run[], dataType: FixedDataType, endian: Endian, start: nu
 export function swapRuns(bytes: Uint8Array, itemSize: number, runs: readonly Run[]): void {
   const [first] = runs;
   if (first === undefined) return;
-  const words = wordsOf(bytes);
   if (first.length === itemSize) {
-    swapBytes(words, 0, bytes.length, first.unit);
+    kernels().swapBytes(bytes, first.unit);
     return;
   }
+  const words = wordsOf(bytes);
   for (let start = 0; start < bytes.length; start += itemSize) {
     for (const { offset, length, unit } of runs) {
       swapBytes(words, start + offset, start + offset + length, unit);

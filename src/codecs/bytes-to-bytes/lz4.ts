@@ -1,7 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
-import { lz4Decode, lz4Encode, lz4MaxEncodedSize } from "../kernels/lz4-block.ts";
+import { kernels } from "../kernels/kernels.ts";
+import { lz4MaxEncodedSize } from "../kernels/lz4-block.ts";
 import { wordsOf } from "../kernels/words.ts";
 import { Settings } from "../settings.ts";
 
@@ -17,6 +18,8 @@ export const createLz4: CodecFactory = (configuration) => {
     kind: "bytes-to-bytes",
     name: "lz4",
     maxEncodedSize: (decodedSize) => HEADER_SIZE + lz4MaxEncodedSize(decodedSize),
+    // The kernels' copies of input and output.
+    scratchSize: (decodedSize) => decodedSize + lz4MaxEncodedSize(decodedSize),
     statedDecodedSize,
     encodeInto(source, target) {
       if (source.length > MAX_SIZE) {
@@ -26,12 +29,12 @@ export const createLz4: CodecFactory = (configuration) => {
       }
       wordsOf(target).setUint32(0, source.length, true);
       const effort = Math.min(Math.max(acceleration, 1), 65_537);
-      return HEADER_SIZE + lz4Encode(source, 0, source.length, target, HEADER_SIZE, target.length, effort);
+      return HEADER_SIZE + kernels().lz4Encode(source, target.subarray(HEADER_SIZE), effort);
     },
     decodeInto(source, target) {
       const size = statedDecodedSize(source);
       if (size > target.length) throw overrun(target.length);
-      const written = lz4Decode(source, HEADER_SIZE, source.length, target, 0, size);
+      const written = kernels().lz4Decode(source.subarray(HEADER_SIZE), target.subarray(0, size));
       if (written === -1) throw corrupt("not a whole LZ4 block of the stated size");
       return written;
     },

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
-import { shuffle, unshuffle } from "../kernels/shuffle.ts";
+import { kernels } from "../kernels/kernels.ts";
 import { Settings } from "../settings.ts";
 
 /** `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. @see V2-52 */
@@ -15,13 +15,13 @@ export const createShuffle: CodecFactory = (configuration) => {
     statedDecodedSize: (source) => source.length,
     encodeInto(source, target) {
       if (source.length % itemSize !== 0) throw new ZarrflowError("codec-error", notWhole(source, itemSize));
-      shuffle(source, 0, target, 0, source.length, itemSize);
+      kernels().shuffle(source, target, itemSize);
       return source.length;
     },
     decodeInto(source, target) {
       if (source.length % itemSize !== 0) throw corrupt(notWhole(source, itemSize));
       if (source.length > target.length) throw overrun(target.length);
-      unshuffle(source, 0, target, 0, source.length, itemSize);
+      kernels().unshuffle(source, target, itemSize);
       return source.length;
     },
   };

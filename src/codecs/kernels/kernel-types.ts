@@ -29,6 +29,8 @@ export interface BlockLayout {
 
 /** A whole block of blosc with LZ4 streams. */
 export interface BlockKernels {
+  /** The longest block that is taken. */
+  readonly maxSize: number;
   /** Encodes and shuffles. @returns the bytes written, or 0 where they do not fit. */
   encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, acceleration: number): number;
   /** Decodes the streams of one block and undoes the shuffle. @returns whether they gave exactly `target`. */

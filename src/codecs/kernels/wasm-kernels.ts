@@ -1,14 +1,12 @@
-import type { BlockKernels, BlockLayout, Kernels } from "./kernel-types.ts";
+import type { Kernels } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
-import { WasmMemory } from "./wasm-memory.ts";
+import { wasmBlocks } from "./wasm-blocks.ts";
+import { PIECE, WasmMemory } from "./wasm-memory.ts";
 
-/** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
-const PIECE = 64 * 1024;
 /** Larger items leave too few in a piece. */
 const LARGE_ITEM = 64;
 /** Calls that would need more memory than this are left to the plain kernels. */
 const MOST_MEMORY = 1024 * 1024 * 1024;
-const MODES = { noshuffle: 0, shuffle: 1, bitshuffle: 2 } as const;
 
 /** The kernels in WebAssembly; undefined where there is none with SIMD. */
 export function createWasmKernels(): Kernels | undefined {
@@ -31,7 +29,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       for (let first = 0; first < items; first += most) {
         const count = Math.min(most, items - first);
         wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), from);
-        wasm.exports.shuffle(from, to, count * itemSize, itemSize);
+        wasm.exports.shuffle(from, to, count, itemSize, count);
         for (let plane = 0; plane < itemSize; plane++) {
           const start = to + plane * count;
           target.set(wasm.bytes.subarray(start, start + count), plane * items + first);
@@ -52,7 +50,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
           const start = plane * items + first;
           wasm.bytes.set(source.subarray(start, start + count), from + plane * count);
         }
-        wasm.exports.unshuffle(from, to, count * itemSize, itemSize);
+        wasm.exports.unshuffle(from, to, count, itemSize, count);
         target.set(wasm.bytes.subarray(to, to + count * itemSize), first * itemSize);
       }
       const whole = items * itemSize;
@@ -65,13 +63,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       }
       const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
       wasm.bytes.set(source, from);
-      const size = wasm.exports.lz4Encode(
-        from,
-        from + source.length,
-        to,
-        to + target.length,
-        acceleration,
-      );
+      const size = wasm.exports.lz4Encode(from, from + source.length, to, to + target.length, acceleration);
       target.set(wasm.bytes.subarray(to, to + size));
       return size;
     },
@@ -106,51 +98,6 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       return ~crc >>> 0;
     },
 
-    blocks: blockKernels(wasm),
-  };
-}
-
-function blockKernels(wasm: WasmMemory): BlockKernels {
-  return {
-    encode(source, target, { mode, itemSize, streams }: BlockLayout, acceleration) {
-      const { length } = source;
-      const [from = 0, to = 0, shuffled = 0, planes = 0] = wasm.layOut(length, target.length, length, length);
-      wasm.bytes.set(source, from);
-      const targetEnd = to + target.length;
-      const size = wasm.exports.encodeBlock(
-        from,
-        length,
-        to,
-        targetEnd,
-        streams,
-        MODES[mode],
-        itemSize,
-        acceleration,
-        shuffled,
-        planes,
-      );
-      target.set(wasm.bytes.subarray(to, to + size));
-      return size;
-    },
-
-    decode(source, target, { mode, itemSize, streams }: BlockLayout) {
-      const { length } = target;
-      const [from = 0, to = 0, shuffled = 0, planes = 0] = wasm.layOut(source.length, length, length, length);
-      wasm.bytes.set(source, from);
-      const isWhole = wasm.exports.decodeBlock(
-        from,
-        from + source.length,
-        to,
-        length,
-        streams,
-        MODES[mode],
-        itemSize,
-        shuffled,
-        planes,
-      );
-      if (isWhole === 0) return false;
-      target.set(wasm.bytes.subarray(to, to + length));
-      return true;
-    },
+    blocks: wasmBlocks(wasm),
   };
 }

@@ -5,8 +5,10 @@ export interface WasmExports {
   readonly memory: WebAssembly.Memory;
   /** Where the memory begins that the kernels do not use themselves. */
   readonly heapBase: WebAssembly.Global<"i32">;
-  shuffle(source: number, target: number, length: number, itemSize: number): void;
-  unshuffle(source: number, target: number, length: number, itemSize: number): void;
+  shuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
+  unshuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
+  splitBits(source: number, target: number, planes: number, items: number, step: number): void;
+  joinBits(source: number, target: number, planes: number, items: number, step: number): void;
   lz4Encode(
     source: number,
     sourceEnd: number,
@@ -17,30 +19,10 @@ export interface WasmExports {
   lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
   crc32c(crc: number, source: number, length: number): number;
-  encodeBlock(
-    source: number,
-    length: number,
-    target: number,
-    targetEnd: number,
-    streams: number,
-    mode: number,
-    itemSize: number,
-    acceleration: number,
-    shuffled: number,
-    planes: number,
-  ): number;
-  decodeBlock(
-    source: number,
-    sourceEnd: number,
-    target: number,
-    length: number,
-    streams: number,
-    mode: number,
-    itemSize: number,
-    shuffled: number,
-    planes: number,
-  ): number;
 }
+
+/** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
+export const PIECE = 64 * 1024;
 
 const PAGE = 65_536;
 /** Kernels may touch this many bytes behind each buffer. */

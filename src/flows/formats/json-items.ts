@@ -1,9 +1,10 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType, Field } from "../../meta/data-type.ts";
+import { numbersPerItem } from "../../meta/typed-array.ts";
 import { toBase64 } from "../../util/base64.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
-import { numbersPerItem, typedValues } from "../typed-values.ts";
+import { typedValues } from "../typed-values.ts";
 
 const NAT = -(2n ** 63n);
 

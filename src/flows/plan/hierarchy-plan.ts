@@ -90,7 +90,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     operation: request.operation,
     source,
     target,
-    budget: { maxMemory, cacheBytes: 0, taskBytes: Math.max(0, ...jobs.map((job) => job.taskBytes)), io },
+    budget: { maxMemory, cacheBytes: 0, taskBytes: largestTask(jobs), io },
     jobs,
     publication: {
       dialect: dialect.name,
@@ -124,7 +124,7 @@ function targetPath(path: string, sourceRoot: string, targetRoot: string): strin
 }
 
 /** The node's documents as they are, under the target's keys. */
-function copied(node: SourceNode, layout: NodeLayout): PlannedDocument[] {
+function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; readonly from: string }[] {
   return node.layout.documentKeys.flatMap((from, i) => {
     const key = layout.documentKeys[i];
     return node.documents.has(from) && key !== undefined ? [{ key, from }] : [];
@@ -139,12 +139,35 @@ function written(
   layout: NodeLayout,
 ): PlannedDocument[] {
   const decoder = new TextDecoder();
-  const before = new Map(copied(node, layout).map((document) => [document.key, document]));
-  return [...dialect.write(metadata, layout, { allowLoss })].map(([key, bytes]) => {
-    const same = before.get(key);
-    const old = same && "from" in same ? node.documents.get(same.from) : undefined;
+  const before = copied(node, layout);
+  const kept = keepsAttributes(node, metadata, layout);
+  const attributes = before.filter(({ key }) => kept && key === layout.attributesKey);
+  const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
+  const documents = [...dialect.write(rest, layout, { allowLoss })].map(([key, bytes]) => {
+    const same = before.find((document) => document.key === key);
+    const old = same && node.documents.get(same.from);
     return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
   });
+  return [...attributes, ...documents];
+}
+
+/** Whether the attributes are what they were: then their document is copied, whatever is in it. */
+function keepsAttributes(node: SourceNode, metadata: NodeMetadata, layout: NodeLayout): boolean {
+  return (
+    node.layout.dialect === layout.dialect &&
+    metadata.attributes === node.metadata.attributes &&
+    dimensionNamesOf(metadata) === dimensionNamesOf(node.metadata)
+  );
+}
+
+function dimensionNamesOf(metadata: NodeMetadata): ArrayMetadata["dimensionNames"] {
+  return metadata.kind === "array" ? metadata.dimensionNames : undefined;
+}
+
+function withoutAttributes(metadata: NodeMetadata): NodeMetadata {
+  if (metadata.kind === "group") return { ...metadata, attributes: {} };
+  const { dimensionNames: _, ...rest } = metadata;
+  return { ...rest, attributes: {} };
 }
 
 function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
@@ -187,8 +210,13 @@ function totalsOf(jobs: readonly ArrayJob[], tasks: number): PlanTotals {
     decodedBytes,
     logicalBytes,
     readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
-    predictedPeak: Math.max(0, ...jobs.map((job) => job.taskBytes)),
+    predictedPeak: largestTask(jobs),
   };
+}
+
+/** Bytes of the largest task; jobs whose keys are swept have none. */
+function largestTask(jobs: readonly ArrayJob[]): number {
+  return jobs.reduce((most, { tasks, taskBytes }) => (tasks > 0 ? Math.max(most, taskBytes) : most), 0);
 }
 
 function itemBytes({ source }: ArrayJob): number {

@@ -8,7 +8,7 @@ import type { Selection } from "../../streams/selection.ts";
  */
 export interface Plan {
   readonly format: "zarrflow-plan/1";
-  readonly operation: "copy" | "rechunk" | "slice";
+  readonly operation: "copy" | "convert" | "rechunk" | "slice";
   readonly source: NodeSpec;
   readonly target: NodeSpec;
   readonly budget: PlanBudget;

@@ -34,9 +34,9 @@ export interface SlabRequest {
 export function planSlabs(request: SlabRequest): SlabPlan {
   const { metadata, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = metadata.chunkGrid;
-  const itemSize = pipeline.decodedSize / Math.max(1, product(pipeline.spec.shape));
-  const bytesPerChunk = Math.max(1, pipeline.decodedSize + pipeline.maxEncodedSize + pipeline.scratchSize);
-  demandBudget(Math.ceil(bytesPerChunk + 2 * itemSize), maxMemory, request.path);
+  const itemSize = itemBytes(pipeline);
+  const bytesPerChunk = chunkBytes(pipeline);
+  demandBudget(smallestSlabBudget(pipeline), maxMemory, request.path);
 
   const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / bytesPerChunk)));
   const left = maxMemory - readAhead * bytesPerChunk;
@@ -51,6 +51,19 @@ export function planSlabs(request: SlabRequest): SlabPlan {
     chunksRead: countReads(selection, chunkShape, slabShape),
     predictedPeak: Math.ceil(readAhead * bytesPerChunk + slabsHeld * product(slabShape) * itemSize),
   };
+}
+
+/** The smallest budget within which an array can be read in slabs: one chunk in flight, and slabs of one item. */
+export function smallestSlabBudget(pipeline: CodecPipeline): number {
+  return Math.ceil(chunkBytes(pipeline) + 2 * itemBytes(pipeline));
+}
+
+function chunkBytes({ decodedSize, maxEncodedSize, scratchSize }: CodecPipeline): number {
+  return Math.max(1, decodedSize + maxEncodedSize + scratchSize);
+}
+
+function itemBytes({ decodedSize, spec }: CodecPipeline): number {
+  return decodedSize / Math.max(1, product(spec.shape));
 }
 
 /** The largest C-order slab of at most `maxItems`, cut between source chunks where it holds more than one. */

@@ -1,5 +1,5 @@
 import { joinBits, splitBits } from "../../kernels/bit-shuffle.ts";
-import { shuffle, unshuffle } from "../../kernels/shuffle.ts";
+import { kernels } from "../../kernels/kernels.ts";
 import type { Shuffle } from "./frame.ts";
 
 /** Larger working buffers are not kept. */
@@ -35,13 +35,15 @@ export function shuffleBlock(
   length: number,
   typeSize: number,
 ): void {
+  const { shuffle } = kernels();
+  const block = source.subarray(start, start + length);
   if (mode === "shuffle") {
-    shuffle(source, start, target, 0, length, typeSize);
+    shuffle(block, target, typeSize);
     return;
   }
   const planes = workingBuffer(1, length);
   const items = Math.floor(length / typeSize);
-  shuffle(source, start, planes, 0, length, typeSize);
+  shuffle(block, planes, typeSize);
   splitBits(planes, 0, target, 0, typeSize, items);
   const whole = items * typeSize;
   target.set(planes.subarray(whole, length), whole);
@@ -56,8 +58,10 @@ export function unshuffleBlock(
   length: number,
   typeSize: number,
 ): void {
+  const { unshuffle } = kernels();
+  const block = target.subarray(targetStart, targetStart + length);
   if (mode === "shuffle") {
-    unshuffle(source, 0, target, targetStart, length, typeSize);
+    unshuffle(source.subarray(0, length), block, typeSize);
     return;
   }
   const planes = workingBuffer(1, length);
@@ -65,5 +69,5 @@ export function unshuffleBlock(
   const whole = items * typeSize;
   joinBits(source, 0, planes, 0, typeSize, items);
   planes.set(source.subarray(whole, length), whole);
-  unshuffle(planes, 0, target, targetStart, length, typeSize);
+  unshuffle(planes.subarray(0, length), block, typeSize);
 }

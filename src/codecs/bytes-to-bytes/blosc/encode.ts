@@ -1,4 +1,5 @@
 import { wordsOf } from "../../kernels/words.ts";
+import { blockKernels } from "./block-kernels.ts";
 import { shuffleBlock, shuffleOfBlock, workingBuffer } from "./block-shuffle.ts";
 import {
   type BloscHeader,
@@ -45,6 +46,7 @@ function encodeBlocks(
 ): number {
   const starts = wordsOf(target);
   const targetEnd = source.length + HEADER_SIZE;
+  const kernels = blockKernels(header);
   let t = HEADER_SIZE + 4 * blockCount(header);
   if (t > targetEnd) return 0;
   for (let block = 0; block < blockCount(header); block++) {
@@ -52,7 +54,12 @@ function encodeBlocks(
     const length = Math.min(header.blockSize, source.length - start);
     starts.setUint32(HEADER_SIZE + 4 * block, t, true);
     const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
-    if (mode === "noshuffle")
+    if (kernels) {
+      const layout = { mode, itemSize: header.typeSize, streams: streamCount(header, length) };
+      const block = source.subarray(start, start + length);
+      const size = kernels.encode(block, target.subarray(t, targetEnd), layout, 10 - level);
+      t = size === 0 ? 0 : t + size;
+    } else if (mode === "noshuffle")
       t = encodeStreams(source, start, length, header, inner, target, t, targetEnd, level);
     else {
       const shuffled = workingBuffer(0, length);

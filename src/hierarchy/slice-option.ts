@@ -1,7 +1,7 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
+import { dimensionNamed } from "../meta/dimension-named.ts";
 import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { dimensionNamed } from "./chunk-option.ts";
 
 /**
  * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or

@@ -1,15 +1,20 @@
-import { openNode } from "../hierarchy/open-node.ts";
-import { isListable, type Store } from "../stores/store.ts";
+import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import type { NodeSpec } from "./plan/plan.ts";
+import { openNode } from "./open-node.ts";
+
+/** A store, and a path in it. */
+interface Target {
+  readonly store: StoreSpec;
+  readonly path: string;
+}
 
 /**
  * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one.
  *
  * @throws `target-not-empty`
  */
-export async function assertReplaceable(target: NodeSpec): Promise<void> {
+export async function assertReplaceable(target: Target): Promise<void> {
   const store = await openedIfThere(target);
   if (!store) return;
   try {
@@ -23,7 +28,7 @@ export async function assertReplaceable(target: NodeSpec): Promise<void> {
   }
 }
 
-async function openedIfThere({ store }: NodeSpec): Promise<Store | undefined> {
+async function openedIfThere({ store }: Target): Promise<Store | undefined> {
   try {
     return await openStore(store);
   } catch (error) {

@@ -1,7 +1,7 @@
-import type { CodecConfig } from "../meta/array-metadata.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import type { CodecConfig } from "./array-metadata.ts";
 
 const COMPRESSORS = ["blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"];
 const BLOSC_CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];

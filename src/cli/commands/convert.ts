@@ -1,0 +1,32 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { defineCommand } from "../command.ts";
+import { runPlanned } from "../run-flow.ts";
+import { changesOf, dialectOptions, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+
+export const command = defineCommand({
+  summary: "write an array, or a group with all below it, in another dialect of Zarr",
+  usage: "SRC DST --to v2|v3",
+  notes: [
+    "Chunks whose bytes mean the same in both dialects are copied as they are. What the dialect cannot hold is",
+    "named by JSON pointer, and refused unless --allow-loss names it, too. `copy` and `rechunk` take --to as well.",
+  ],
+  operands: [2, 2],
+  options: { ...dialectOptions, ...writingOptions, ...tellingOptions },
+  examples: [
+    { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
+    {
+      line: "convert era5.v3.zarr old.zarr --to v2 --allow-loss /attributes/note,/dimension_names",
+      says: "back, without what v2 cannot hold",
+    },
+    { line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run", says: "what would be copied, what decoded" },
+  ],
+  async run([source = "", target = ""], values, terminal) {
+    const { to } = values;
+    if (to === undefined) {
+      throw new ZarrflowError("invalid-option", "convert needs --to", { hint: "write --to v2 or --to v3" });
+    }
+    const { planConvert } = await import("../../flows/convert.ts");
+    const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
+    return runPlanned(await planConvert(source, target, options), values, terminal);
+  },
+});

@@ -1,0 +1,52 @@
+import { EXIT_CODES } from "../../util/errors.ts";
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { readAdvance } from "../progress/read-advance.ts";
+import { progressView } from "../progress/view.ts";
+import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { differenceText, diffSummary } from "../words/difference.ts";
+
+export const command = defineCommand({
+  summary: "tell what differs between two arrays or groups: nodes, metadata, values",
+  usage: "A B",
+  notes: [
+    "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs are",
+    "told, but do not count without --strict. The exit code is 6 when anything that counts differs.",
+  ],
+  operands: [2, 2],
+  options: {
+    strict: { type: "boolean", summary: "dialect, chunks and codecs count, too" },
+    ...readingOptions,
+    ...tellingOptions,
+  },
+  examples: [
+    { line: "diff era5.zarr era5.zarr.zip", says: "whether a copy holds the same" },
+    { line: "diff era5.zarr/t2m series.zarr/t2m --max-mem 64MB", says: "two arrays, whatever their chunks" },
+    { line: "diff era5.zarr era5.v3.zarr --json", says: "a JSON list with an object for each difference" },
+  ],
+  async run([a = "", b = ""], { strict, json, quiet, ...values }, terminal) {
+    const { diff } = await import("../../flows/diff.ts");
+    const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
+    const onEvent = readAdvance((advance) => view.show(advance));
+    const differences = diff(a, b, {
+      ...planOptions(values, terminal.signal),
+      ...(strict && { strict }),
+      onEvent,
+    });
+    const counts = { counting: 0, others: 0 };
+    async function* counted() {
+      for await (const difference of differences) {
+        counts[difference.counts ? "counting" : "others"]++;
+        yield difference;
+      }
+    }
+    try {
+      if (json) await writeJsonList(counted(), terminal);
+      else for await (const difference of counted()) await terminal.write(differenceText(difference, a));
+    } finally {
+      view.stop();
+    }
+    if (!json && !quiet) terminal.tell(diffSummary(counts.counting, counts.others));
+    if (counts.counting > 0) terminal.endWith(EXIT_CODES.differs);
+  },
+});

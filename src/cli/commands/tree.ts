@@ -1,0 +1,31 @@
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { tellingOptions } from "../shared-options.ts";
+import { isAsciiLocale, treeText } from "../words/tree.ts";
+
+export const command = defineCommand({
+  summary: "draw a group with all below it: type, shape and chunks of each array",
+  usage: "URL",
+  notes: [
+    "A group is `implied` where no document makes it one, but nodes lie below it. What is odd about a node's",
+    "metadata stands below it after a `!`; `zarrflow validate` looks further.",
+  ],
+  operands: [1, 1],
+  options: {
+    ascii: { type: "boolean", summary: "draw with ASCII characters alone, as in a locale without UTF-8" },
+    ...tellingOptions,
+  },
+  examples: [
+    { line: "tree era5.zarr", says: "a whole hierarchy" },
+    { line: "tree era5.zarr.zip/surface --ascii", says: "a group of a zip, in plain characters" },
+    { line: "tree era5.zarr --json", says: "a JSON list with an object for each node" },
+  ],
+  async run([url = ""], values, terminal) {
+    const { tree } = await import("../../flows/tree.ts");
+    const nodes = tree(url, { signal: terminal.signal });
+    if (values.json) return writeJsonList(nodes, terminal);
+    const all = [];
+    for await (const node of nodes) all.push(node);
+    return terminal.write(treeText(all, url, { ascii: values.ascii || isAsciiLocale(process.env) }));
+  },
+});

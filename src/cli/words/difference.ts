@@ -1,0 +1,40 @@
+import type { Difference } from "../../flows/diff.ts";
+import { grouped } from "./count.ts";
+import { toJson } from "./json.ts";
+import { printable } from "./printable.ts";
+import { formatShape } from "./shape.ts";
+
+const VALUE_WIDTH = 60;
+
+/** A difference as a line; `name` stands for a node without a path. */
+export function differenceText(
+  { path, what, counts, a, b, pointer, values }: Difference,
+  name: string,
+): string {
+  const node = printable(path || name);
+  const note = counts ? "" : " (does not count)";
+  if (what === "node")
+    return `${node}: ${a === undefined ? `only in B: ${b}` : b === undefined ? `only in A: ${a}` : `${a} in A, ${b} in B`}\n`;
+  if (values) {
+    const { count, items, first, region } = values;
+    return (
+      `${node}: ${grouped(count)} of ${grouped(items)} items differ, the first at ${formatShape(first)}: ${short(a)} -> ${short(b)}` +
+      `, in the chunk of ${formatShape(region.shape)} at ${formatShape(region.start)}\n`
+    );
+  }
+  const subject = pointer === undefined ? what : `${what} ${printable(pointer)}`;
+  return `${node}: ${subject}: ${short(a)} -> ${short(b)}${note}\n`;
+}
+
+/** What was found in all, as a line. */
+export function diffSummary(counting: number, others: number): string {
+  const notes = others === 0 ? "" : `; ${grouped(others)} in how it is stored`;
+  if (counting === 0) return `no difference${notes}`;
+  return `${grouped(counting)} ${counting === 1 ? "difference" : "differences"}${notes}`;
+}
+
+function short(value: unknown): string {
+  if (value === undefined) return "none";
+  const text = printable(typeof value === "string" ? value : toJson(value));
+  return text.length > VALUE_WIDTH ? `${text.slice(0, VALUE_WIDTH - 1)}…` : text;
+}

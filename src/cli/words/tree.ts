@@ -1,0 +1,77 @@
+import type { TreeNode } from "../../flows/tree.ts";
+import { printable } from "./printable.ts";
+import { formatShape } from "./shape.ts";
+
+/** The characters that a tree is drawn with. */
+interface Branches {
+  readonly child: string;
+  readonly last: string;
+  readonly beside: string;
+  readonly below: string;
+}
+
+const UNICODE: Branches = { child: "├── ", last: "└── ", beside: "│   ", below: "    " };
+const ASCII: Branches = { child: "|-- ", last: "`-- ", beside: "|   ", below: "    " };
+
+/**
+ * A drawing of nodes that come parents before children, a line a node and one for each finding; `name` stands for the
+ * first one, which has no path.
+ */
+export function treeText(nodes: readonly TreeNode[], name: string, { ascii = false } = {}): string {
+  const branches = ascii ? ASCII : UNICODE;
+  const isLast = lastOnes(nodes);
+  const lines: string[] = [];
+  const margins: string[] = [];
+  nodes.forEach((node, i) => {
+    const depth = depthOf(node);
+    const margin = margins.slice(1, depth).join("");
+    const branch = depth === 0 ? "" : isLast[i] ? branches.last : branches.child;
+    margins[depth] = depth === 0 ? "" : isLast[i] ? branches.below : branches.beside;
+    lines.push(`${margin}${branch}${printable(nameOf(node, name))}  ${nodeText(node, i === 0)}`);
+    const isParent = depthOf(nodes[i + 1] ?? node) > depth;
+    const below = `${margins.slice(1, depth + 1).join("")}${isParent ? branches.beside : branches.below}`;
+    lines.push(...findingsOf(node).map((message) => `${below}! ${printable(message)}`));
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/** Whether the locale asks for other characters than those of Unicode. */
+export function isAsciiLocale({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG || "";
+  return locale !== "" && !/utf-?8/i.test(locale);
+}
+
+/** Of each node, whether no sibling follows. */
+function lastOnes(nodes: readonly TreeNode[]): boolean[] {
+  const follows: boolean[] = [];
+  const isLast = nodes.map(() => false);
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const depth = depthOf(nodes[i]);
+    isLast[i] = !follows[depth];
+    follows.length = depth;
+    follows[depth] = true;
+  }
+  return isLast;
+}
+
+function depthOf(node: TreeNode | undefined): number {
+  return node === undefined || node.path === "" ? 0 : node.path.split("/").length;
+}
+
+function nameOf({ path }: TreeNode, name: string): string {
+  return path === "" ? name : path.slice(path.lastIndexOf("/") + 1);
+}
+
+function nodeText(node: TreeNode, isRoot: boolean): string {
+  const dialect = isRoot ? `, ${node.dialect}` : "";
+  if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${dialect}`;
+  const { dataType, shape, chunkShape, dimensionNames } = node;
+  const names = dimensionNames?.map((dimension) => dimension && printable(dimension));
+  return `${dataType} ${formatShape(shape, names)} in chunks of ${formatShape(chunkShape)}${dialect}`;
+}
+
+/** What there is to tell of a node but that it is implied, which its line says. */
+function findingsOf(node: TreeNode): string[] {
+  if (node.kind === "group" && node.implied) return [];
+  return node.findings.map(({ message, pointer }) => (pointer ? `${pointer}: ${message}` : message));
+}

@@ -1,0 +1,70 @@
+/**
+ * Copies in steps of 16 bytes, the base of all LZ kernels. They may read and write up to `SLACK` bytes behind what they
+ * are asked for: the host keeps that much room free behind every buffer.
+ */
+
+/** Room that is free behind every buffer. */
+export const SLACK: usize = 64;
+
+/**
+ * For each distance below 16: which of the last bytes come next, and, in the second half, how far 16 bytes so made can
+ * be stepped for the pattern to go on.
+ */
+const PATTERNS = memory.data(16 * 17, 16);
+
+for (let distance = 1; distance < 16; distance++) {
+  for (let i = 0; i < 16; i++) store<u8>(PATTERNS + 16 * distance + i, <u8>(i % distance));
+  store<u8>(PATTERNS + 256 + distance, <u8>(16 - (16 % distance)));
+}
+
+/** Copies `length` bytes that do not overlap. */
+// @ts-ignore: decorator
+@inline
+export function copyLiterals(to: usize, from: usize, length: usize): void {
+  const end = to + length;
+  do {
+    v128.store(to, v128.load(from));
+    to += 16;
+    from += 16;
+  } while (to < end);
+}
+
+/** Writes `length` bytes that repeat those `distance` before, however they overlap. */
+// @ts-ignore: decorator
+@inline
+export function copyMatch(to: usize, distance: usize, length: usize): void {
+  const end = to + length;
+  if (distance >= 16) {
+    let from = to - distance;
+    do {
+      v128.store(to, v128.load(from));
+      to += 16;
+      from += 16;
+    } while (to < end);
+  } else {
+    const unit = v128.swizzle(v128.load(to - distance), v128.load(PATTERNS + 16 * distance));
+    const step = <usize>load<u8>(PATTERNS + 256 + distance);
+    do {
+      v128.store(to, unit);
+      to += step;
+    } while (to < end);
+  }
+}
+
+/** How many bytes from `at` on, up to `end`, equal those from `earlier` on. */
+// @ts-ignore: decorator
+@inline
+export function matchLength(at: usize, earlier: usize, end: usize): usize {
+  const start = at;
+  while (at + 8 <= end) {
+    const difference = load<u64>(at) ^ load<u64>(earlier);
+    if (difference != 0) return at - start + <usize>(ctz(difference) >> 3);
+    at += 8;
+    earlier += 8;
+  }
+  while (at < end && load<u8>(at) == load<u8>(earlier)) {
+    at++;
+    earlier++;
+  }
+  return at - start;
+}

@@ -1,0 +1,9 @@
+/** What the host calls. All addresses are of buffers with `SLACK` bytes of room behind them. */
+export { splitBits, joinBits } from "./bit-shuffle";
+export { crc32c } from "./crc32c";
+export { lz4Decode, lz4Encode } from "./lz4";
+export { shuffle, unshuffle } from "./shuffle";
+export { swapBytes } from "./swap";
+
+/** Where the memory begins that the kernels do not use themselves. */
+export const heapBase: usize = __heap_base;

@@ -1,0 +1,125 @@
+import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
+import { PIECE, type WasmMemory } from "./wasm-memory.ts";
+import { wordsOf } from "./words.ts";
+
+const MAX_BLOCK = 256 * 1024 * 1024;
+
+/**
+ * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory and are shuffled there
+ * to their places in the block; stream by stream they leave. Decoding goes the other way round.
+ */
+export function wasmBlocks(wasm: WasmMemory): BlockKernels {
+  return {
+    maxSize: MAX_BLOCK,
+
+    encode(source, target, layout, acceleration) {
+      const plainSize = source.length / layout.streams;
+      const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, plainSize));
+      shuffleInto(wasm, source, layout, places);
+      const words = wordsOf(target);
+      const { stream } = places;
+      const end = places.block + source.length;
+      let t = 0;
+      for (let s = places.block; s < end; s += plainSize) {
+        const room = Math.min(plainSize, target.length - t - 4);
+        if (room <= 0) return 0;
+        const size = wasm.exports.lz4Encode(s, s + plainSize, stream, stream + room, acceleration);
+        const isPlain = size === 0 || size === plainSize;
+        if (isPlain && plainSize > room) return 0;
+        const length = isPlain ? plainSize : size;
+        const start = isPlain ? s : stream;
+        words.setInt32(t, length, true);
+        target.set(wasm.bytes.subarray(start, start + length), t + 4);
+        t += 4 + length;
+      }
+      return t;
+    },
+
+    decode(source, target, layout) {
+      const plainSize = target.length / layout.streams;
+      const words = wordsOf(source);
+      const places = placesOf(wasm.layOut(target.length, PIECE, PIECE, source.length));
+      const { stream } = places;
+      let t = places.block;
+      for (let s = 0; s < source.length; t += plainSize) {
+        const size = words.getInt32(s, true);
+        const encoded = source.subarray(s + 4, s + 4 + size);
+        s += 4 + size;
+        if (size === plainSize) wasm.bytes.set(encoded, t);
+        else {
+          wasm.bytes.set(encoded, stream);
+          if (wasm.exports.lz4Decode(stream, stream + size, t, t + plainSize) !== plainSize) return false;
+        }
+      }
+      unshuffleFrom(wasm, target, layout, places);
+      return true;
+    },
+  };
+}
+
+/** Addresses within the memory. */
+interface Places {
+  /** The whole block, shuffled. */
+  readonly block: number;
+  /** A piece of items, and one of planes of bytes that are still to be split into bits. */
+  readonly items: number;
+  readonly planes: number;
+  /** One encoded stream. */
+  readonly stream: number;
+}
+
+function placesOf([block = 0, items = 0, planes = 0, stream = 0]: readonly number[]): Places {
+  return { block, items, planes, stream };
+}
+
+function shuffleInto(
+  wasm: WasmMemory,
+  source: Uint8Array,
+  { mode, itemSize }: BlockLayout,
+  { block, items, planes }: Places,
+): void {
+  if (mode === "noshuffle") {
+    wasm.bytes.set(source, block);
+    return;
+  }
+  const total = Math.floor(source.length / itemSize);
+  const whole = total * itemSize;
+  forPieces(total, itemSize, (first, count) => {
+    wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), items);
+    if (mode === "shuffle") wasm.exports.shuffle(items, block + first, count, itemSize, total);
+    else {
+      wasm.exports.shuffle(items, planes, count, itemSize, count);
+      wasm.exports.splitBits(planes, block + first / 8, itemSize, count, total / 8);
+    }
+  });
+  wasm.bytes.set(source.subarray(whole), block + whole);
+}
+
+function unshuffleFrom(
+  wasm: WasmMemory,
+  target: Uint8Array,
+  { mode, itemSize }: BlockLayout,
+  { block, items, planes }: Places,
+): void {
+  if (mode === "noshuffle") {
+    target.set(wasm.bytes.subarray(block, block + target.length));
+    return;
+  }
+  const total = Math.floor(target.length / itemSize);
+  const whole = total * itemSize;
+  forPieces(total, itemSize, (first, count) => {
+    if (mode === "shuffle") wasm.exports.unshuffle(block + first, items, count, itemSize, total);
+    else {
+      wasm.exports.joinBits(block + first / 8, planes, itemSize, count, total / 8);
+      wasm.exports.unshuffle(planes, items, count, itemSize, count);
+    }
+    target.set(wasm.bytes.subarray(items, items + count * itemSize), first * itemSize);
+  });
+  target.set(wasm.bytes.subarray(block + whole, block + target.length), whole);
+}
+
+/** Items in pieces; all but the last a multiple of 16, where items are small enough for as many. */
+function forPieces(total: number, itemSize: number, visit: (first: number, count: number) => void): void {
+  const most = Math.floor(PIECE / itemSize) & ~15;
+  for (let first = 0; first < total; first += most) visit(first, Math.min(most, total - first));
+}

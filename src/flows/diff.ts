@@ -1,0 +1,90 @@
+import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import { open } from "../hierarchy/open.ts";
+import { walk } from "../hierarchy/walk.ts";
+import { isFixed } from "../meta/data-type.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { product } from "../util/shape.ts";
+import { compareUtf8 } from "../util/utf8-order.ts";
+import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
+import { compareValues } from "./diff/compare-values.ts";
+import type { Difference } from "./diff/difference.ts";
+import type { ReadEvent } from "./events.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, type PlanOptions } from "./flow.ts";
+
+export type { Difference } from "./diff/difference.ts";
+
+export interface DiffOptions extends PlanOptions {
+  /** Whether dialect, chunks and codecs count, too. */
+  readonly strict?: boolean;
+  readonly onEvent?: (event: ReadEvent) => void;
+}
+
+/**
+ * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, and
+ * values, which are compared in C order within the memory budget. Dialect, chunks and codecs are told, but count only
+ * with `strict`.
+ *
+ * @throws as `open`; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
+ * @example
+ * ```ts
+ * import { diff } from "zarrflow";
+ *
+ * for await (const { path, what, counts } of diff("era5.zarr", "era5.v3.zarr")) {
+ *   if (counts) console.log(path, what, "differs");
+ * }
+ * ```
+ */
+export async function* diff(
+  a: FlowSource,
+  b: FlowSource,
+  options: DiffOptions = {},
+): AsyncGenerator<Difference> {
+  const [nodes, others] = [await nodesOf(a, options), await nodesOf(b, options)];
+  const paths = [...new Set([...nodes.keys(), ...others.keys()])].sort(compareUtf8);
+  for (const path of paths) {
+    for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
+      yield { path, ...found, counts: found.counts || options.strict === true };
+    }
+  }
+}
+
+/** A node and all below it by their paths from there. */
+async function nodesOf(source: FlowSource, { signal }: PlanOptions): Promise<Map<string, ZarrNode>> {
+  const root = typeof source === "string" ? await open(source, { signal }) : source;
+  const nodes = new Map<string, ZarrNode>([["", root]]);
+  if (root.kind === "array") return nodes;
+  for await (const node of walk(root, { signal })) {
+    nodes.set(node.path.slice(root.path.length).replace(/^\//, ""), node);
+  }
+  return nodes;
+}
+
+async function* compareNodes(
+  a: ZarrNode | undefined,
+  b: ZarrNode | undefined,
+  path: string,
+  options: DiffOptions,
+): AsyncGenerator<Omit<Difference, "path">> {
+  if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
+  if (!a || a.kind !== b?.kind) return;
+  yield* compareMetadata(a, b);
+  if (a.kind !== "array" || b.kind !== "array" || !isComparable(a, b)) return;
+  const found = await valuesOf(a, b, path, options);
+  if (found === undefined) return;
+  const { a: itemOfA, b: itemOfB, ...values } = found;
+  yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
+}
+
+function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions) {
+  const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal, onEvent } = options;
+  const { dataType, shape } = a.metadata;
+  const itemSize = isFixed(dataType) ? dataType.size : undefined;
+  const onItems = (items: number) =>
+    onEvent?.({
+      type: "read",
+      path,
+      bytes: items * (itemSize ?? 1),
+      allBytes: product(shape) * (itemSize ?? 1),
+    });
+  return compareValues(a, b, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
+}

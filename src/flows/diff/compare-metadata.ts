@@ -1,0 +1,92 @@
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { FillValue } from "../../meta/array-metadata.ts";
+import { type DataType, sameDataType } from "../../meta/data-type.ts";
+import { describeCodec } from "../../meta/describe.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { toPlain } from "../../util/json-plain.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject } from "../../util/json-value.ts";
+import { bytesText } from "./compare-values.ts";
+import type { Difference } from "./difference.ts";
+
+/** A difference, but for the path of the node. */
+type Found = Omit<Difference, "path">;
+
+/** What differs in the metadata of two nodes of one kind; `meaning` first, then how the same is stored. */
+export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
+  if (a.kind === "array" && b.kind === "array") yield* compareMeaning(a, b);
+  yield* compareAttributes(a.metadata.attributes, b.metadata.attributes);
+  if (a.layout.dialect !== b.layout.dialect) yield stored("dialect", a.layout.dialect, b.layout.dialect);
+  if (a.kind === "array" && b.kind === "array") yield* compareStorage(a, b);
+}
+
+/** Whether two arrays have values that can be compared one by one. */
+export function isComparable(a: ZarrArray, b: ZarrArray): boolean {
+  return sameNumbers(a.shape, b.shape) && sameDataType(a.metadata.dataType, b.metadata.dataType);
+}
+
+function* compareMeaning(a: ZarrArray, b: ZarrArray): Generator<Found> {
+  if (!sameNumbers(a.shape, b.shape)) yield meant("shape", a.shape, b.shape);
+  const [from, to] = [a.metadata, b.metadata];
+  const isOneType = sameDataType(from.dataType, to.dataType);
+  if (!isOneType) yield meant("data type", a.dataType, b.dataType);
+  if (isOneType && !sameFill(from.fillValue, to.fillValue)) {
+    yield meant("fill value", fillText(from.fillValue, from.dataType), fillText(to.fillValue, to.dataType));
+  }
+  const [names, otherNames] = [namesOf(a), namesOf(b)];
+  if (!jsonEqual(names, otherNames)) yield meant("dimension names", names, otherNames);
+}
+
+function* compareAttributes(a: JsonObject, b: JsonObject): Generator<Found> {
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const [value, other] = [a, b].map((attributes) =>
+      Object.hasOwn(attributes, name) ? attributes[name] : undefined,
+    );
+    if (value !== undefined && other !== undefined && jsonEqual(value, other)) continue;
+    const [plain, otherPlain] = [value, other].map((json) => json !== undefined && toPlain(json));
+    yield {
+      ...meant(
+        "attribute",
+        plain === false ? undefined : plain,
+        otherPlain === false ? undefined : otherPlain,
+      ),
+      pointer: pointerTo("/attributes", name),
+    };
+  }
+}
+
+function* compareStorage(a: ZarrArray, b: ZarrArray): Generator<Found> {
+  const { chunkGrid: from } = a.metadata;
+  const { chunkGrid: to } = b.metadata;
+  if (!sameNumbers(from.chunkShape, to.chunkShape)) yield stored("chunks", from.chunkShape, to.chunkShape);
+  const [inner, otherInner] = [from.innerChunkShape ?? [], to.innerChunkShape ?? []];
+  if (!sameNumbers(inner, otherInner)) yield stored("inner chunks", inner, otherInner);
+  const [codecs, otherCodecs] = [a, b].map(({ metadata }) => metadata.codecs.map(describeCodec));
+  if (!jsonEqual(codecs ?? [], otherCodecs ?? [])) yield stored("codecs", codecs, otherCodecs);
+}
+
+function meant(what: Difference["what"], a: unknown, b: unknown): Found {
+  return { what, counts: true, a, b };
+}
+
+function stored(what: Difference["what"], a: unknown, b: unknown): Found {
+  return { what, counts: false, a, b };
+}
+
+function sameNumbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
+}
+
+function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {
+  return a === null || b === null ? a === b : sameNumbers(a, b);
+}
+
+/** A fill value as JSON text; null where the dialect leaves missing chunks undefined. */
+function fillText({ bytes }: FillValue, dataType: DataType): string | null {
+  return bytes && bytesText(bytes, dataType);
+}
+
+/** A name or null for each dimension. */
+function namesOf({ shape, dimensionNames }: ZarrArray): (string | null)[] {
+  return shape.map((_, d) => dimensionNames?.[d] ?? null);
+}

@@ -1,0 +1,159 @@
+import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { DataType } from "../../meta/data-type.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
+import { coordsAt, product } from "../../util/shape.ts";
+import { chunkItems } from "../formats/json-items.ts";
+import { demandBudget } from "../plan/array-job.ts";
+import { smallestSlabBudget } from "../plan/slab-plan.ts";
+import { type ReadSlabsOptions, readSlabs, type Slab } from "../read-slabs.ts";
+
+/** Where the values of two arrays differ. */
+export interface ValueDifference {
+  /** How many items differ. */
+  readonly count: number;
+  /** How many items each has. */
+  readonly items: number;
+  /** The first item that differs, in C order. */
+  readonly first: readonly number[];
+  /** The chunk of the first array that holds it, in items. */
+  readonly region: Region;
+  /** That item in both, as JSON texts. */
+  readonly a: string;
+  readonly b: string;
+}
+
+export interface CompareOptions extends ReadSlabsOptions {
+  /** Called with how many items have been compared so far. */
+  readonly onItems?: (items: number) => void;
+}
+
+/**
+ * Compares two arrays of one shape and data type item by item, by their little-endian bytes: a NaN equals itself, and
+ * 0 is not -0. Both are read in C order, and share the memory budget.
+ *
+ * @throws `budget-too-small` with the smallest budget that holds both; what reading and decoding throw.
+ */
+export async function compareValues(
+  a: ZarrArray,
+  b: ZarrArray,
+  { maxMemory, onItems, ...options }: CompareOptions,
+): Promise<ValueDifference | undefined> {
+  const [needA, needB] = await Promise.all(
+    [a, b].map(async (array) => smallestSlabBudget(await array.pipeline())),
+  );
+  const needed = (needA ?? 0) + (needB ?? 0);
+  demandBudget(needed, maxMemory, a.path);
+  const shareOfA = Math.floor((needA ?? 0) * (maxMemory / needed));
+
+  const slabs = (array: ZarrArray, share: number) =>
+    readSlabs(array, wholeSelection(array.shape), { ...options, maxMemory: share });
+  const { dataType } = a.metadata;
+  let compared = 0;
+  let count = 0;
+  let first: Pick<ValueDifference, "first" | "region" | "a" | "b"> | undefined;
+  for await (const { left, right, items } of aligned(slabs(a, shareOfA), slabs(b, maxMemory - shareOfA))) {
+    const tally = tallyDifferences(left, right, items);
+    if (tally.count > 0 && first === undefined) {
+      const coords = coordsAt(compared + tally.first, a.shape);
+      const [textA, textB] = [left, right].map((run) => itemText(run, tally.first, dataType));
+      first = { first: coords, region: chunkHolding(a, coords), a: textA ?? "", b: textB ?? "" };
+    }
+    count += tally.count;
+    compared += items;
+    onItems?.(compared);
+  }
+  return first && { count, items: compared, ...first };
+}
+
+/** Items of a slab from `from` on. */
+interface Run {
+  readonly data: ChunkData;
+  readonly from: number;
+}
+
+/** Items in C order of two readings, cut so that both runs have the same. */
+async function* aligned(
+  a: AsyncGenerator<Slab>,
+  b: AsyncGenerator<Slab>,
+): AsyncGenerator<{ left: Run; right: Run; items: number }> {
+  let [left, right]: (Run | undefined)[] = [await nextRun(a), await nextRun(b)];
+  try {
+    while (left && right) {
+      const items = Math.min(itemsLeft(left), itemsLeft(right));
+      yield { left, right, items };
+      left = itemsLeft(left) > items ? { ...left, from: left.from + items } : await nextRun(a);
+      right = itemsLeft(right) > items ? { ...right, from: right.from + items } : await nextRun(b);
+    }
+  } finally {
+    await Promise.all([a.return(undefined), b.return(undefined)]);
+  }
+}
+
+async function nextRun(slabs: AsyncGenerator<Slab>): Promise<Run | undefined> {
+  const { done, value } = await slabs.next();
+  return done ? undefined : { data: value.data, from: 0 };
+}
+
+function itemsLeft({ data, from }: Run): number {
+  return product(data.shape) - from;
+}
+
+/** How many of the next `items` items differ, and which is the first. */
+function tallyDifferences(left: Run, right: Run, items: number): { count: number; first: number } {
+  let count = 0;
+  let first = -1;
+  const note = (item: number) => {
+    if (count === 0) first = item;
+    count++;
+  };
+  if (left.data.kind === "fixed" && right.data.kind === "fixed") {
+    const { itemSize } = left.data;
+    const x = left.data.bytes.subarray(left.from * itemSize, (left.from + items) * itemSize);
+    const y = right.data.bytes.subarray(right.from * itemSize, (right.from + items) * itemSize);
+    for (let at = 0; at < x.length; ) {
+      if (x[at] === y[at]) {
+        at++;
+        continue;
+      }
+      const item = Math.floor(at / itemSize);
+      note(item);
+      at = (item + 1) * itemSize;
+    }
+    return { count, first };
+  }
+  for (let i = 0; i < items; i++) {
+    if (!sameBytes(itemBytes(left, i), itemBytes(right, i))) note(i);
+  }
+  return { count, first };
+}
+
+function sameBytes(x: Uint8Array, y: Uint8Array): boolean {
+  return x.length === y.length && x.every((byte, i) => byte === y[i]);
+}
+
+function itemBytes({ data, from }: Run, item: number): Uint8Array {
+  const at = from + item;
+  if (data.kind === "fixed") return data.bytes.subarray(at * data.itemSize, (at + 1) * data.itemSize);
+  return data.bytes.subarray(data.offsets[at], data.offsets[at + 1]);
+}
+
+function itemText(run: Run, item: number, dataType: DataType): string {
+  return bytesText(itemBytes(run, item), dataType);
+}
+
+/** One item as JSON text. */
+export function bytesText(bytes: Uint8Array, dataType: DataType): string {
+  const own = bytes.slice();
+  const data: ChunkData =
+    "size" in dataType
+      ? { kind: "fixed", bytes: own, itemSize: dataType.size, shape: [1], strides: [1] }
+      : { kind: "variable", bytes: own, offsets: Uint32Array.of(0, own.length), shape: [1] };
+  return chunkItems(data, dataType).next().value ?? "";
+}
+
+function chunkHolding({ shape, chunkShape }: ZarrArray, coords: readonly number[]): Region {
+  const chunk = coords.map((at, d) => Math.floor(at / (chunkShape[d] ?? 1)));
+  return chunkRegion(chunk, chunkShape, shape);
+}

@@ -1,0 +1,28 @@
+import type { ValueDifference } from "./compare-values.ts";
+
+/** One thing in which two nodes differ. */
+export interface Difference {
+  /** Path of the node, below both. */
+  readonly path: string;
+  readonly what:
+    | "node"
+    | "shape"
+    | "data type"
+    | "fill value"
+    | "dimension names"
+    | "attribute"
+    | "values"
+    | "dialect"
+    | "chunks"
+    | "inner chunks"
+    | "codecs";
+  /** Whether it makes the two different; how the same is stored does so only where `strict` asks for it. */
+  readonly counts: boolean;
+  /** What is in the first and in the second; undefined where there is nothing. */
+  readonly a: unknown;
+  readonly b: unknown;
+  /** JSON pointer of an attribute. */
+  readonly pointer?: string;
+  /** Where the values differ. */
+  readonly values?: Omit<ValueDifference, "a" | "b">;
+}

@@ -1,0 +1,65 @@
+import type { ZarrNode } from "../hierarchy/node.ts";
+import { open } from "../hierarchy/open.ts";
+import { walk } from "../hierarchy/walk.ts";
+import type { Finding } from "../meta/dialect.ts";
+import type { FlowSource, PlanOptions } from "./flow.ts";
+
+/** A node of a hierarchy, by its metadata alone. */
+export type TreeNode = TreeArray | TreeGroup;
+
+interface TreeBase {
+  /** Path below the node that was asked for; "" for that itself. */
+  readonly path: string;
+  readonly dialect: string;
+  /** What reading the metadata noticed and went on over. */
+  readonly findings: readonly Finding[];
+}
+
+export interface TreeArray extends TreeBase {
+  readonly kind: "array";
+  readonly dataType: string;
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  readonly dimensionNames: readonly (string | null)[] | null;
+}
+
+export interface TreeGroup extends TreeBase {
+  readonly kind: "group";
+  /** Whether it has no document of its own, and is a group only because nodes lie below it. */
+  readonly implied: boolean;
+}
+
+/**
+ * A node and all below it, parents before their children, siblings sorted.
+ *
+ * @throws as `open` and `walk`.
+ * @example
+ * ```ts
+ * import { tree } from "zarrflow";
+ *
+ * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
+ * ```
+ */
+export async function* tree(source: FlowSource, { signal }: PlanOptions = {}): AsyncGenerator<TreeNode> {
+  const root = typeof source === "string" ? await open(source, { signal }) : source;
+  yield describeNode(root, root.path);
+  if (root.kind === "array") return;
+  for await (const node of walk(root, { signal })) yield describeNode(node, root.path);
+}
+
+function describeNode(node: ZarrNode, root: string): TreeNode {
+  const base = {
+    path: node.path.slice(root.length).replace(/^\//, ""),
+    dialect: node.layout.dialect,
+    findings: node.findings,
+  };
+  if (node.kind === "group") return { kind: "group", ...base, implied: node.documents.size === 0 };
+  return {
+    kind: "array",
+    ...base,
+    dataType: node.dataType,
+    shape: node.shape,
+    chunkShape: node.chunkShape,
+    dimensionNames: node.dimensionNames ?? null,
+  };
+}

@@ -1,0 +1,184 @@
+import { type CodecJson, normalConfig } from "../codecs/normal-config.ts";
+import type {
+  ArrayMetadata,
+  CodecConfig,
+  DialectName,
+  GroupMetadata,
+  NodeMetadata,
+} from "../meta/array-metadata.ts";
+import { parseCodec } from "../meta/codec-option.ts";
+import type { DataType } from "../meta/data-type.ts";
+import type { Documents, NodeLayout } from "../meta/dialect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import { parseFillV3 } from "../meta/fill-value-v3.ts";
+import { padBytes, zeroElement } from "../meta/fill-values.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { fromPlain } from "../util/json-plain.ts";
+import type { JsonObject } from "../util/json-value.ts";
+import { type DataTypeOption, parseDataTypeOption, type StoredDataType } from "./create-data-type.ts";
+
+/** A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes. */
+export type FillOption =
+  | null
+  | number
+  | bigint
+  | boolean
+  | string
+  | readonly number[]
+  | Uint8Array
+  | { readonly [field: string]: unknown };
+
+/** A new group as people write it. */
+export interface NewGroup {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly dialect?: "v2" | "v3";
+}
+
+/** A new array as people write it. */
+export interface NewArray extends NewGroup {
+  /** Items along each dimension; 0 along the first one where it grows. */
+  readonly shape: readonly number[];
+  readonly dataType: DataTypeOption;
+  /** Items of a chunk along each dimension; -1 is the whole dimension. */
+  readonly chunks: readonly number[];
+  /** The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; `zstd` by default. */
+  readonly codec?: string;
+  /**
+   * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
+   * makes bytes of items (`bytes`, `vlen-utf8`) may be left out.
+   */
+  readonly codecs?: readonly CodecJson[];
+  /** Order of items inside a chunk; `C` by default: the last dimension runs fastest. */
+  readonly order?: "C" | "F";
+  /** What items that were never written read as; 0, or empty, by default. `null` leaves it undefined, in v2 only. */
+  readonly fillValue?: FillOption;
+  /** One name a dimension, null for none. */
+  readonly dimensionNames?: readonly (string | null)[];
+  /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in v2. */
+  readonly separator?: "." | "/";
+}
+
+/** Codecs that make bytes of items. */
+const TO_BYTES = ["bytes", "vlen-utf8", "vlen-bytes", "sharding_indexed", "zep0007"];
+
+/**
+ * The metadata of a new group.
+ *
+ * @throws `invalid-option` for attributes that JSON cannot hold.
+ */
+export function newGroupMetadata({ attributes = {} }: NewGroup): GroupMetadata {
+  return { kind: "group", attributes: asObject(attributes) };
+}
+
+/**
+ * The metadata of a new array in `dialect`.
+ *
+ * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the dialect cannot
+ *   hold.
+ */
+export function newArrayMetadata(
+  array: NewArray,
+  dialect: DialectName,
+  layout: NodeLayout,
+): { readonly metadata: ArrayMetadata; readonly documents: Documents } {
+  const { shape, dimensionNames, attributes = {} } = array;
+  return asOptions(() => {
+    const stored = parseDataTypeOption(array.dataType);
+    const { dataType } = stored;
+    const separator = array.separator ?? (dialect === "v2" ? "." : "/");
+    const metadata: ArrayMetadata = {
+      kind: "array",
+      shape,
+      dataType,
+      chunkGrid: { chunkShape: chunkShapeOf(array) },
+      chunkKeyEncoding: { name: dialect === "v2" ? "plain" : "default", separator },
+      codecs: codecsOf(array, stored),
+      fillValue: { bytes: fillBytes(array.fillValue, dataType) },
+      attributes: asObject(attributes),
+      ...(dimensionNames && { dimensionNames }),
+    };
+    const documents = documentsOf(metadata, layout);
+    // Reading it back says what its dialect makes of it, and finds whatever breaks a rule.
+    const parsed = dialectNamed(dialect).parse(documents, layout)?.metadata;
+    if (parsed?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
+    return { metadata: parsed, documents };
+  });
+}
+
+/** The documents of a node, in publishing order. @throws `loss-refused` */
+export function documentsOf(metadata: NodeMetadata, layout: NodeLayout): Documents {
+  return dialectNamed(layout.dialect).write(metadata, layout);
+}
+
+function chunkShapeOf({ shape, chunks }: NewArray): number[] {
+  if (chunks.length !== shape.length) {
+    throw new ZarrflowError("invalid-option", "chunks need one size a dimension", {
+      expected: `${shape.length} sizes`,
+      found: `${chunks.length}`,
+    });
+  }
+  return chunks.map((size, d) => (size === -1 ? Math.max(1, shape[d] ?? 1) : size));
+}
+
+function codecsOf({ codec, codecs, order, shape }: NewArray, { dataType, endian }: StoredDataType) {
+  if (codecs && (codec !== undefined || order !== undefined)) {
+    throw new ZarrflowError("invalid-option", "`codecs` say all that `codec` and `order` could say", {
+      hint: "Give one or the other.",
+    });
+  }
+  const listed = codecs?.map(normalConfig) ?? usualCodecs(codec, order, shape.length);
+  if (listed.some(({ name }) => TO_BYTES.includes(name))) return listed;
+  const start = listed.findLastIndex(({ name }) => name === "transpose") + 1;
+  return listed.toSpliced(start, 0, toBytes(dataType, endian));
+}
+
+function usualCodecs(codec = "zstd", order: "C" | "F" = "C", rank: number): CodecConfig[] {
+  const compressor = parseCodec(codec);
+  const reversed = Array.from({ length: rank }, (_, d) => rank - 1 - d);
+  const transpose: CodecConfig = { name: "transpose", configuration: { order: reversed } };
+  return [...(order === "F" && rank > 1 ? [transpose] : []), ...(compressor ? [compressor] : [])];
+}
+
+function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecConfig {
+  switch (dataType.kind) {
+    case "string":
+      return { name: "vlen-utf8", configuration: {} };
+    case "binary":
+      return { name: "vlen-bytes", configuration: {} };
+    case "object":
+      return { name: "json2", configuration: {} };
+    default:
+      return { name: "bytes", configuration: endian ? { endian } : {} };
+  }
+}
+
+function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array | null {
+  if (fill === null) return null;
+  if (fill === undefined) return zeroElement(dataType);
+  if (dataType.kind === "fixed-bytes") {
+    const bytes = typeof fill === "string" ? new TextEncoder().encode(fill) : fill;
+    if (bytes instanceof Uint8Array) return padBytes(bytes, dataType.size, "/fillValue");
+  }
+  if (!(fill instanceof Uint8Array)) return parseFillV3(fromPlain(fill), dataType, "little", "/fillValue");
+  if (!("size" in dataType) || fill.length === dataType.size) return fill.slice();
+  throw new ZarrflowError("invalid-option", "the fill value's bytes are not those of one item", {
+    pointer: "/fillValue",
+    expected: dataType.size,
+    found: fill.length,
+  });
+}
+
+function asObject(attributes: Readonly<Record<string, unknown>>): JsonObject {
+  return fromPlain(attributes) as JsonObject;
+}
+
+/** What would be wrong in a document is wrong in the options that it is made of. */
+function asOptions<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!isZarrflowError(error, "invalid-metadata")) throw error;
+    throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });
+  }
+}

@@ -1,0 +1,24 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+
+/** Place of the dimension called `name`. @throws `invalid-option` offering the nearest name. */
+export function dimensionNamed(name: string, names: readonly (string | null)[], path: string): number {
+  const d = names.indexOf(name);
+  if (d >= 0 && names.lastIndexOf(name) === d) return d;
+  const known = names.filter((n): n is string => n !== null);
+  if (d >= 0) throw invalid(`two dimensions are called \`${name}\``, path, "give the sizes in order instead");
+  if (known.length === 0) {
+    throw invalid(
+      `its dimensions have no names, so \`${name}\` is unknown`,
+      path,
+      "give one number a dimension",
+    );
+  }
+  const near = nearestName(name, known);
+  const hint = near ? `did you mean \`${near}\`?` : undefined;
+  throw invalid(`no dimension is called \`${name}\`; they are ${known.join(", ")}`, path, hint);
+}
+
+function invalid(reason: string, path: string, hint?: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, { path, ...(hint && { hint }) });
+}

@@ -1,0 +1,32 @@
+import type { DataType } from "./data-type.ts";
+
+const CONSTRUCTORS = {
+  bool1: Uint8Array,
+  int1: Int8Array,
+  int2: Int16Array,
+  int4: Int32Array,
+  int8: BigInt64Array,
+  uint1: Uint8Array,
+  uint2: Uint16Array,
+  uint4: Uint32Array,
+  uint8: BigUint64Array,
+  float4: Float32Array,
+  float8: Float64Array,
+  complex8: Float32Array,
+  complex16: Float64Array,
+  datetime8: BigInt64Array,
+  timedelta8: BigInt64Array,
+} as const;
+
+export type TypedArrayConstructor = (typeof CONSTRUCTORS)[keyof typeof CONSTRUCTORS];
+
+/** The typed array whose elements are a type's numbers; undefined where there is none, as for float16 and text. */
+export function typedArrayOf(dataType: DataType): TypedArrayConstructor | undefined {
+  if (!("size" in dataType)) return undefined;
+  return CONSTRUCTORS[`${dataType.kind}${dataType.size}` as keyof typeof CONSTRUCTORS];
+}
+
+/** How many numbers make one item. */
+export function numbersPerItem({ kind }: DataType): 1 | 2 {
+  return kind === "complex" ? 2 : 1;
+}
