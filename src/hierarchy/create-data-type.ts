@@ -50,7 +50,9 @@ function parseWords(words: string): StoredDataType {
     const near = nearestName(words, NAMES);
     throw new ZarrflowError("unsupported-data-type", "this is no data type that an array can be made of", {
       value: words,
-      hint: near ? `Did you mean \`${near}\`?` : `It can be ${NAMES.join(", ")}, S12, U5, or as NumPy has it.`,
+      hint: near
+        ? `Did you mean \`${near}\`?`
+        : `It can be ${NAMES.join(", ")}, S12, U5, or as NumPy has it.`,
     });
   }
 }

@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { BlockLayout } from "../../../src/codecs/kernels/kernel-types.ts";
+import { lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
+import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
+import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
+import { bothKernels, wasmKernels } from "./kernel-pair.ts";
+import { testLz } from "./lz-suite.ts";
+
+describe.each(bothKernels)("%s", (_, kernels) => {
+  testLz(
+    (source, start, end, target, targetStart, targetEnd) =>
+      kernels.lz4Encode(source.subarray(start, end), target.subarray(targetStart, targetEnd), 1),
+    (source, start, end, target, targetStart, targetEnd) =>
+      kernels.lz4Decode(source.subarray(start, end), target.subarray(targetStart, targetEnd)),
+    lz4MaxEncodedSize,
+  );
+});
+
+test("LZ4: either decodes what the other encodes, at every acceleration", () => {
+  fc.assert(
+    fc.property(chunkBytes(5000), fc.integer({ min: 1, max: 70 }), (bytes, acceleration) => {
+      for (const [encoder, decoder] of [
+        [wasmKernels, plainKernels],
+        [plainKernels, wasmKernels],
+      ] as const) {
+        const encoded = new Uint8Array(lz4MaxEncodedSize(bytes.length));
+        const size = encoder.lz4Encode(bytes, encoded, acceleration);
+        const { bytes: decoded, check } = guarded(bytes.length);
+        expect(decoder.lz4Decode(encoded.subarray(0, size), decoded)).toBe(bytes.length);
+        expectSame(decoded, bytes);
+        check();
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("LZ4: changed and cut blocks get the same verdict and the same bytes", () => {
+  const random = randomNumbers(23);
+  const encoded = new Uint8Array(2000);
+  for (let round = 0; round < 20_000; round++) {
+    const bytes = Uint8Array.from({ length: 60 + random(400) }, (_, i) =>
+      i % 50 < 25 ? random(256) : i % 3,
+    );
+    const size = plainKernels.lz4Encode(bytes, encoded, 1);
+    for (let change = random(4); change > 0; change--) encoded[random(size)] = random(256);
+    const block = encoded.slice(0, random(4) === 0 ? random(size + 1) : size);
+    const ours = guarded(bytes.length);
+    const theirs = guarded(bytes.length);
+    const written = wasmKernels.lz4Decode(block, ours.bytes);
+    expect(written).toBe(plainKernels.lz4Decode(block, theirs.bytes));
+    if (written > 0) expectSame(ours.bytes.subarray(0, written), theirs.bytes.subarray(0, written));
+    ours.check();
+    theirs.check();
+  }
+});
+
+test.each(Array.from({ length: 70 }, (_, i) => i + 1))(
+  "shuffles of items of %i bytes are equal",
+  (itemSize) => {
+    const random = randomNumbers(itemSize);
+    for (const items of [0, 1, 2, 15, 16, 17, 33, 100, 200 + random(100), Math.ceil(70_000 / itemSize)]) {
+      const bytes = noise(items * itemSize + random(itemSize), random);
+      const planes = [guarded(bytes.length), guarded(bytes.length)] as const;
+      const back = guarded(bytes.length);
+      wasmKernels.shuffle(bytes, planes[0].bytes, itemSize);
+      plainKernels.shuffle(bytes, planes[1].bytes, itemSize);
+      expectSame(planes[0].bytes, planes[1].bytes);
+      wasmKernels.unshuffle(planes[0].bytes, back.bytes, itemSize);
+      expectSame(back.bytes, bytes);
+      for (const { check } of [...planes, back]) check();
+    }
+  },
+);
+
+test.each([2, 4, 8])("units of %i bytes are swapped alike, at any length", (unit) => {
+  const random = randomNumbers(unit);
+  for (const units of [0, 1, 2, 3, 5, 7, 8, 9, 100, 65_536 / unit, 65_536 / unit + 1, 50_000]) {
+    const { bytes, check } = guarded(units * unit);
+    bytes.set(noise(bytes.length, random));
+    const expected = bytes.slice();
+    plainKernels.swapBytes(expected, unit);
+    wasmKernels.swapBytes(bytes, unit);
+    expectSame(bytes, expected);
+    check();
+  }
+});
+
+test("CRC-32C is equal at any length", () => {
+  const random = randomNumbers(5);
+  for (const length of [...Array.from({ length: 70 }, (_, i) => i), 65_535, 65_536, 65_537, 200_003]) {
+    const bytes = noise(length, random);
+    expect(wasmKernels.crc32c(bytes)).toBe(plainKernels.crc32c(bytes));
+  }
+});
+
+describe("blocks of blosc", () => {
+  const { blocks } = wasmKernels;
+  const layouts = fc.record({
+    mode: fc.constantFrom("noshuffle" as const, "shuffle" as const, "bitshuffle" as const),
+    itemSize: fc.oneof(fc.integer({ min: 1, max: 32 }), fc.constantFrom(2, 4, 8, 16, 64, 255)),
+    isSplit: fc.boolean(),
+    units: fc.integer({ min: 1, max: 400 }),
+  });
+
+  test("are decoded to what was encoded, within bounds", () => {
+    fc.assert(
+      fc.property(layouts, fc.nat(1e6), ({ mode, itemSize, isSplit, units }, seed) => {
+        const layout: BlockLayout = { mode, itemSize, streams: isSplit ? itemSize : 1 };
+        const random = randomNumbers(seed);
+        const bytes = Uint8Array.from({ length: units * 8 * itemSize }, (_, i) => i / itemSize + random(3));
+        const encoded = guarded(bytes.length + 4 * layout.streams);
+        const size = blocks?.encode(bytes, encoded.bytes, layout, 1) ?? 0;
+        expect(size).toBeGreaterThan(0);
+        const decoded = guarded(bytes.length);
+        expect(blocks?.decode(encoded.bytes.subarray(0, size), decoded.bytes, layout)).toBe(true);
+        expectSame(decoded.bytes, bytes);
+        encoded.check();
+        decoded.check();
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("that do not fit are given up", () => {
+    const bytes = noise(4000, randomNumbers(1));
+    const layout: BlockLayout = { mode: "shuffle", itemSize: 4, streams: 4 };
+    for (const room of [0, 3, 4, 5, 1000, 1004, 4015]) {
+      const { bytes: target, check } = guarded(room);
+      expect(blocks?.encode(bytes, target, layout, 5)).toBe(0);
+      check();
+    }
+    expect(blocks?.encode(bytes, new Uint8Array(4016), layout, 5)).toBe(4016);
+  });
+});
+
+function noise(length: number, random: (limit: number) => number): Uint8Array {
+  return Uint8Array.from({ length }, () => random(256));
+}
