@@ -4,9 +4,25 @@
  * @module
  */
 export * from "./flows/index.ts";
+export {
+  type CreateGroupOptions,
+  type CreateOptions,
+  create,
+  createGroup,
+} from "./hierarchy/create.ts";
+export type { DataTypeOption } from "./hierarchy/create-data-type.ts";
+export type { FillOption, NewArray, NewGroup } from "./hierarchy/create-metadata.ts";
+export type { CreateTarget } from "./hierarchy/create-place.ts";
+export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit-attributes.ts";
+export { type DeleteOptions, deleteNode } from "./hierarchy/edit-delete.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
 export { open, openArray, openGroup } from "./hierarchy/open.ts";
 export { walk } from "./hierarchy/walk.ts";
+export { type ArrayPart, ArrayWriter, type WriterOptions } from "./hierarchy/write-array.ts";
+export { type GrowingArray, placeFrames } from "./hierarchy/write-frames.ts";
+export { GroupWriter } from "./hierarchy/write-group.ts";
+export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write-region.ts";
+export type { ValueList, Values } from "./hierarchy/write-values.ts";
 export {
   type ErrorCode,
   type ErrorDetails,

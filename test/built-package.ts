@@ -1,14 +1,15 @@
-import { execFile } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
 /** The root of the repository. */
 export const root = fileURLToPath(new URL("../", import.meta.url));
 
+/** The built package; `ZARRFLOW_DIST` may name the folder of another build. */
+export const dist = resolve(process.env.ZARRFLOW_DIST ?? join(root, "dist"));
+
 /** The command as it is shipped. */
-export const command = join(root, "dist/cli/main.js");
+export const command = join(dist, "cli/main.js");
 
 /**
  * Tests of the package as it is shipped run `dist/`, which `npm test` builds first.
@@ -21,16 +22,4 @@ export function requireBuild(): void {
     .filter((name) => name.endsWith(".ts"))
     .reduce((latest, name) => Math.max(latest, statSync(join(root, "src", name)).mtimeMs), 0);
   if (!built || built.mtimeMs < newest) throw new Error("dist/ is missing or old: run `npm run build` first");
-}
-
-/**
- * Runs the command as it is shipped. Returns what it wrote to standard output.
- *
- * @throws when it exits with another code than 0, with what it wrote to standard error.
- */
-export async function zarrflow(...args: readonly string[]): Promise<Buffer> {
-  requireBuild();
-  const options = { encoding: "buffer", maxBuffer: 2 ** 28 } as const;
-  const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], options);
-  return stdout;
 }

@@ -12,9 +12,19 @@ const commands: Readonly<Record<string, () => Promise<{ readonly command: Comman
   slice: () => import("./commands/slice.ts"),
   digest: () => import("./commands/digest.ts"),
   diff: () => import("./commands/diff.ts"),
+  validate: () => import("./commands/validate.ts"),
+  completion: async () => {
+    const { completionOf } = await import("./commands/completion.ts");
+    return { command: completionOf(loadCommands) };
+  },
 };
 
 export const commandNames: readonly string[] = Object.keys(commands);
+
+/** All commands, with their names. */
+export function loadCommands(): Promise<(readonly [name: string, command: Command])[]> {
+  return Promise.all(commandNames.map(async (name) => [name, await loadCommand(name)] as const));
+}
 
 /** The command of this name. @throws `invalid-option` with the nearest name. */
 export async function loadCommand(name: string): Promise<Command> {

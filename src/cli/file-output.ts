@@ -42,6 +42,15 @@ export async function writeOutputFile(
 }
 
 /**
+ * Checks that `writeOutputFile` could replace what is at `path`, before the work is done.
+ *
+ * @throws as it.
+ */
+export async function checkReplaceable(path: string): Promise<void> {
+  await checkFree(path, "replace");
+}
+
+/**
  * Whether a file is at `path`.
  *
  * @throws `target-exists` when something is there that must stay; `not-found` when its folder is missing.

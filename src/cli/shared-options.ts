@@ -42,6 +42,12 @@ export const writingOptions = {
   verify: { type: "boolean", summary: "read every key back and compare it before the target appears" },
   "write-empty": { type: "boolean", summary: "store chunks that hold nothing but the fill value too" },
   ...dryRunOption,
+  report: {
+    type: "string",
+    value: "FILE.html",
+    summary:
+      "write a page about the run: plan, figures, memory over time, chunks before and after; replaces FILE.html",
+  },
 } as const satisfies Options;
 
 export const codecOption = {

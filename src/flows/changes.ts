@@ -1,3 +1,4 @@
+import { parseSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import type { ArrayMetadata, CodecConfig, DialectName } from "../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../meta/codec-option.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -14,18 +15,52 @@ export interface Changes {
   readonly chunks?: ChunksOption | string | readonly string[];
   /** The new compressor of the arrays that are re-cut, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
+  /**
+   * The part of an array that is taken: ranges by dimension name or in order, or as text (`time=0:24,lat=10:20:2`). A
+   * dimension that an index is given for stays, with one item. Only of an array, not of a group.
+   */
+  readonly slice?: SliceOption | string;
   /** The dialect to write. */
   readonly to?: DialectName;
   /** JSON pointers, as a `loss-refused` names them, of what the new dialect may drop. */
   readonly allowLoss?: readonly string[];
 }
 
+type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
+
+interface Root {
+  readonly path: string;
+  readonly kind: "array" | "group";
+}
+
 /** Tells what becomes of each array of a node that was opened; undefined for one that stays as it is. */
-export function changeOf(
-  { chunks, codec }: Changes,
-  root: { readonly path: string; readonly kind: "array" | "group" },
-  nodes: readonly SourceNode[],
-): (path: string, metadata: ArrayMetadata) => Change | undefined {
+export function changeOf(changes: Changes, root: Root, nodes: readonly SourceNode[]): ChangeOf {
+  const { slice, ...others } = changes;
+  if (slice === undefined) return changeWhole(others, root, nodes);
+  const [node] = nodes;
+  if (node?.metadata.kind !== "array") {
+    throw new ZarrflowError("invalid-option", "a slice is cut out of an array, and this is a group", {
+      path: root.path,
+      hint: "name one of its arrays",
+    });
+  }
+  const option = typeof slice === "string" ? parseSlice(slice) : slice;
+  const { selection } = resolveSlice(option, node.metadata, root.path);
+  const metadata = partOf(node.metadata, selection.shape);
+  const { path, layout, documents } = node;
+  const change = changeWhole(others, root, [{ path, layout, documents, metadata }]);
+  return () => ({ metadata, ...change(path, metadata), selection });
+}
+
+/** An array of another shape; its chunks are no larger than it is, but for those that hold inner ones. */
+function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadata {
+  const { chunkGrid } = metadata;
+  if (chunkGrid.innerChunkShape) return { ...metadata, shape };
+  const chunkShape = chunkGrid.chunkShape.map((size, d) => Math.min(size, Math.max(1, shape[d] ?? 1)));
+  return { ...metadata, shape, chunkGrid: { chunkShape } };
+}
+
+function changeWhole({ chunks, codec }: Changes, root: Root, nodes: readonly SourceNode[]): ChangeOf {
   const recode = codec === undefined ? undefined : recodeTo(codec);
   if (chunks === undefined) return (_, metadata) => recode && { metadata: recode(metadata) };
   const shapes = chunkShapes(chunksRequest(chunks), nodes, root.path, root.kind === "array");

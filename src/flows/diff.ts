@@ -29,7 +29,7 @@ export interface DiffOptions extends PlanOptions {
  * ```ts
  * import { diff } from "zarrflow";
  *
- * for await (const { path, what, counts } of diff("era5.zarr", "era5.v3.zarr")) {
+ * for await (const { path, what, counts } of diff("era5.zarr", "archive.zarr.zip")) {
  *   if (counts) console.log(path, what, "differs");
  * }
  * ```

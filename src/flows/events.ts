@@ -47,7 +47,7 @@ export type FlowEvent =
 export interface ReadEvent {
   readonly type: "read";
   readonly path: string;
-  /** Bytes of items. */
+  /** Bytes of items; of stored chunks where only their validity is checked. */
   readonly bytes: number;
   readonly allBytes: number | undefined;
 }

@@ -1,5 +1,5 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
-import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
 import { open } from "../hierarchy/open.ts";
 import { openNode } from "../hierarchy/open-node.ts";
 import { assertReplaceable } from "../hierarchy/replaceable.ts";
@@ -12,7 +12,7 @@ import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { type Changes, changeOf } from "./changes.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
-import { planHierarchy, type SourceNode } from "./plan/hierarchy-plan.ts";
+import { planHierarchy } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
 import { runPlan } from "./run-plan.ts";
 import { assertApart } from "./target-apart.node.ts";
@@ -44,10 +44,12 @@ export interface RunOptions extends PlanOptions {
 export const DEFAULT_MAX_MEMORY = 256e6;
 export const DEFAULT_IO = 16;
 
-/** A source that is open, and the plan of what is done with it. */
+/** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** Closes the source if planning opened it; `runFlow` does so when it ends. */
+  close(): Promise<void>;
 }
 
 /** Opens the source and plans what is done with all below it. */
@@ -57,9 +59,23 @@ export async function planFlow(
   to: string,
   options: PlanOptions & Changes,
 ): Promise<Planned> {
+  const { root, close } = await openSource(from, options);
+  try {
+    return { source: root.store, plan: await planFrom(operation, root, to, options), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function planFrom(
+  operation: Plan["operation"],
+  root: ZarrArray | ZarrGroup,
+  to: string,
+  options: PlanOptions & Changes,
+): Promise<Plan> {
   const { signal, allowLoss } = options;
-  const root = typeof from === "string" ? await open(from, { signal }) : from;
-  const nodes: SourceNode[] = [root];
+  const nodes: ZarrNode[] = [root];
   if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
   const target = targetSpec(to);
   await assertApart(root.spec, target.store);
@@ -68,7 +84,7 @@ export async function planFlow(
   const changed =
     dialect.name !== root.layout.dialect ||
     nodes.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
-  const plan = await planHierarchy({
+  return planHierarchy({
     operation,
     source: { store: root.spec, path: root.path },
     target,
@@ -76,22 +92,40 @@ export async function planFlow(
     dialect,
     change,
     ...(allowLoss && { allowLoss }),
-    sweep: isListable(root.store),
-    consolidate: root.kind === "group" && changed && (await hasConsolidated(root, signal)),
+    sweep: isListable(root.store) && options.slice === undefined,
+    changed,
+    consolidated:
+      changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
     maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
     io: positive(options.io ?? DEFAULT_IO, "io"),
   });
-  return { source: root.store, plan };
 }
 
-/** Runs what was planned. */
-export async function runFlow({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
-  options.onEvent?.({ type: "plan", plan });
-  options.signal?.throwIfAborted();
-  const build = await openBuild(plan.target, options);
-  if (build) return runPlan(plan, { source, build, ...options });
-  options.onEvent?.({ type: "done", report: NOTHING_DONE });
-  return NOTHING_DONE;
+/** Paths of the groups that have consolidated metadata. */
+async function consolidatedGroups(
+  nodes: readonly ZarrNode[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (const node of nodes) {
+    if (node.kind === "group" && (await hasConsolidated(node, signal))) paths.push(node.path);
+  }
+  return paths;
+}
+
+/** Runs what was planned, and closes it. */
+export async function runFlow(planned: Planned, options: RunOptions): Promise<RunReport> {
+  const { source, plan } = planned;
+  try {
+    options.onEvent?.({ type: "plan", plan });
+    options.signal?.throwIfAborted();
+    const build = await openBuild(plan.target, options);
+    if (build) return await runPlan(plan, { source, build, ...options });
+    options.onEvent?.({ type: "done", report: NOTHING_DONE });
+    return NOTHING_DONE;
+  } finally {
+    await planned.close();
+  }
 }
 
 const NOTHING_DONE: RunReport = {
@@ -141,18 +175,31 @@ function positive(value: number, name: string): number {
   throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
 }
 
-/** The array itself, or all arrays below a group, with their paths below it. */
+/** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
 export async function* arraysBelow(
   source: FlowSource,
   { signal }: PlanOptions,
 ): AsyncGenerator<{ array: ZarrArray; path: string }> {
-  const root = typeof source === "string" ? await open(source, { signal }) : source;
-  if (root.kind === "array") {
-    yield { array: root, path: "" };
-    return;
+  const { root, close } = await openSource(source, { signal });
+  try {
+    if (root.kind === "array") yield { array: root, path: "" };
+    else {
+      for await (const node of walk(root, { signal })) {
+        if (node.kind === "array")
+          yield { array: node, path: node.path.slice(root.path.length).replace(/^\//, "") };
+      }
+    }
+  } finally {
+    await close();
   }
-  for await (const node of walk(root, { signal })) {
-    if (node.kind === "array")
-      yield { array: node, path: node.path.slice(root.path.length).replace(/^\//, "") };
-  }
+}
+
+/** The node that a source is or names; `close` closes its store where this has opened it. */
+export async function openSource(
+  source: FlowSource,
+  { signal }: PlanOptions,
+): Promise<{ readonly root: ZarrArray | ZarrGroup; readonly close: () => Promise<void> }> {
+  if (typeof source !== "string") return { root: source, close: async () => {} };
+  const root = await open(source, { signal });
+  return { root, close: async () => root.store.close?.() };
 }

@@ -22,4 +22,6 @@ export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";
 export { runTask, type TaskContext, type TaskStages, taskStages } from "./run-task.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
+export { planSliceTo, type SliceChanges, sliceTo } from "./slice-to.ts";
 export { type TreeArray, type TreeGroup, type TreeNode, tree } from "./tree.ts";
+export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";

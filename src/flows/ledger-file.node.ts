@@ -1,19 +1,20 @@
-import { createReadStream, createWriteStream, type WriteStream } from "node:fs";
-import { createInterface } from "node:readline";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { finished } from "node:stream/promises";
+import { fileError } from "../stores/file-error.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 
 /** A ledger as a file of JSON lines that is only ever appended to. */
 export class FileLedger implements Ledger {
   readonly #path: string;
   readonly #file: WriteStream;
-  #failure: Error | undefined;
+  #failure: unknown;
 
   constructor(path: string) {
     this.#path = path;
     this.#file = createWriteStream(path, { flags: "a" });
     this.#file.on("error", (error) => {
-      this.#failure = error;
+      this.#failure = fileError(error, { store: `ledger ${path}` });
     });
   }
 
@@ -24,21 +25,20 @@ export class FileLedger implements Ledger {
 
   async *entries(): AsyncIterable<LedgerEntry> {
     await this.#flush();
-    const lines = createInterface({
-      input: createReadStream(this.#path),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    });
-    for await (const line of lines) if (line !== "") yield JSON.parse(line) as LedgerEntry;
+    const file = await open(this.#path);
+    for await (const line of file.readLines()) if (line !== "") yield JSON.parse(line) as LedgerEntry;
   }
 
   async close(): Promise<void> {
     this.#file.end();
-    await finished(this.#file);
+    await finished(this.#file).catch((error) => {
+      throw this.#failure ?? error;
+    });
   }
 
   #flush(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#file.write("", (error) => (error ? reject(error) : resolve()));
+      this.#file.write("", (error) => (error ? reject(this.#failure ?? error) : resolve()));
     });
   }
 }

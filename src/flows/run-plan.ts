@@ -1,4 +1,5 @@
 import { ZarrArray } from "../hierarchy/node.ts";
+import { openFromAbove } from "../hierarchy/open-from-above.ts";
 import { openNode } from "../hierarchy/open-node.ts";
 import { consolidate } from "../meta/consolidated.ts";
 import { dialectNamed } from "../meta/dialects.ts";
@@ -53,7 +54,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunR
     return report;
   } catch (error) {
     await ledger.close().catch(() => {});
-    await build.discard();
+    await build.discard().catch(() => {});
     throw error;
   }
 }
@@ -99,9 +100,13 @@ async function fill(
   if (!options.verify) return undefined;
   const written = await build.reopen();
   const onKeys = (keys: number) => log.keysVerified(keys);
-  const keys = await verifyLedger(written, log.ledger, { buffers, io, signal, onKeys });
-  log.emit({ type: "verify", keys, allKeys: log.keys });
-  return keys;
+  try {
+    const keys = await verifyLedger(written, log.ledger, { budget, buffers, io, signal, onKeys });
+    log.emit({ type: "verify", keys, allKeys: log.keys });
+    return keys;
+  } finally {
+    await written.close?.();
+  }
 }
 
 /** The documents to publish, in order, consolidated metadata last. */
@@ -118,8 +123,10 @@ async function loadDocuments(plan: Plan, source: Store): Promise<Map<string, Uin
     }
     documents.set(document.key, bytes);
   }
-  if (!publication.consolidate) return documents;
-  return consolidate(publication.dialect, plan.target.path, documents);
+  return publication.consolidate.reduce(
+    (published, group) => consolidate(publication.dialect, group, published),
+    documents,
+  );
 }
 
 interface Shared {
@@ -137,7 +144,10 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
   const openBoth = async (job: ArrayJob) => {
     const layout = dialect.layout(job.targetPath);
     const parsed = dialect.parse(documents, layout);
-    const opened = await openNode(source, job.path);
+    const options = { dialect: job.source.dialect, signal };
+    const opened =
+      (await openNode(source, job.path, options)) ??
+      (await openFromAbove(source, plan.source.store, job.path, options));
     if (opened?.kind !== "array" || parsed?.metadata.kind !== "array") {
       throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
     }

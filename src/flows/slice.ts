@@ -43,34 +43,33 @@ const PIECE_BYTES = 2 ** 18;
 /** The most bytes, or items of varying size, that are read into memory at once. */
 const MAX_READ = 2 ** 32;
 
+/** The array that is cut and what is taken of it; `close` closes its store where that was opened for it. */
+interface OpenSlice {
+  readonly array: ZarrArray;
+  readonly resolved: ResolvedSlice;
+  readonly close: () => Promise<void>;
+}
+
 /** A part of an array, read when it is asked for. */
 export class Slice {
-  readonly #open: () => Promise<{ array: ZarrArray; resolved: ResolvedSlice }>;
+  readonly #source: string | ZarrArray;
+  readonly #option: SliceOption | string;
   readonly #options: PlanOptions;
 
   constructor(source: string | ZarrArray, option: SliceOption | string, options: PlanOptions) {
+    this.#source = source;
+    this.#option = option;
     this.#options = options;
-    let opened: Promise<{ array: ZarrArray; resolved: ResolvedSlice }> | undefined;
-    this.#open = () => {
-      opened ??= resolve(source, option, options);
-      return opened;
-    };
-  }
-
-  /** The array it is cut from. */
-  async array(): Promise<ZarrArray> {
-    return (await this.#open()).array;
   }
 
   /** Data type of the items. */
-  async dataType(): Promise<DataType> {
-    return (await this.#open()).array.metadata.dataType;
+  dataType(): Promise<DataType> {
+    return this.#opened(({ array }) => array.metadata.dataType);
   }
 
   /** Shape of the slice, in items; dimensions that an index was given for are gone. */
-  async shape(): Promise<number[]> {
-    const { resolved } = await this.#open();
-    return keptShape(resolved);
+  shape(): Promise<number[]> {
+    return this.#opened(({ resolved }) => keptShape(resolved));
   }
 
   /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
@@ -93,8 +92,11 @@ export class Slice {
    *
    * @throws `resource-limit` for more than one buffer can hold.
    */
-  async read(): Promise<SliceValues> {
-    const { array, resolved } = await this.#open();
+  read(): Promise<SliceValues> {
+    return this.#opened((opened) => this.#read(opened));
+  }
+
+  async #read({ array, resolved }: OpenSlice): Promise<SliceValues> {
     const { selection } = resolved;
     const shape = keptShape(resolved);
     const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
@@ -115,16 +117,19 @@ export class Slice {
 
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
-    const { array, resolved } = await this.#open();
+    const { array, resolved, close } = await this.#open();
     const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal } = this.#options;
-    yield* readSlabs(array, resolved.selection, { maxMemory: parseBytes(maxMemory), io, signal });
+    try {
+      yield* readSlabs(array, resolved.selection, { maxMemory: parseBytes(maxMemory), io, signal });
+    } finally {
+      await close();
+    }
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array> {
     for await (const { data } of this.slabs()) {
       if (data.kind === "variable") {
         throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {
-          path: (await this.array()).path,
           hint: "take them as JSON, or read().data",
         });
       }
@@ -135,8 +140,15 @@ export class Slice {
   }
 
   async *#chunks(): AsyncGenerator<SliceChunk> {
-    const { array, resolved } = await this.#open();
-    const { selection } = resolved;
+    const { array, resolved, close } = await this.#open();
+    try {
+      yield* this.#chunksOf(array, resolved);
+    } finally {
+      await close();
+    }
+  }
+
+  async *#chunksOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<SliceChunk> {
     const { dataType } = array.metadata;
     const spec = (await array.pipeline()).spec;
     for await (const piece of this.#decoded(array, selection)) {
@@ -152,6 +164,31 @@ export class Slice {
         shape: region.shape,
         stride: box.strides,
       };
+    }
+  }
+
+  async #opened<T>(use: (opened: OpenSlice) => T | Promise<T>): Promise<T> {
+    const opened = await this.#open();
+    try {
+      return await use(opened);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  async #open(): Promise<OpenSlice> {
+    const { signal } = this.#options;
+    const source = this.#source;
+    const array = typeof source === "string" ? await openArray(source, { signal }) : source;
+    const close = async () => {
+      if (array !== source) await array.store.close?.();
+    };
+    try {
+      const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
+      return { array, resolved: resolveSlice(option, array.metadata, array.path), close };
+    } catch (error) {
+      await close();
+      throw error;
     }
   }
 
@@ -182,12 +219,6 @@ export function slice(
   options: PlanOptions = {},
 ): Slice {
   return new Slice(source, option, options);
-}
-
-async function resolve(source: string | ZarrArray, option: SliceOption | string, options: PlanOptions) {
-  const array = typeof source === "string" ? await openArray(source, { signal: options.signal }) : source;
-  const parsed = typeof option === "string" ? parseSlice(option) : option;
-  return { array, resolved: resolveSlice(parsed, array.metadata, array.path) };
 }
 
 function demandMemory({ shape, dataType }: ChunkSpec, path: string): void {

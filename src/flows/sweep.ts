@@ -5,7 +5,8 @@ import { TransformStream, WritableStream } from "../streams/web.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { copyValue, PIECE_BYTES } from "./copy-value.ts";
+import { copyValue } from "./copy-value.ts";
+import { pieceBytesWithin, pieceMemory } from "./read-pieces.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface SweepOptions {
@@ -31,11 +32,12 @@ export async function sweep(
   options: SweepOptions,
 ): Promise<void> {
   const { prefix, targetKeyOf, budget, buffers, io, log, signal } = options;
+  const pieceBytes = pieceBytesWithin(budget.limit);
 
   const copy = async ({ key, size: listed, targetKey }: Swept, context: { signal: AbortSignal }) => {
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) return;
-    const lease = await budget.acquire(Math.min(size, PIECE_BYTES), context.signal);
+    const lease = await budget.acquire(pieceMemory(size, pieceBytes), context.signal);
     let checksum = 0;
     try {
       const onPiece = (bytes: Uint8Array) => {
@@ -44,7 +46,7 @@ export async function sweep(
       await copyValue(
         { store: source, key },
         { store: target, key: targetKey },
-        { size, buffers, signal: context.signal, onPiece },
+        { size, pieceBytes, buffers, signal: context.signal, onPiece },
       );
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ key });

@@ -15,16 +15,13 @@ const DOCUMENT_NAMES: Readonly<Record<DialectName, readonly string[]>> = {
 /**
  * Tells under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
- * published and for chunks that tasks read.
+ * published, for chunks that tasks read, and for what would be taken for a chunk in the target's dialect.
  */
 export function sweptKeys(plan: Plan, documents: Documents): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
   const prefix = joinKey(plan.source.path, "").length;
-  const leftBehind = new Set(
-    plan.jobs
-      .filter(({ source, target }) => source.dialect !== target.dialect)
-      .flatMap(({ source }) => DOCUMENT_NAMES[source.dialect]),
-  );
+  const { dialect, from } = plan.publication;
+  const leftBehind = from === dialect ? [] : DOCUMENT_NAMES[from];
   return (key) => {
     const job = owner(key, jobs);
     if (job) {
@@ -33,10 +30,15 @@ export function sweptKeys(plan: Plan, documents: Documents): (key: string) => st
       if (coords && job.tasks > 0) return undefined;
       if (coords) return layoutOf(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
     }
-    if (leftBehind.has(key.slice(key.lastIndexOf("/") + 1))) return undefined;
+    if (leftBehind.includes(key.slice(key.lastIndexOf("/") + 1))) return undefined;
     const same = joinKey(plan.target.path, key.slice(prefix));
-    return documents.has(same) ? undefined : same;
+    return documents.has(same) || (job && isTargetChunk(same, job)) ? undefined : same;
   };
+}
+
+function isTargetChunk(key: string, job: ArrayJob): boolean {
+  const { shape, chunkKeyEncoding } = job.target;
+  return layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
 }
 
 /** The job of the nearest array at or above a key. */

@@ -1,8 +1,7 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
 import type { Finding } from "../meta/dialect.ts";
-import type { FlowSource, PlanOptions } from "./flow.ts";
+import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup;
@@ -41,10 +40,14 @@ export interface TreeGroup extends TreeBase {
  * ```
  */
 export async function* tree(source: FlowSource, { signal }: PlanOptions = {}): AsyncGenerator<TreeNode> {
-  const root = typeof source === "string" ? await open(source, { signal }) : source;
-  yield describeNode(root, root.path);
-  if (root.kind === "array") return;
-  for await (const node of walk(root, { signal })) yield describeNode(node, root.path);
+  const { root, close } = await openSource(source, { signal });
+  try {
+    yield describeNode(root, root.path);
+    if (root.kind === "array") return;
+    for await (const node of walk(root, { signal })) yield describeNode(node, root.path);
+  } finally {
+    await close();
+  }
 }
 
 function describeNode(node: ZarrNode, root: string): TreeNode {

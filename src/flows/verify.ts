@@ -1,12 +1,15 @@
 import type { Store } from "../stores/store.ts";
+import type { ByteBudget } from "../streams/byte-budget.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, WritableStream } from "../streams/web.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
+import { pieceBytesWithin, pieceMemory, readPieces } from "./read-pieces.ts";
 
 export interface VerifyOptions {
+  readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
   readonly signal?: AbortSignal | undefined;
@@ -23,20 +26,22 @@ export interface VerifyOptions {
 export async function verifyLedger(
   store: Store,
   ledger: Ledger,
-  { buffers, io, signal, onKeys }: VerifyOptions,
+  { budget, buffers, io, signal, onKeys }: VerifyOptions,
 ): Promise<number> {
+  const pieceBytes = pieceBytesWithin(budget.limit);
   let keys = 0;
   const check = async ({ key, size, crc32: expected }: LedgerEntry, context: { signal: AbortSignal }) => {
-    const allocate = (byteLength: number) => buffers.take(byteLength);
-    const bytes = await store.get(key, { allocate, signal: context.signal });
-    if (bytes?.length !== size || crc32(bytes) !== expected) {
-      throw new ZarrflowError("differs", "what was read back is not what was written", {
-        key,
-        expected: `${size} bytes, CRC-32 ${expected.toString(16)}`,
-        found: bytes ? `${bytes.length} bytes, CRC-32 ${crc32(bytes).toString(16)}` : "nothing",
-      });
+    const lease = await budget.acquire(pieceMemory(size, pieceBytes), context.signal);
+    let found = 0;
+    try {
+      const options = { size, pieceBytes, buffers, signal: context.signal };
+      for await (const bytes of readPieces(store, key, options)) found = crc32(bytes, found);
+    } catch (error) {
+      throw isZarrflowError(error, "source-changed") ? differs(key, error.details) : error;
+    } finally {
+      lease.release();
     }
-    buffers.give(bytes);
+    if (found !== expected) throw differs(key, { expected: crcText(expected), found: crcText(found) });
     keys++;
     onKeys?.(keys);
   };
@@ -44,4 +49,13 @@ export async function verifyLedger(
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }))
     .pipeTo(new WritableStream<void>());
   return keys;
+}
+
+function differs(key: string, { expected, found }: ErrorDetails): ZarrflowError {
+  const figures = { ...(expected !== undefined && { expected }), ...(found !== undefined && { found }) };
+  return new ZarrflowError("differs", "what was read back is not what was written", { key, ...figures });
+}
+
+function crcText(checksum: number): string {
+  return `CRC-32 ${checksum.toString(16)}`;
 }

@@ -1,4 +1,7 @@
+import { chunkSpecOf } from "../codecs/chunk-spec.ts";
+import type { CodecPipeline } from "../codecs/codec.ts";
 import { type CodecJson, normalConfig } from "../codecs/normal-config.ts";
+import { createPipeline } from "../codecs/pipeline.ts";
 import type {
   ArrayMetadata,
   CodecConfig,
@@ -65,45 +68,55 @@ const TO_BYTES = ["bytes", "vlen-utf8", "vlen-bytes", "sharding_indexed", "zep00
 /**
  * The metadata of a new group.
  *
- * @throws `invalid-option` for attributes that JSON cannot hold.
+ * @throws `invalid-option` for attributes that JSON cannot hold, `loss-refused` for NaN and infinities.
  */
-export function newGroupMetadata({ attributes = {} }: NewGroup): GroupMetadata {
-  return { kind: "group", attributes: asObject(attributes) };
+export function groupMetadata({ attributes = {} }: NewGroup, layout: NodeLayout): GroupMetadata {
+  const metadata: GroupMetadata = { kind: "group", attributes: asObject(attributes) };
+  documentsOf(metadata, layout);
+  return metadata;
+}
+
+/** The metadata of a new array, and its codecs as one call each way. */
+export interface ArrayDescription {
+  readonly metadata: ArrayMetadata;
+  readonly pipeline: CodecPipeline;
 }
 
 /**
- * The metadata of a new array in `dialect`.
+ * What a new array in the dialect of `layout` is.
  *
  * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the dialect cannot
  *   hold.
  */
-export function newArrayMetadata(
-  array: NewArray,
-  dialect: DialectName,
-  layout: NodeLayout,
-): { readonly metadata: ArrayMetadata; readonly documents: Documents } {
+export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
+  try {
+    // Reading its documents back says what the dialect makes of it, and finds whatever breaks a rule.
+    const documents = documentsOf(newArrayMetadata(array, layout.dialect), layout);
+    const metadata = dialectNamed(layout.dialect).parse(documents, layout)?.metadata;
+    if (metadata?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
+    return { metadata, pipeline: await createPipeline(metadata.codecs, chunkSpecOf(metadata)) };
+  } catch (error) {
+    if (!isZarrflowError(error, "invalid-metadata")) throw error;
+    throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });
+  }
+}
+
+function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata {
   const { shape, dimensionNames, attributes = {} } = array;
-  return asOptions(() => {
-    const stored = parseDataTypeOption(array.dataType);
-    const { dataType } = stored;
-    const separator = array.separator ?? (dialect === "v2" ? "." : "/");
-    const metadata: ArrayMetadata = {
-      kind: "array",
-      shape,
-      dataType,
-      chunkGrid: { chunkShape: chunkShapeOf(array) },
-      chunkKeyEncoding: { name: dialect === "v2" ? "plain" : "default", separator },
-      codecs: codecsOf(array, stored),
-      fillValue: { bytes: fillBytes(array.fillValue, dataType) },
-      attributes: asObject(attributes),
-      ...(dimensionNames && { dimensionNames }),
-    };
-    const documents = documentsOf(metadata, layout);
-    // Reading it back says what its dialect makes of it, and finds whatever breaks a rule.
-    const parsed = dialectNamed(dialect).parse(documents, layout)?.metadata;
-    if (parsed?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
-    return { metadata: parsed, documents };
-  });
+  const stored = parseDataTypeOption(array.dataType);
+  const { dataType } = stored;
+  const separator = array.separator ?? (dialect === "v2" ? "." : "/");
+  return {
+    kind: "array",
+    shape,
+    dataType,
+    chunkGrid: { chunkShape: chunkShapeOf(array) },
+    chunkKeyEncoding: { name: dialect === "v2" ? "plain" : "default", separator },
+    codecs: codecsOf(array, stored),
+    fillValue: { bytes: fillBytes(array.fillValue, dataType) },
+    attributes: asObject(attributes),
+    ...(dimensionNames && { dimensionNames }),
+  };
 }
 
 /** The documents of a node, in publishing order. @throws `loss-refused` */
@@ -171,14 +184,4 @@ function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array
 
 function asObject(attributes: Readonly<Record<string, unknown>>): JsonObject {
   return fromPlain(attributes) as JsonObject;
-}
-
-/** What would be wrong in a document is wrong in the options that it is made of. */
-function asOptions<T>(make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    if (!isZarrflowError(error, "invalid-metadata")) throw error;
-    throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });
-  }
 }

@@ -3,8 +3,9 @@ import { detectionKeys } from "../meta/detect.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
+import { nearestMemberHint, nearestStoreHint } from "./nearest-member.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
 import { openFromAbove } from "./open-from-above.ts";
 import { openNode } from "./open-node.ts";
@@ -31,16 +32,23 @@ export interface OpenOptions {
 export async function open(source: OpenSource, { signal }: OpenOptions = {}): Promise<ZarrNode> {
   const { store, spec, path, dialect } = await locate(source);
   const options = { signal, ...(dialect && { dialect }) };
-  const node =
-    (await openNode(store, path, { spec, ...options })) ?? (await openFromAbove(store, spec, path, options));
-  if (node) return node;
-  throw await notFound(store, path, signal);
+  try {
+    const node =
+      (await openNode(store, path, { spec, ...options })) ??
+      (await openFromAbove(store, spec, path, options));
+    if (node) return node;
+    throw await notFound(store, spec, path, signal);
+  } catch (error) {
+    await closeOpened(source, store);
+    throw error;
+  }
 }
 
 /** Opens an array. @throws as `open`; `not-found` when there is a group instead. */
 export async function openArray(source: OpenSource, options: OpenOptions = {}): Promise<ZarrArray> {
   const node = await open(source, options);
   if (node.kind === "array") return node;
+  await closeOpened(source, node.store);
   throw new ZarrflowError("not-found", "there is a group, not an array", {
     store: node.store.description,
     path: node.path,
@@ -52,10 +60,16 @@ export async function openArray(source: OpenSource, options: OpenOptions = {}): 
 export async function openGroup(source: OpenSource, options: OpenOptions = {}): Promise<ZarrGroup> {
   const node = await open(source, options);
   if (node.kind === "group") return node;
+  await closeOpened(source, node.store);
   throw new ZarrflowError("not-found", "there is an array, not a group", {
     store: node.store.description,
     path: node.path,
   });
+}
+
+/** Closes a store that was opened for a URL. */
+async function closeOpened(source: OpenSource, store: Store): Promise<void> {
+  if (typeof source === "string") await store.close?.();
 }
 
 interface Place {
@@ -68,19 +82,38 @@ interface Place {
 async function locate(source: OpenSource): Promise<Place> {
   if (typeof source === "string") {
     const { spec, ...rest } = parseStoreUrl(source);
-    return { store: await openStore(spec), spec, ...rest };
+    return { store: await openNamed(spec), spec, ...rest };
   }
   const { store, path } = "get" in source ? { store: source, path: "" } : source;
   return { store, spec: { kind: "object", description: store.description }, path: normalisePath(path) };
 }
 
-async function notFound(store: Store, path: string, signal: AbortSignal | undefined): Promise<ZarrflowError> {
+/** @throws `not-found` with the nearest name beside it. */
+async function openNamed(spec: StoreSpec): Promise<Store> {
+  try {
+    return await openStore(spec);
+  } catch (error) {
+    const hint = isZarrflowError(error, "not-found") ? await nearestStoreHint(spec) : undefined;
+    if (hint && isZarrflowError(error)) throw error.addContext({ hint });
+    throw error;
+  }
+}
+
+async function notFound(
+  store: Store,
+  spec: StoreSpec,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ZarrflowError> {
   const folder = path === "" && isListable(store) ? await onlyFolderWithMetadata(store, signal) : undefined;
+  const hint = folder
+    ? `did you mean the folder \`${folder}\` inside it?`
+    : await nearestMemberHint(store, spec, path, signal);
   return new ZarrflowError("not-found", "no Zarr array or group is here", {
     store: store.description,
     path,
     found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
-    ...(folder && { hint: `did you mean the folder \`${folder}\` inside it?` }),
+    ...(hint && { hint }),
   });
 }
 

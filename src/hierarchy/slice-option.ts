@@ -114,6 +114,6 @@ function bound(at: number, n: number, name: string, path: string): number {
 function invalid(reason: string, path?: string): ZarrflowError {
   return new ZarrflowError("invalid-selection", reason, {
     ...(path !== undefined && { path }),
-    hint: "write --slice time=0:24,lat=10:20:2 or --slice 0:24,10:20:2; an end is exclusive",
+    hint: "Write time=0:24,lat=10:20:2 or 0:24,10:20:2, in code { time: [0, 24] }; an end is exclusive.",
   });
 }

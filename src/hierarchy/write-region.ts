@@ -1,5 +1,5 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
-import { isWritable, type Store, type WritableStore } from "../stores/store.ts";
+import type { WritableStore } from "../stores/store.ts";
 import type { Assembly } from "../streams/assembly.ts";
 import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { encodeChunks } from "../streams/encode-chunks.ts";
@@ -11,9 +11,10 @@ import { writeChunks } from "../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
+import { demandWritable } from "./edit-home.ts";
 import type { ZarrArray } from "./node.ts";
 import { resolveSlice, type SliceOption } from "./slice-option.ts";
-import { takeTurn } from "./write-turns.ts";
+import { Turns } from "./write-turns.ts";
 import { chunkDataOf, type Values } from "./write-values.ts";
 
 /** A part of an array: a box, or ranges by dimension name or in order, as `slice` takes them, but without steps. */
@@ -32,8 +33,8 @@ export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkPlace<WritableStor
 
 /**
  * Writes a part of an array that is open, in place. Chunks that it covers wholly are written without being read;
- * others are read, changed and written back. Calls at once, from this process, do not undo one another. Copies the
- * values: they are the caller's again when it resolves. After a failure, some chunks hold the new values and some the
+ * others are read, changed and written back; calls at once on one store do not undo one another. The values are the
+ * caller's again when it resolves. After a failure, some chunks hold the new values and some the
  * old ones.
  *
  * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
@@ -52,7 +53,8 @@ export async function writeRegion(
   values: Values,
   options: WriteRegionOptions = {},
 ): Promise<void> {
-  const target = writable(array);
+  demandWritable(array.store);
+  const target = array as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;
   await writeBox(target, box, chunkDataOf(values, { dataType, shape: box.shape }), options);
@@ -106,7 +108,7 @@ export async function writeBox(
   const { spec, strides } = await target.pipeline();
   const selection = wholeSelection(shape);
   const piece = { index: 0, coords: region.start, region, data };
-  const turns = new Set<() => void>();
+  const turns = new Turns(target.store);
 
   const refs = function* (): Generator<ChunkRef> {
     let index = 0;
@@ -115,8 +117,7 @@ export async function writeBox(
     }
   };
   const assemble = async (ref: ChunkRef, context: { signal: AbortSignal }): Promise<DecodedChunk> => {
-    const release = await takeTurn(target.store, target.chunkKey(ref.coords));
-    turns.add(release);
+    const release = await turns.take(target.chunkKey(ref.coords));
     const assembly = beginAssembly({ chunk: spec, strides }, ref.region, { selection, buffers });
     const part = intersect(region, ref.region);
     if (!part) return { ...ref, data: undefined, release };
@@ -137,7 +138,7 @@ export async function writeBox(
       .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
       .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal }));
   } finally {
-    for (const release of turns) release();
+    turns.endAll();
   }
 }
 
@@ -178,15 +179,6 @@ function* boxesAround(inner: Region, outer: Region): Generator<Region> {
 
 function covers(part: Region, whole: Region): boolean {
   return product(part.shape) === product(whole.shape);
-}
-
-/** The array, when its store can be written. @throws `unsupported-operation` */
-export function writable(array: ZarrArray<Store>): ZarrArray<WritableStore> {
-  if (isWritable(array.store)) return array as ZarrArray<WritableStore>;
-  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
-    store: array.store.description,
-    path: array.path,
-  });
 }
 
 function cannotReadBack({ store, path }: RegionTarget, { coords }: ChunkRef): ZarrflowError {

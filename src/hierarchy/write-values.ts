@@ -49,20 +49,44 @@ export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   return packedItems(values, place, itemSize);
 }
 
+/**
+ * How many items `values` are.
+ *
+ * @throws `invalid-option` for a typed array of another type.
+ */
+export function countItems(values: Values, dataType: DataType): number {
+  if (!ArrayBuffer.isView(values)) return values.length;
+  if (!isFixed(dataType)) throw otherType(values, dataType);
+  expectFits(values, dataType);
+  return values.byteLength / (isWidened(values, dataType) ? 4 : dataType.size);
+}
+
 /** The bytes of a view, when it is one that the data type has. */
 function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
-  const isHalf = dataType.kind === "float" && dataType.size === 2;
-  if (isHalf && values instanceof Float32Array) {
-    return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
-  }
+  expectFits(values, dataType);
+  if (isWidened(values, dataType)) return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+/** Whether these are float16 items, which have no array of their own, as float32. */
+function isWidened(values: ArrayBufferView, { kind, size }: FixedDataType): values is Float32Array {
+  return kind === "float" && size === 2 && values instanceof Float32Array;
+}
+
+function expectFits(values: ArrayBufferView, dataType: FixedDataType): void {
   const Numbers = typedArrayOf(dataType);
   const fits =
+    values instanceof Uint8Array ||
     (Numbers && values instanceof Numbers) ||
     (Numbers === Uint8Array && values instanceof Uint8ClampedArray) ||
-    values instanceof Uint8Array;
-  if (fits) return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  throw new ZarrflowError("invalid-option", "the values are not of the array's data type", {
-    expected: `${isHalf ? "Float32Array" : (Numbers?.name ?? "single values")}, or a Uint8Array of their bytes`,
+    isWidened(values, dataType);
+  if (!fits) throw otherType(values, dataType);
+}
+
+function otherType(values: ArrayBufferView, dataType: DataType): ZarrflowError {
+  const own = typedArrayOf(dataType)?.name ?? `single values of kind ${dataType.kind}`;
+  return new ZarrflowError("invalid-option", "the values are not of the array's data type", {
+    expected: isFixed(dataType) ? `${own}, or a Uint8Array of their bytes` : own,
     found: values.constructor.name,
   });
 }
@@ -117,12 +141,7 @@ function variableData(values: Values, place: ValuesPlace): VariableData {
 
 /** The values of the box in C order. */
 function* inOrder(values: Values, place: ValuesPlace): Generator<unknown> {
-  if (ArrayBuffer.isView(values)) {
-    throw new ZarrflowError("invalid-option", "the values are not of the array's data type", {
-      expected: `an array of ${place.dataType.kind} values`,
-      found: values.constructor.name,
-    });
-  }
+  if (ArrayBuffer.isView(values)) throw otherType(values, place.dataType);
   const strides = checkedStrides(values.length, place);
   for (const coords of coordsOf(place.shape)) {
     yield values.at(coords.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), 0));

@@ -93,6 +93,11 @@ export function writeConsolidatedV2(documents: Documents, path: string): Uint8Ar
   return encode(writeJson(root, { indent: 4, sortNames: true, ascii: true, nonFinite: "token" }));
 }
 
+/** A group's `zarr.json` without consolidated metadata. */
+export function withoutConsolidatedV3(root: Uint8Array): Uint8Array {
+  return encode(writeJson(withoutConsolidated(parse(root)), { indent: 2, ascii: true, nonFinite: "token" }));
+}
+
 /** The group document `root` with the documents below `path` inline; an array's is returned as it is. */
 function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
   const { node_type: type, consolidated_metadata: _, ...members } = parse(root);

@@ -6,6 +6,7 @@ interface SystemError extends Error {
 }
 
 const codes = new Map<string, readonly [ErrorCode, string]>([
+  ["ENOENT", ["not-found", "there is no such file or folder"]],
   ["EACCES", ["access-denied", "permission denied"]],
   ["EPERM", ["access-denied", "operation not permitted"]],
   ["EROFS", ["access-denied", "the file system is read-only"]],

@@ -21,3 +21,9 @@ export function normalisePath(path: string): string {
   }
   return normal;
 }
+
+/** Paths of the groups that a node lies in, the root first; none for the root. */
+export function ancestorPaths(path: string): string[] {
+  const names = path === "" ? [] : path.split("/");
+  return names.map((_, length) => names.slice(0, length).join("/"));
+}

@@ -3,7 +3,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { dist, testFolder } from "../support/cli.ts";
+import { dist } from "../built-package.ts";
+import { testFolder } from "../support/cli.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 it("the demo runs on any data set, and cleans up", async () => {

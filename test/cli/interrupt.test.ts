@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { dist, exitOf, startCli, testFolder } from "../support/cli.ts";
+import { dist } from "../built-package.ts";
+import { exitOf, startCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
 /** An array that takes a while, as each of its items becomes a chunk. */

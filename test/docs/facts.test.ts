@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { commandNames } from "../../src/cli/commands.ts";
 import { codecNames } from "../../src/codecs/index.ts";
 import { EXIT_CODES } from "../../src/index.ts";
 import { type DialectName, dialectNamed } from "../../src/meta/index.ts";
@@ -47,6 +48,12 @@ describe("the tables of the README", () => {
     );
     expect(told).toEqual(EXIT_CODES);
   });
+});
+
+test("every command stands in the README", () => {
+  const blocks = blocksOf(read("README.md")).filter(({ language }) => language === "sh");
+  const used = blocks.flatMap(({ text }) => [...text.matchAll(/^zarrflow (\w+)/gm)].map(([, name]) => name));
+  expect(new Set(used)).toEqual(new Set(commandNames));
 });
 
 describe.each(documents().filter(({ name }) => name.endsWith(".md")))("$name", ({ name }) => {

@@ -8,6 +8,7 @@ import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open.ts";
 import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
+import { testFolder } from "../support/cli.ts";
 
 const encoder = new TextEncoder();
 let targets = 0;
@@ -93,7 +94,10 @@ describe("copies as they are", () => {
 
   it("reads back within the budget", async () => {
     const array = await arrayOf([12, 300_000], [1, 300_000]);
-    const { peakBuffers, keysVerified } = await copy(array, newTarget(), { maxMemory: 3e6, verify: true });
+    const { peakBuffers, keysVerified } = await copy(array, `${await testFolder()}/copy.zarr`, {
+      maxMemory: 3e6,
+      verify: true,
+    });
     expect(keysVerified).toBe(13);
     expect(peakBuffers).toBeLessThanOrEqual(3e6);
   });
@@ -109,6 +113,6 @@ describe("copies as they are", () => {
 it("reads a rechunked array back within the budget", async () => {
   const array = await arrayOf([20, 100_000], [1, 100_000]);
   const options = { chunks: [2, 100_000], maxMemory: 4e6, verify: true };
-  const { peakBuffers } = await rechunk(array, newTarget(), options);
+  const { peakBuffers } = await rechunk(array, `${await testFolder()}/recut.zarr`, options);
   expect(peakBuffers).toBeLessThanOrEqual(4e6);
 });

@@ -10,7 +10,7 @@ import { ramp, writeV2Array } from "../support/v2-store.ts";
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), "zarrflow-slice-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await writeV2Array(folder, { shape: [20, 30], chunks: [10, 3], dtype: "<f4", items: ramp(600) });
+  await writeV2Array(folder, { shape: [200, 300], chunks: [100, 30], dtype: "<f4", items: ramp(60_000) });
   return openArray(folder);
 }
 
@@ -24,8 +24,14 @@ describe("planSlice", () => {
       ],
       "1MB",
     ],
-    [[], "1kB"],
-    [[5, [4, 20]], "600"],
+    [[], "60kB"],
+    [
+      [
+        [5, 190],
+        [4, 280],
+      ],
+      "50kB",
+    ],
   ] as const)("counts the slabs that slice %j reads within %s", async (option, maxMemory) => {
     const array = await opened();
     const plan = await planSlice(array, option, { maxMemory });

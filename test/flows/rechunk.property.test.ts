@@ -7,13 +7,18 @@ import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
-import { makeArray } from "../support/made-array.ts";
+import { makeArray, type Recipe } from "../support/made-array.ts";
 import { recut } from "../support/recipes.ts";
 
 async function allBytes(url: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of slice(url).bytes()) pieces.push(piece);
   return Buffer.concat(pieces);
+}
+
+/** Bytes that one source chunk and one target chunk take decoded and encoded, in buffers of 4 KiB at least. */
+function leastMemory({ itemSize, chunks: from }: Recipe, to: readonly number[]): number {
+  return 4 * itemSize * (product(from) + product(to)) + 4 * 4096;
 }
 
 const isChunk = (key: string) => /^\d+(\.\d+)*$/.test(key);
@@ -23,8 +28,8 @@ test("a rechunked array holds what the naive model holds", async () => {
     fc.asyncProperty(recut, fc.constantFrom(1000, 20000, 1e6), async ({ recipe, chunks }, spare) => {
       const made = await makeArray(recipe);
       const source = await openArray(made.store);
-      const least = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096;
-      await rechunk(source, "memory:recut", { chunks, maxMemory: least + spare, verify: true });
+      const maxMemory = leastMemory(recipe, chunks) + spare;
+      await rechunk(source, "memory:recut", { chunks, maxMemory, verify: true });
       expect((await openArray("memory:recut")).chunkShape).toEqual(chunks);
       expect((await allBytes("memory:recut")).equals(made.bytes)).toBe(true);
       nameMemoryStore("recut", undefined);
@@ -37,7 +42,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
   await fc.assert(
     fc.asyncProperty(recut, fc.integer({ min: 1, max: 30000 }), async ({ recipe, chunks }, spare) => {
       const source = await openArray((await makeArray(recipe)).store);
-      const maxMemory = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096 + spare;
+      const maxMemory = leastMemory(recipe, chunks) + spare;
       const { plan } = await planRechunk(source, "memory:planned", { chunks, maxMemory });
       const written = new Set<string>();
       let reads = 0;
@@ -62,7 +67,7 @@ test("totals equal the request log, and a plan runs as well after a trip through
   await fc.assert(
     fc.asyncProperty(recut, async ({ recipe, chunks }) => {
       const made = await makeArray({ ...recipe, missing: 0 });
-      const maxMemory = 4 * recipe.itemSize * (product(recipe.chunks) + product(chunks)) + 4096;
+      const maxMemory = leastMemory(recipe, chunks);
       const { plan } = await planRechunk(await openArray(made.store), "memory:logged", { chunks, maxMemory });
       const requests: StoreRequest[] = [];
       const source = withRequestLog(made.store, (request) => requests.push(request));

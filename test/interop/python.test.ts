@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { zarrflow } from "../built-package.ts";
+import { convert, rechunk } from "../../src/index.ts";
+import { zarrflow } from "../support/cli.ts";
 import { hasPython, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
 
@@ -79,6 +80,27 @@ describe.runIf(hasPython && hasShared)("what the command writes, read by Python"
       const digests = await runPython("hash_tensorstore.py", join(folder, name), ...arrays);
       expect(digests).toEqual(Object.fromEntries(arrays.map((array) => [array, sha256(array)])));
     });
+  });
+
+  test("zarr-python and xarray read the group converted to v3", async () => {
+    const target = join(folder, "era5.v3.zarr");
+    await convert(era5, target, { to: "v3" });
+    const written = (await runPython(verify, target, "--format", "3")) as Written;
+    const source = (await runPython(verify, era5)) as Written;
+    const values = ({ arrays }: Written) => arrays.map((array) => [array.path, array.chunks, array.sha256]);
+    expect(values(written)).toEqual(values(source));
+    expect(await runPython("open_dataset.py", target)).toEqual(await runPython("open_dataset.py", era5));
+  });
+
+  test("zarr-python reads a v3 group that was re-cut", async () => {
+    const source = `${shared}data/era-interim-uvz.v3.zarr`;
+    const target = join(folder, "uvz.zarr");
+    await rechunk(source, target, { chunks: { month: -1, latitude: 61, longitude: 160 } });
+    const read = async (store: string) => ((await runPython(verify, store)) as Written).arrays;
+    const hashes = (arrays: Written["arrays"]) => arrays.map(({ path, sha256 }) => [path, sha256]);
+    const written = await read(target);
+    expect(hashes(written)).toEqual(hashes(await read(source)));
+    expect(written.find(({ path }) => path === "u")?.chunks).toEqual([2, 1, 61, 160]);
   });
 
   test.each([

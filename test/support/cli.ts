@@ -1,15 +1,11 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-
-/** The built package; `ZARRFLOW_DIST` may name the folder of another build. */
-export const dist = resolve(process.env.ZARRFLOW_DIST ?? "dist");
-
-const main = join(dist, "cli/main.js");
+import { command, requireBuild } from "../built-package.ts";
 
 export interface Run {
   readonly code: number | null;
@@ -25,7 +21,7 @@ export function startCli(
   ...args: readonly string[]
 ): ChildProcessByStdio<null, Readable, Readable> {
   const env = { ...process.env, NO_COLOR: "1" };
-  return spawn(process.execPath, [main, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [command, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** The exit code of a command that was started. */
@@ -41,6 +37,14 @@ export async function runCli(cwd: string, ...args: readonly string[]): Promise<R
   const child = startCli(cwd, ...args);
   const [code, bytes, stderr] = await Promise.all([exitOf(child), buffer(child.stdout), text(child.stderr)]);
   return { code, bytes, stdout: bytes.toString(), stderr };
+}
+
+/** Runs the command, which must succeed. Returns its standard output. */
+export async function zarrflow(...args: readonly string[]): Promise<Buffer> {
+  requireBuild();
+  const { code, bytes, stderr } = await runCli(".", ...args);
+  if (code !== 0) throw new Error(`zarrflow ${args.join(" ")} ended with ${code}: ${stderr}`);
+  return bytes;
 }
 
 /** A folder of the running test, removed when it has finished. */

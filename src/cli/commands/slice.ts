@@ -9,12 +9,13 @@ import { writeOutputFile } from "../file-output.ts";
 import { peakMemory } from "../peak-memory.ts";
 import { bytesAdvance } from "../progress/bytes-advance.ts";
 import { progressView } from "../progress/view.ts";
+import { runPlanned } from "../run-flow.ts";
 import {
-  dryRunOption,
-  existingOptions,
+  changesOf,
+  changingOptions,
   planOptions,
-  readingOptions,
   tellingOptions,
+  writingOptions,
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../words/json.ts";
@@ -35,9 +36,8 @@ const options = {
     summary: "items in C order, little-endian; a NumPy file; one flat JSON list; raw by default",
   },
   output: { type: "string", value: "FILE", summary: "write to a file, whole or not at all" },
-  ...existingOptions,
-  ...readingOptions,
-  ...dryRunOption,
+  ...changingOptions,
+  ...writingOptions,
   ...tellingOptions,
   json: { type: "boolean", summary: "the plan or the summary as JSON on standard output; errors as JSON" },
 } as const satisfies Options;
@@ -45,9 +45,11 @@ const options = {
 type SliceValues = Values<typeof options>;
 
 export const command = defineCommand({
-  summary: "cut a part out of an array, as raw bytes, a NumPy file or JSON",
-  usage: "URL",
+  summary: "cut a part out of an array, as raw bytes, a NumPy file, JSON, or a smaller Zarr",
+  usage: "SRC [DST]",
   notes: [
+    "With a DST the part is written as a Zarr array, in which a dimension that an index is given for stays, with one",
+    "item; --chunks, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times their count of units",
     'or "NaT", structures objects. Text and objects come as JSON only.',
   ],
@@ -63,14 +65,14 @@ export const command = defineCommand({
       line: "slice era5.zarr/t2m --slice time=::24 | sha256sum",
       says: "every 24th time, as bytes into a pipe",
     },
+    {
+      line: "slice era5.zarr/t2m march.zarr.zip --slice time=1416:2160 --chunks time=-1,latitude=11",
+      says: "a smaller Zarr, cut into other chunks on the way",
+    },
   ],
   async run([url = "", target], values, terminal) {
-    if (target !== undefined) {
-      throw new ZarrflowError("unsupported-operation", "a slice cannot be written as Zarr yet", {
-        value: target,
-        hint: "write a file with --output FILE",
-      });
-    }
+    if (target !== undefined) return sliceToZarr(url, target, values, terminal);
+    checkFileOnly(values);
     const { openArray } = await import("../../hierarchy/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
@@ -85,6 +87,37 @@ export const command = defineCommand({
     return writeSlice(slice(array, selection, planning), values, terminal);
   },
 });
+
+async function sliceToZarr(
+  source: string,
+  target: string,
+  values: SliceValues,
+  terminal: Terminal,
+): Promise<void> {
+  const misplaced = (["format", "output"] as const).find((name) => values[name] !== undefined);
+  if (misplaced) {
+    throw new ZarrflowError("invalid-option", `--${misplaced} is not for a slice that is written as Zarr`, {
+      hint: "leave it out, or leave DST out",
+    });
+  }
+  const { planSliceTo } = await import("../../flows/slice-to.ts");
+  const options = { ...planOptions(values, terminal.signal), ...changesOf(values) };
+  return runPlanned(
+    await planSliceTo(source, target, { ...options, slice: values.slice ?? {} }),
+    values,
+    terminal,
+  );
+}
+
+/** @throws `invalid-option` for flags that only a Zarr target has a use for. */
+function checkFileOnly(values: SliceValues): void {
+  const only = ["chunks", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
+  const misplaced = only.find((name) => values[name] !== undefined);
+  if (misplaced === undefined) return;
+  throw new ZarrflowError("invalid-option", `--${misplaced} is for a slice that is written as Zarr`, {
+    hint: "name a DST after the source, such as part.zarr",
+  });
+}
 
 async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal): Promise<void> {
   const { formatSlice } = await import("../../flows/formats/slice-format.ts");

@@ -5,13 +5,12 @@ import { bytesAdvance } from "./bytes-advance.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
 export function readAdvance(show: (advance: Advance) => void): (event: ReadEvent) => void {
-  let path: string | undefined;
-  let bytesBefore = 0;
-  let latest = 0;
+  const bytesByPath = new Map<string, number>();
+  let bytes = 0;
   return (event) => {
-    if (event.path !== path) bytesBefore += latest;
-    ({ path, bytes: latest } = event);
+    bytes += event.bytes - (bytesByPath.get(event.path) ?? 0);
+    bytesByPath.set(event.path, event.bytes);
     const { words } = bytesAdvance(event.bytes, event.allBytes);
-    show({ bytes: bytesBefore + latest, words: [printable(path), ...words].filter(Boolean) });
+    show({ bytes, words: [printable(event.path), ...words].filter(Boolean) });
   };
 }

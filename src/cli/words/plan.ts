@@ -7,7 +7,8 @@ import { columns } from "./columns.ts";
 import { counted, grouped } from "./count.ts";
 import { formatShape } from "./shape.ts";
 
-const STRATEGIES: Readonly<Record<Strategy, string>> = {
+/** What each strategy does with chunks. */
+export const STRATEGIES: Readonly<Record<Strategy, string>> = {
   verbatim: "stored bytes move as they are",
   transcode: "decoded and encoded chunk by chunk",
   direct: "source chunks are scattered into windows of whole target chunks",

@@ -9,9 +9,6 @@ export interface InlineOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One thread gains nothing from more tasks at once than it takes to overlap codecs with input and output. */
-const TASKS_AT_ONCE = 3;
-
 /** Runs all tasks of a plan in this thread, in order, as many at once as the budget admits. */
 export async function runInline(
   plan: Plan,
@@ -28,7 +25,7 @@ export async function runInline(
     }
   };
   await streamFrom(numbersTo(plan.totals.tasks))
-    .pipeThrough(mapConcurrent(admitted, { concurrency: TASKS_AT_ONCE, signal }))
+    .pipeThrough(mapConcurrent(admitted, { concurrency: plan.budget.tasksAtOnce, signal }))
     .pipeTo(new WritableStream<void>());
 }
 

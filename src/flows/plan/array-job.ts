@@ -9,9 +9,10 @@ import {
 } from "../../meta/array-metadata.ts";
 import { isFixed, sameDataType } from "../../meta/data-type.ts";
 import { describeCodec, describeDataType } from "../../meta/describe.ts";
+import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { product } from "../../util/shape.ts";
 import type { Dimension } from "./chunk-visits.ts";
@@ -29,7 +30,6 @@ export interface JobRequest {
   readonly source: PlannedArray;
   readonly target: PlannedArray;
   readonly selection: Selection;
-  readonly firstTask: number;
   readonly maxMemory: number;
   readonly io: number;
   /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
@@ -39,16 +39,38 @@ export interface JobRequest {
 /** A task of tiny chunks takes so many that they come to this many decoded bytes. */
 const WANTED_TASK_BYTES = 4 * 2 ** 20;
 
+/** How one array will be moved, before its tasks are given their size. */
+export interface JobChoice {
+  readonly strategy: Strategy;
+  readonly notTaken: readonly Alternative[];
+  readonly sides: Sides;
+  /** The smallest budget within which it can be done. */
+  readonly leastBytes: number;
+}
+
 /**
- * Plans one array: the cheapest strategy that fits the budget.
+ * Chooses the cheapest strategy for one array.
  *
- * @throws `budget-too-small` with the smallest budget that works; `unsupported-codec` when chunks must be decoded
- *   and cannot be.
+ * @throws `unsupported-codec` when chunks must be decoded and cannot be, with the array's path.
  */
-export async function planArrayJob(request: JobRequest): Promise<ArrayJob> {
+export async function chooseJob(request: JobRequest): Promise<JobChoice> {
+  try {
+    const choice = await chooseStrategy(request);
+    return { ...choice, leastBytes: leastBytes(request, choice) };
+  } catch (error) {
+    if (isZarrflowError(error)) error.addContext({ path: request.source.path });
+    throw error;
+  }
+}
+
+/** The job of a choice that fits the budget, its tasks as large as serves and the budget lets them. */
+export function jobOfChoice(
+  request: JobRequest,
+  { strategy, notTaken, sides }: JobChoice,
+  firstTask: number,
+): ArrayJob {
   const { metadata } = request.target;
   const { chunkShape } = metadata.chunkGrid;
-  const { strategy, notTaken, sides } = await chooseStrategy(request);
   const shaped =
     strategy === "direct" ? directWindows(request, sides) : sameGridWindows(request, sides, strategy);
   const grid = gridShape(metadata.shape, chunkShape);
@@ -56,11 +78,12 @@ export async function planArrayJob(request: JobRequest): Promise<ArrayJob> {
     path: request.source.path,
     targetPath: request.target.path,
     dataType: describeDataType(metadata.dataType),
+    ...(metadata.dimensionNames && { dimensionNames: metadata.dimensionNames }),
     strategy,
     ...sides,
     selection: request.selection,
     ...shaped,
-    firstTask: request.firstTask,
+    firstTask,
     tasks: strategy === "verbatim" && request.swept ? 0 : product(gridShape(grid, shaped.window)),
     chunksWritten: product(grid),
     notTaken,
@@ -93,14 +116,8 @@ function storedSizes({ chunkGrid, dataType }: ArrayMetadata): ChunkSizes {
 /** A guess at an item of varying size. */
 const VARIABLE_ITEM_BYTES = 32;
 
-interface Choice {
-  readonly strategy: Strategy;
-  readonly notTaken: readonly Alternative[];
-  readonly sides: Sides;
-}
-
 /** Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. */
-async function chooseStrategy(request: JobRequest): Promise<Choice> {
+async function chooseStrategy(request: JobRequest): Promise<Omit<JobChoice, "leastBytes">> {
   const { source, target } = request;
   const otherGrid = whyNotSameGrid(request);
   const notVerbatim = otherGrid ?? whyNotSameCoding(source.metadata, target.metadata);
@@ -156,10 +173,9 @@ type Windows = Pick<ArrayJob, "window" | "readAhead" | "taskBytes" | "chunksRead
 
 /** Runs of chunks, each handled by itself: only the chunks in flight take memory. */
 function sameGridWindows(request: JobRequest, { source, target }: Sides, strategy: Strategy): Windows {
-  const { maxMemory, io, swept } = request;
+  const { maxMemory, io } = request;
   const perChunk = inFlightBytes({ source, target }, strategy);
   const grid = gridShape(target.shape, target.chunkShape);
-  if (!(strategy === "verbatim" && swept)) demandBudget(perChunk, maxMemory, request.source.path);
   const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / perChunk)));
   const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
   return {
@@ -174,10 +190,8 @@ function sameGridWindows(request: JobRequest, { source, target }: Sides, strateg
 function directWindows(request: JobRequest, { source, target }: Sides): Windows {
   const { selection, maxMemory, io } = request;
   const perSource = inFlightBytes({ source, target }, "direct");
-  const perTarget = Math.max(target.decodedSize, target.maxEncodedSize);
-  const encoding = target.maxEncodedSize + target.scratchSize;
-  demandBudget(perSource + perTarget + encoding, maxMemory, request.source.path);
-
+  const perTarget = windowBytesPerChunk(target);
+  const encoding = encodingBytes(target);
   const spare = maxMemory - encoding - perTarget;
   const readAhead = Math.max(
     1,
@@ -196,18 +210,46 @@ function directWindows(request: JobRequest, { source, target }: Sides): Windows 
     dimensions,
     chunkShape: target.chunkShape,
     grid: gridShape(target.shape, target.chunkShape),
-    maxChunks: Math.max(1, Math.floor((maxMemory - fixed) / Math.max(1, perTarget))),
+    maxChunks: Math.max(1, Math.floor((maxMemory - fixed) / perTarget)),
     wantedChunks: Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)),
   });
   return { window: shape, readAhead, taskBytes: fixed + product(shape) * perTarget, chunksRead: visits };
 }
 
-/** Bytes that one source chunk may hold between its read and its release. */
+/** One chunk at a time; what the sweep copies goes in pieces of any size. */
+function leastBytes(
+  { swept }: JobRequest,
+  { strategy, sides }: Pick<JobChoice, "strategy" | "sides">,
+): number {
+  if (strategy === "verbatim" && swept) return pooledSize(1);
+  const window = strategy === "direct" ? windowBytesPerChunk(sides.target) + encodingBytes(sides.target) : 0;
+  return inFlightBytes(sides, strategy) + window;
+}
+
+/** Bytes of pooled buffers that one target chunk of a window holds, decoded or encoded. */
+function windowBytesPerChunk({ decodedSize, maxEncodedSize }: ChunkSizes): number {
+  return pooledSize(Math.max(decodedSize, maxEncodedSize));
+}
+
+/** Bytes of pooled buffers that encoding takes besides what it encodes. */
+function encodingBytes(sizes: ChunkSizes): number {
+  return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
+}
+
+/** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
 export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
-  if (strategy === "verbatim") return Math.max(1, source.maxEncodedSize);
-  const decoding = source.maxEncodedSize + source.decodedSize + source.scratchSize;
-  if (strategy === "direct") return Math.max(1, decoding);
-  return Math.max(1, Math.max(decoding, target.decodedSize + target.maxEncodedSize + target.scratchSize));
+  if (strategy === "verbatim") return pooledSize(source.maxEncodedSize);
+  return strategy === "direct" ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+}
+
+/** Bytes of pooled buffers that decoding or encoding one chunk takes. */
+export function codingBytes(sizes: ChunkSizes): number {
+  return pooledSize(sizes.decodedSize) + encodingBytes(sizes);
+}
+
+/** Between two codecs of a chain there are at most two buffers. */
+function pooledScratch({ scratchSize }: ChunkSizes): number {
+  return pooledParts(scratchSize, 2);
 }
 
 /** Chunks of a grid in C order, as a box of at most `wanted` (but at least one). */
@@ -224,7 +266,7 @@ function runOfChunks(grid: readonly number[], wanted: number): number[] {
 /** @throws `budget-too-small` naming the smallest budget that works. */
 export function demandBudget(needed: number, maxMemory: number, path: string): void {
   if (needed <= maxMemory) return;
-  throw new ZarrflowError("budget-too-small", "no plan for this array fits the memory budget", {
+  throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
     path,
     expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
     found: `${maxMemory} bytes`,

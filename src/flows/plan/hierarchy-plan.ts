@@ -9,7 +9,8 @@ import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import { product } from "../../util/shape.ts";
-import { planArrayJob } from "./array-job.ts";
+import { pieceBytesWithin, pieceMemory } from "../read-pieces.ts";
+import { chooseJob, demandBudget, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import type { ArrayJob, NodeSpec, Plan, PlannedDocument, PlanTotals } from "./plan.ts";
 
 /** A node of the source as it was opened. */
@@ -19,6 +20,8 @@ export interface SourceNode {
   readonly layout: NodeLayout;
   /** Its documents that exist, by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Given where consolidated metadata alone hold its documents. */
+  readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
 /** What becomes of an array: its new metadata, and the part of it that is taken. */
@@ -40,13 +43,18 @@ export interface HierarchyPlanRequest {
   readonly allowLoss?: readonly string[];
   /** Whether the source's listing is swept for keys that no task and no document covers. */
   readonly sweep: boolean;
-  /** Whether the source has consolidated metadata, so that the target gets them too. */
-  readonly consolidate: boolean;
+  /** Whether any document changes; else consolidated metadata stay true and are swept with the rest. */
+  readonly changed: boolean;
+  /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
+  readonly consolidated: readonly string[];
   readonly maxMemory: number;
   readonly io: number;
 }
 
 const ENCODERS = "zarrflow/0.1";
+
+/** One thread gains nothing from more tasks at once than it takes to overlap codecs with input and output. */
+const TASKS_AT_ONCE = 3;
 
 /**
  * Plans a node and all below it: a job an array, and what is published in the end. Pure: nothing is read or
@@ -56,33 +64,38 @@ const ENCODERS = "zarrflow/0.1";
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
   const { nodes, source, target, dialect, maxMemory, io } = request;
-  const jobs: ArrayJob[] = [];
-  const documents: { depth: number; group: boolean; documents: PlannedDocument[] }[] = [];
-  let firstTask = 0;
+  const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
+  const documents: { depth: number; group: boolean; documents: readonly PlannedDocument[] }[] = [];
   for (const node of nodes) {
     const path = targetPath(node.path, source.path, target.path);
     const layout = dialect.layout(path);
     const change = node.metadata.kind === "array" ? request.change(node.path, node.metadata) : undefined;
     const metadata = inDialect(change?.metadata ?? node.metadata, node.layout.dialect, dialect.name);
     if (node.metadata.kind === "array" && metadata.kind === "array") {
-      const job = await planArrayJob({
+      const job = {
         source: { path: node.path, dialect: node.layout.dialect, metadata: node.metadata },
         target: { path, dialect: dialect.name, metadata },
         selection: change?.selection ?? wholeSelection(metadata.shape),
-        firstTask,
         maxMemory,
         io,
         swept: request.sweep,
-      });
-      firstTask += job.tasks;
-      jobs.push(job);
+      };
+      choices.push({ job, choice: await chooseJob(job) });
     }
     const unchanged = change === undefined && node.layout.dialect === dialect.name;
     documents.push({
-      depth: path === "" ? 0 : path.split("/").length,
+      depth: depthOf(path),
       group: metadata.kind === "group",
-      documents: unchanged ? copied(node, layout) : written(node, metadata, request, layout),
+      documents: unchanged ? kept(node, layout, request) : written(node, metadata, request, layout),
     });
+  }
+  demandMost(choices, request);
+  const jobs: ArrayJob[] = [];
+  let firstTask = 0;
+  for (const { job, choice } of choices) {
+    const planned = jobOfChoice(job, choice, firstTask);
+    firstTask += planned.tasks;
+    jobs.push(planned);
   }
   const ancestors = missingAncestors(target.path, dialect);
   return {
@@ -90,17 +103,32 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     operation: request.operation,
     source,
     target,
-    budget: { maxMemory, cacheBytes: 0, taskBytes: largestTask(jobs), io },
+    budget: { maxMemory, cacheBytes: 0, taskBytes: largestTask(jobs), tasksAtOnce: TASKS_AT_ONCE, io },
     jobs,
     publication: {
       dialect: dialect.name,
+      from: nodes[0]?.layout.dialect ?? dialect.name,
       documents: [...inPublishingOrder(documents), ...ancestors],
-      consolidate: request.consolidate,
+      consolidate: consolidatedTargets(request),
       sweep: request.sweep,
     },
-    totals: totalsOf(jobs, firstTask),
+    totals: totalsOf(jobs, firstTask, request),
     encoders: ENCODERS,
   };
+}
+
+/** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
+function demandMost(
+  choices: readonly { readonly job: JobRequest; readonly choice: JobChoice }[],
+  { source, sweep, maxMemory }: HierarchyPlanRequest,
+): void {
+  const start = { path: source.path, bytes: sweep ? pieceMemory(1, 1) : 0 };
+  const most = choices.reduce(
+    (soFar, { job, choice }) =>
+      choice.leastBytes > soFar.bytes ? { path: job.source.path, bytes: choice.leastBytes } : soFar,
+    start,
+  );
+  demandBudget(most.bytes, maxMemory, most.path);
 }
 
 /** The node as the target's dialect keys its chunks. */
@@ -131,6 +159,35 @@ function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; r
   });
 }
 
+/** The node's documents as they are; where consolidated metadata alone hold them, and are swept, none. */
+function kept(
+  node: SourceNode,
+  layout: NodeLayout,
+  { sweep, changed, consolidated }: HierarchyPlanRequest,
+): readonly PlannedDocument[] {
+  if (node.consolidated === undefined) return copied(node, layout);
+  if (sweep && !changed && consolidated.some((group) => isAtOrAbove(group, node.path))) return [];
+  const decoder = new TextDecoder();
+  return copied(node, layout).map(({ key, from }) => ({
+    key,
+    text: decoder.decode(node.documents.get(from)),
+  }));
+}
+
+function isAtOrAbove(group: string, path: string): boolean {
+  return group === "" || group === path || path.startsWith(`${group}/`);
+}
+
+function consolidatedTargets({ changed, consolidated, source, target }: HierarchyPlanRequest): string[] {
+  if (!changed) return [];
+  const paths = consolidated.map((path) => targetPath(path, source.path, target.path));
+  return paths.sort((a, b) => depthOf(b) - depthOf(a));
+}
+
+function depthOf(path: string): number {
+  return path === "" ? 0 : path.split("/").length;
+}
+
 /** New documents; one that says what the source's says is copied instead, byte for byte. */
 function written(
   node: SourceNode,
@@ -139,7 +196,7 @@ function written(
   layout: NodeLayout,
 ): PlannedDocument[] {
   const decoder = new TextDecoder();
-  const before = copied(node, layout);
+  const before = node.consolidated ? [] : copied(node, layout);
   const kept = keepsAttributes(node, metadata, layout);
   const attributes = before.filter(({ key }) => kept && key === layout.attributesKey);
   const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
@@ -190,14 +247,14 @@ function missingAncestors(path: string, dialect: Dialect): PlannedDocument[] {
 
 /** Arrays first, then groups from the deepest up: nothing is named before it is there. */
 function inPublishingOrder(
-  nodes: readonly { depth: number; group: boolean; documents: PlannedDocument[] }[],
+  nodes: readonly { depth: number; group: boolean; documents: readonly PlannedDocument[] }[],
 ): PlannedDocument[] {
   return [...nodes]
     .sort((a, b) => Number(a.group) - Number(b.group) || b.depth - a.depth)
     .flatMap(({ documents }) => documents);
 }
 
-function totalsOf(jobs: readonly ArrayJob[], tasks: number): PlanTotals {
+function totalsOf(jobs: readonly ArrayJob[], tasks: number, request: HierarchyPlanRequest): PlanTotals {
   const withTasks = jobs.filter((job) => job.tasks > 0);
   const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
   const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
@@ -210,8 +267,24 @@ function totalsOf(jobs: readonly ArrayJob[], tasks: number): PlanTotals {
     decodedBytes,
     logicalBytes,
     readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
-    predictedPeak: largestTask(jobs),
+    predictedPeak: Math.max(tasksPeak(withTasks, request), sweepPeak(jobs, request)),
   };
+}
+
+/** Bytes of all tasks that run at one time. */
+function tasksPeak(jobs: readonly ArrayJob[], { maxMemory }: HierarchyPlanRequest): number {
+  const smallest = jobs.reduce((least, { taskBytes }) => Math.min(least, taskBytes), maxMemory);
+  const tasks = jobs.reduce((count, job) => count + job.tasks, 0);
+  const atOnce = Math.min(TASKS_AT_ONCE, tasks, Math.floor(maxMemory / Math.max(1, smallest)));
+  return Math.min(maxMemory, atOnce * largestTask(jobs));
+}
+
+/** Bytes of all chunks that are copied as they are at one time. */
+function sweepPeak(jobs: readonly ArrayJob[], { sweep, maxMemory, io }: HierarchyPlanRequest): number {
+  if (!sweep) return 0;
+  const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
+  const largest = stored.reduce((most, size) => Math.max(most, size), 1);
+  return Math.min(maxMemory, io * pieceMemory(largest, pieceBytesWithin(maxMemory)));
 }
 
 /** Bytes of the largest task; jobs whose keys are swept have none. */

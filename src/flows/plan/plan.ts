@@ -33,6 +33,8 @@ export interface PlanBudget {
   readonly cacheBytes: number;
   /** The largest task's bytes. */
   readonly taskBytes: number;
+  /** The most tasks that run at one time, as far as the budget admits them. */
+  readonly tasksAtOnce: number;
   /** Requests in flight, for each store. */
   readonly io: number;
 }
@@ -49,6 +51,8 @@ export interface ArrayJob {
   /** Path of the array in the target store. */
   readonly targetPath: string;
   readonly dataType: string;
+  /** A name a dimension, null where it has none; absent where none has. */
+  readonly dimensionNames?: readonly (string | null)[];
   readonly strategy: Strategy;
   readonly source: GridSide;
   readonly target: GridSide;
@@ -90,10 +94,12 @@ export interface Alternative {
 /** What makes the target readable, done last. */
 export interface Publication {
   readonly dialect: DialectName;
+  /** The source's dialect: where it is another one, its documents are left behind. */
+  readonly from: DialectName;
   /** Documents in the order in which they are published: copied from a source key, or with their text. */
   readonly documents: readonly PlannedDocument[];
-  /** Whether consolidated metadata are made of the published documents and put last. */
-  readonly consolidate: boolean;
+  /** Target groups whose consolidated metadata are made of the documents above and put last, the deepest first. */
+  readonly consolidate: readonly string[];
   /**
    * Whether the source's listing is swept: every key that is neither a document above nor a chunk of a job with
    * tasks is copied as it is.

@@ -1,8 +1,9 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { demandBudget } from "./array-job.ts";
+import { codingBytes, demandBudget } from "./array-job.ts";
 import { chunkVisits } from "./chunk-visits.ts";
 
 /** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
@@ -35,31 +36,28 @@ export function planSlabs(request: SlabRequest): SlabPlan {
   const { metadata, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = metadata.chunkGrid;
   const itemSize = itemBytes(pipeline);
-  const bytesPerChunk = chunkBytes(pipeline);
+  const bytesPerChunk = codingBytes(pipeline);
   demandBudget(smallestSlabBudget(pipeline), maxMemory, request.path);
 
   const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / bytesPerChunk)));
   const left = maxMemory - readAhead * bytesPerChunk;
   const whole = product(selection.shape) * itemSize;
-  const slabsHeld = whole <= left ? 1 : 2;
-  const slabShape = largestSlab(selection, chunkShape, Math.floor(left / slabsHeld / Math.max(1, itemSize)));
+  const slabsHeld = pooledSize(whole) <= left ? 1 : 2;
+  const maxItems = Math.floor(largestPooled(left / slabsHeld) / Math.max(1, itemSize));
+  const slabShape = largestSlab(selection, chunkShape, maxItems);
   return {
     slabShape,
     slabsHeld,
     readAhead,
     bytesPerChunk,
     chunksRead: countReads(selection, chunkShape, slabShape),
-    predictedPeak: Math.ceil(readAhead * bytesPerChunk + slabsHeld * product(slabShape) * itemSize),
+    predictedPeak: readAhead * bytesPerChunk + slabsHeld * pooledSize(product(slabShape) * itemSize),
   };
 }
 
-/** The smallest budget within which an array can be read in slabs: one chunk in flight, and slabs of one item. */
+/** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */
 export function smallestSlabBudget(pipeline: CodecPipeline): number {
-  return Math.ceil(chunkBytes(pipeline) + 2 * itemBytes(pipeline));
-}
-
-function chunkBytes({ decodedSize, maxEncodedSize, scratchSize }: CodecPipeline): number {
-  return Math.max(1, decodedSize + maxEncodedSize + scratchSize);
+  return codingBytes(pipeline) + 2 * pooledSize(itemBytes(pipeline));
 }
 
 function itemBytes({ decodedSize, spec }: CodecPipeline): number {

@@ -73,7 +73,7 @@ export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions)
       discard: () =>
         attempt(async () => {
           if (isPublished) return;
-          await construction.abort();
+          await construction.abort().catch(after(leave));
           await leave();
         }),
     };

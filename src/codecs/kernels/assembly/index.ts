@@ -4,6 +4,7 @@ export { crc32c } from "./crc32c";
 export { lz4Decode, lz4Encode } from "./lz4";
 export { shuffle, unshuffle } from "./shuffle";
 export { swapBytes } from "./swap";
+export { zstdDecode } from "./zstd-decode";
 
 /** Where the memory begins that the kernels do not use themselves. */
 export const heapBase: usize = __heap_base;

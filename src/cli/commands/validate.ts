@@ -1,0 +1,50 @@
+import type { ValidateFinding } from "../../flows/validate.ts";
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { readAdvance } from "../progress/read-advance.ts";
+import { progressView } from "../progress/view.ts";
+import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { findingSummary, findingText } from "../words/finding.ts";
+
+const EXIT_FOUND = 1;
+
+export const command = defineCommand({
+  summary: "look for what is wrong with an array, or a group with all below it",
+  usage: "URL",
+  notes: [
+    "An `error` is what readers fail or are wrong over, a `warning` what some may be; both make the exit code 1.",
+    "`info` is worth knowing. Nothing is changed. Without --deep no chunk is decoded.",
+  ],
+  operands: [1, 1],
+  options: {
+    deep: { type: "boolean", summary: "read and decode every chunk, too" },
+    ...readingOptions,
+    ...tellingOptions,
+  },
+  examples: [
+    { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, sizes of chunks" },
+    { line: "validate era5.zarr.zip --deep", says: "also whether every chunk can be decoded" },
+    { line: "validate era5.zarr --json", says: "a JSON list with an object for each finding" },
+  ],
+  async run([url = ""], { deep = false, json, quiet, ...values }, terminal) {
+    const { validate } = await import("../../flows/validate.ts");
+    const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
+    const onEvent = readAdvance((advance) => view.show(advance));
+    const options = { ...planOptions(values, terminal.signal), deep, onEvent };
+    const levels: ValidateFinding["level"][] = [];
+    async function* noted() {
+      for await (const finding of validate(url, options)) {
+        levels.push(finding.level);
+        yield finding;
+      }
+    }
+    try {
+      if (json) await writeJsonList(noted(), terminal);
+      else for await (const finding of noted()) await terminal.write(findingText(finding, url));
+    } finally {
+      view.stop();
+    }
+    if (!json && !quiet) terminal.tell(findingSummary(levels));
+    if (levels.some((level) => level !== "info")) terminal.endWith(EXIT_FOUND);
+  },
+});

@@ -1,0 +1,80 @@
+import type { ArrayJob, GridSide } from "../../flows/plan/plan.ts";
+import { gridShape } from "../../meta/array-metadata.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { product } from "../../util/shape.ts";
+import { counted, grouped } from "../words/count.ts";
+import { STRATEGIES } from "../words/plan.ts";
+import { formatShape } from "../words/shape.ts";
+import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
+import { type Html, html } from "./html.ts";
+
+/** What was done with one array, why, and how its chunks lay before and after. */
+export function arraySection(job: ArrayJob): Html {
+  const { path, dataType, source, strategy, notTaken, dimensionNames } = job;
+  const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
+  return html`<section class="card">
+<h3>${path || "the array"} <span class="soft">${dataType} ${formatShape(source.shape, dimensionNames)}</span></h3>
+${strategy === "direct" && layouts(job)}
+<dl>
+<dt>strategy</dt><dd><b>${strategy}</b>: ${STRATEGIES[strategy]}</dd>
+${notTaken.map(
+  (other) => html`<dt>not ${other.strategy}</dt><dd>${other.reason}</dd>
+`,
+)}<dt>codecs</dt><dd>${change(codecsOf(source), codecsOf(job.target))}</dd>
+<dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks, ${formatBytes(job.taskBytes)} of memory</dd>
+<dt>reads</dt><dd>${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times</dd>
+<dt>writes</dt><dd>at most ${counted(job.chunksWritten, "chunk")}</dd>
+</dl>
+</section>
+`;
+}
+
+/** Arrays in a row each: those whose stored bytes were moved as they are. */
+export function arrayTable(jobs: readonly ArrayJob[], most: number): Html {
+  const rows = jobs.slice(0, most).map(
+    ({
+      path,
+      dataType,
+      source,
+      strategy,
+      chunksWritten,
+      dimensionNames,
+    }) => html`<tr><td>${path || "the array"}</td><td>${dataType} ${formatShape(source.shape, dimensionNames)}</td><td>${strategy}</td><td class="n">${grouped(chunksWritten)}</td></tr>
+`,
+  );
+  return html`<section class="card"><table>
+<thead><tr><th>array</th><th>type and shape</th><th>strategy</th><th class="n">chunks</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>${jobs.length > most && html`<p class="soft">and ${grouped(jobs.length - most)} more</p>`}</section>
+`;
+}
+
+function layouts(job: ArrayJob): Html | false {
+  const names = job.dimensionNames ?? job.source.shape.map(() => null);
+  const before: DrawnGrid = { ...job.source, names };
+  const after: DrawnGrid = { ...job.target, names };
+  const dimensions = drawnDimensions(before, after);
+  if (dimensions.length === 0) return false;
+  return html`<div class="layouts">
+${layout("before", job.source, chunkDrawing(before, dimensions))}${layout("after", job.target, chunkDrawing(after, dimensions))}</div>
+<p class="soft">The first chunk is filled. Lengths go by the square root of sizes; where chunks are many, a line stands for several.${
+    dimensions.length < job.source.shape.length &&
+    ` Drawn are ${dimensions.length} of ${job.source.shape.length} dimensions.`
+  }</p>`;
+}
+
+function layout(when: string, { chunkShape, shape, decodedSize }: GridSide, drawing: Html): Html {
+  const chunks = product(gridShape(shape, chunkShape));
+  return html`<figure>${drawing}
+<figcaption>${when}: ${counted(chunks, "chunk")} of ${formatShape(chunkShape)}, ${formatBytes(decodedSize)} each</figcaption></figure>
+`;
+}
+
+function codecsOf({ codecs }: GridSide): string {
+  return codecs.join(", ") || "none";
+}
+
+function change(from: string, to: string): string {
+  return from === to ? from : `${from} → ${to}`;
+}

@@ -1,0 +1,170 @@
+import { formatBytes } from "../../util/byte-size.ts";
+import { counted, grouped } from "../words/count.ts";
+import { formatDuration } from "../words/duration.ts";
+import { place } from "../words/plan.ts";
+import { arraySection, arrayTable } from "./array-section.ts";
+import { type Content, Html, html } from "./html.ts";
+import { lineChart } from "./line-chart.ts";
+import type { RunRecord, Sample } from "./run-record.ts";
+import { STYLE } from "./style.ts";
+
+/** Arrays beyond these are told in a row each, and beyond those counted. */
+const MOST_SECTIONS = 40;
+const MOST_ROWS = 400;
+
+/** Seconds over which a rate says anything. */
+const SHORTEST_SPAN = 0.05;
+
+/** A page about a run that stands by itself: no script, nothing from elsewhere. */
+export function reportPage(run: RunRecord): string {
+  const { plan, report } = run;
+  const [source, target] = [
+    place(plan.source.store, plan.source.path),
+    place(plan.target.store, plan.target.path),
+  ];
+  const title = `${plan.operation} ${source} → ${target}`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="generator" content="zarrflow ${run.version}">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p class="soft"><code>${run.command}</code></p>
+<p class="soft">${run.started.toISOString().replace("T", " ").slice(0, 19)} UTC, zarrflow ${run.version}</p>
+<div class="figures">
+${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("in buffers, at most", formatBytes(report.peakBuffers))}${figure("the whole process, at most", formatBytes(run.peakMemory))}</div>
+<h2>Planned and measured</h2>
+${comparison(run)}<h2>Over time</h2>
+${charts(run)}<h2>Arrays</h2>
+${arrays(run)}</main>
+</body>
+</html>
+`.text;
+}
+
+function figure(name: string, value: string): Html {
+  return html`<div class="figure"><b>${value}</b><span class="soft">${name}</span></div>
+`;
+}
+
+function comparison({ plan, report, peakMemory, taskTimes }: RunRecord): Html {
+  const { totals, budget, jobs } = plan;
+  const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
+  const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
+  const rows: [string, Content, Content][] = [
+    ["tasks", grouped(totals.tasks), `${grouped(report.tasks)}${timesText(taskTimes)}`],
+    ["chunks and other keys read", `${grouped(reads)} chunks`, grouped(report.chunksRead)],
+    ["chunks and other keys written", `at most ${grouped(writes)} chunks`, grouped(report.chunksWritten)],
+    [
+      "bytes of items",
+      formatBytes(totals.logicalBytes),
+      totals.logicalBytes > 0 && rate(totals.logicalBytes, report.seconds),
+    ],
+    [
+      "decoded bytes",
+      `${formatBytes(totals.decodedBytes)}, ${totals.readAmplification.toFixed(2)} times the items`,
+      "",
+    ],
+    ["stored bytes read", "", formatBytes(report.bytesRead)],
+    [
+      "stored bytes written",
+      "",
+      `${formatBytes(report.bytesWritten)} in ${counted(report.keysWritten, "key")}`,
+    ],
+    ["memory of one task, at most", formatBytes(totals.predictedPeak), ""],
+    [
+      "memory of all buffers",
+      `at most ${formatBytes(budget.maxMemory)}, the budget`,
+      formatBytes(report.peakBuffers),
+    ],
+    ["memory of the process", "", formatBytes(peakMemory)],
+    ["requests in flight", `at most ${grouped(budget.io)} for each store`, ""],
+    [
+      "keys read back",
+      "",
+      report.keysVerified === undefined ? "not asked for" : grouped(report.keysVerified),
+    ],
+  ];
+  return html`<section class="card"><table>
+<thead><tr><th>figure</th><th class="n">planned</th><th class="n">measured</th></tr></thead>
+<tbody>
+${rows.map(
+  ([
+    name,
+    planned,
+    measured,
+  ]) => html`<tr><td>${name}</td><td class="n">${planned || "–"}</td><td class="n">${measured || "–"}</td></tr>
+`,
+)}</tbody>
+</table></section>
+`;
+}
+
+function timesText(times: readonly number[]): string {
+  if (times.length === 0) return "";
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (part: number) => formatDuration((sorted[Math.floor(part * (sorted.length - 1))] ?? 0) / 1000);
+  return `, of ${at(0.5)} each (median; longest ${at(1)})`;
+}
+
+function charts({ samples, plan, report }: RunRecord): Html {
+  if (samples.length < 2)
+    return html`<p class="soft">The run was over before there was anything to draw.</p>
+`;
+  const line = (of: (sample: Sample) => number) =>
+    samples.map((sample): [number, number] => [sample.seconds, of(sample)]);
+  const formatX = (seconds: number) =>
+    report.seconds < 5 ? `${seconds.toFixed(1)} s` : formatDuration(seconds);
+  return html`<section class="card"><h3>Memory</h3>
+${lineChart({
+  title: "memory over time",
+  series: [
+    { name: "in buffers", colour: "a", points: line(({ bufferBytes }) => bufferBytes) },
+    { name: "the whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
+  ],
+  limit: { name: "budget for buffers", value: plan.budget.maxMemory },
+  formatX,
+  formatY: formatBytes,
+})}</section>
+<section class="card"><h3>Throughput</h3>
+${lineChart({
+  title: "stored bytes a second over time",
+  series: [
+    { name: "read", colour: "a", points: rates(samples, ({ bytesRead }) => bytesRead) },
+    { name: "written", colour: "b", points: rates(samples, ({ bytesWritten }) => bytesWritten) },
+  ],
+  formatX,
+  formatY: (bytes) => `${formatBytes(bytes)}/s`,
+})}</section>
+`;
+}
+
+/** Bytes a second between samples, of which those that follow at once are left out. */
+function rates(samples: readonly Sample[], of: (sample: Sample) => number): [number, number][] {
+  const points: [number, number][] = [];
+  let [since, before] = [0, 0];
+  for (const sample of samples) {
+    const seconds = sample.seconds - since;
+    if (seconds < SHORTEST_SPAN) continue;
+    points.push([sample.seconds, (of(sample) - before) / seconds]);
+    [since, before] = [sample.seconds, of(sample)];
+  }
+  return points;
+}
+
+function arrays({ plan }: RunRecord): Html {
+  const worked = plan.jobs.filter(({ tasks }) => tasks > 0);
+  const rest = [...worked.slice(MOST_SECTIONS), ...plan.jobs.filter(({ tasks }) => tasks === 0)];
+  return html`${worked.slice(0, MOST_SECTIONS).map(arraySection)}${rest.length > 0 && arrayTable(rest, MOST_ROWS)}`;
+}
+
+function rate(bytes: number, seconds: number): string {
+  return `${formatBytes(bytes / Math.max(seconds, 0.001))}/s`;
+}

@@ -1,0 +1,133 @@
+import type { CommandWords } from "../command.ts";
+import type { Option } from "../command-line.ts";
+
+export type Shell = "bash" | "zsh" | "fish";
+
+export type NamedCommand = readonly [name: string, command: CommandWords];
+
+/** A script that teaches a shell the commands, their flags and the values that flags can have. */
+export function completionScript(shell: Shell, commands: readonly NamedCommand[]): string {
+  return { bash, zsh, fish }[shell](commands);
+}
+
+function bash(commands: readonly NamedCommand[]): string {
+  const flags = commands.map(([name, { options }]) => {
+    const names = Object.keys(options).map((option) => `--${option}`);
+    return `    ${name}) flags="${names.join(" ")}" ;;`;
+  });
+  const values = commands.flatMap(([name, { options }]) =>
+    Object.entries(options)
+      .filter(([, { choices }]: [string, Option]) => choices)
+      .map(
+        ([option, { choices = [] }]: [string, Option]) =>
+          `    "${name} --${option}") words="${choices.join(" ")}" ;;`,
+      ),
+  );
+  return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
+_zarrflow() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
+  local flags="" words=""
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${namesOf(commands)}" -- "$current"))
+    return
+  fi
+  case "$command" in
+    help) words="${namesOf(commands)}" ;;
+    completion) words="bash zsh fish" ;;
+${flags.join("\n")}
+  esac
+  case "$command $previous" in
+${values.join("\n")}
+  esac
+  if [ -n "$words" ]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  elif [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -F _zarrflow zarrflow
+`;
+}
+
+function zsh(commands: readonly NamedCommand[]): string {
+  const summaries = commands.map(([name, { summary }]) => `    ${quoted(`${name}:${summary}`)}`);
+  const cases = commands.map(([name, { options }]) => {
+    const specs = Object.entries(options).map(
+      ([option, table]) => `        ${quoted(zshSpec(option, table))}`,
+    );
+    return `      ${name})\n        _arguments \\\n${specs.join(" \\\n")} \\\n        '*: :${name === "completion" ? "(bash zsh fish)" : "_files"}'\n        ;;`;
+  });
+  return `#compdef zarrflow
+# zsh completion of zarrflow; load it with: source <(zarrflow completion zsh)
+_zarrflow() {
+  local -a commands
+  commands=(
+${summaries.join("\n")}
+    'help:explain a command'
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command="\${words[2]}"
+  shift words
+  (( CURRENT-- ))
+  case "$command" in
+      help) _describe command commands ;;
+${cases.join("\n")}
+  esac
+}
+if [ "\${funcstack[1]}" = _zarrflow ]; then
+  _zarrflow "$@"
+else
+  compdef _zarrflow zarrflow
+fi
+`;
+}
+
+function zshSpec(name: string, { type, multiple, summary, value = "", choices }: Option): string {
+  const many = multiple ? "*" : "";
+  const text = summary.replace(/[[\]:\\]/g, "\\$&");
+  if (type === "boolean") return `${many}--${name}[${text}]`;
+  const action = choices ? `(${choices.join(" ")})` : value.startsWith("FILE") ? "_files" : " ";
+  return `${many}--${name}[${text}]:${value.replace(/[:\\]/g, "\\$&")}:${action}`;
+}
+
+function fish(commands: readonly NamedCommand[]): string {
+  const first = commands.map(
+    ([name, { summary }]) =>
+      `complete -c zarrflow -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+  );
+  const flags = commands.flatMap(([name, { options }]) =>
+    Object.entries(options).map(([option, { type, summary, choices, value }]: [string, Option]) => {
+      const argument = choices
+        ? ` -x -a ${quoted(choices.join(" "))}`
+        : type === "string"
+          ? value?.startsWith("FILE")
+            ? " -r"
+            : " -x"
+          : "";
+      return `complete -c zarrflow -n '__fish_seen_subcommand_from ${name}' -l ${option}${argument} -d ${quoted(summary)}`;
+    }),
+  );
+  return `# fish completion of zarrflow; load it with: zarrflow completion fish | source
+${first.join("\n")}
+complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'explain a command'
+complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${quoted(namesOf(commands))}
+complete -c zarrflow -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
+${flags.join("\n")}
+`;
+}
+
+function namesOf(commands: readonly NamedCommand[]): string {
+  return [...commands.map(([name]) => name), "help"].join(" ");
+}
+
+/** A text in single quotes, as all three shells take it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,22 @@
+import type { ValidateFinding } from "../../flows/validate.ts";
+import { counted, grouped } from "./count.ts";
+import { printable } from "./printable.ts";
+
+/** A finding as a line; `name` stands for a node without a path. */
+export function findingText(finding: ValidateFinding, name: string): string {
+  const { level, path, key, count, pointer, message } = finding;
+  const place = [
+    printable(path || name),
+    key !== undefined &&
+      `(key ${printable(key)}${count === undefined ? "" : ` and ${grouped(count - 1)} more`})`,
+    pointer && `at ${printable(pointer)}`,
+  ];
+  return `${level.padEnd(7)}  ${place.filter(Boolean).join(" ")}: ${printable(message)}\n`;
+}
+
+/** What was found in all, as a line. */
+export function findingSummary(levels: readonly ValidateFinding["level"][]): string {
+  const count = (level: ValidateFinding["level"]) => levels.filter((one) => one === level).length;
+  if (levels.length === 0) return "nothing is wrong";
+  return `${counted(count("error"), "error")}, ${counted(count("warning"), "warning")}, ${count("info")} to know`;
+}

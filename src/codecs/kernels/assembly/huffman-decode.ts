@@ -1,0 +1,297 @@
+import { bitCount, highBit, nextBits, top } from "./bits";
+import { nextState, readCounts, SPREAD, spreadSymbols, startStates, symbolCount, tableLog } from "./fse-table";
+
+/** Huffman coded literals of zstd: one stream, or four that are read in turns. */
+
+const MAX_LOG: u32 = 11;
+const MAX_WEIGHT: u32 = 11;
+/** Weights are themselves coded by tables of 2^6 states at most. */
+const WEIGHTS_LOG: u32 = 6;
+const SYMBOLS_A_WORD = 5;
+/** Literals that are worth a table of pairs: so many bits a symbol at most, so many symbols at least. */
+const PAIR_BITS: u32 = 3;
+const PAIR_LEAST: usize = 2048;
+
+const WEIGHTS = memory.data(256 + 8, 16);
+const WEIGHT_STATES = memory.data(4 << WEIGHTS_LOG, 16);
+const RANKS = memory.data(4 * 16, 16);
+/** For each word of `log` bits its first symbol, and the bits that it takes. */
+const SYMBOLS = memory.data(1 << MAX_LOG, 16);
+const LENGTHS = memory.data(1 << MAX_LOG, 16);
+/**
+ * The same for up to two symbols: the bits that they take, both, and how many they are, a byte each. The bits come
+ * first so that entries can be shifted by as they are, and added up, five of them without a carry.
+ */
+const PAIRS = memory.data(4 << MAX_LOG, 16);
+
+/** Bits of the table at hand; 0 when there is none. */
+let log: u32 = 0;
+
+/** Forgets the table: another frame begins. */
+export function forgetHuffman(): void {
+  log = 0;
+}
+
+export function hasHuffman(): bool {
+  return log != 0;
+}
+
+/** Reads a table. Returns the bytes that it takes, or 0 where it is broken. */
+export function readHuffman(source: usize, sourceEnd: usize): usize {
+  log = 0;
+  if (source >= sourceEnd) return 0;
+  const header = <u32>load<u8>(source);
+  let weights: u32;
+  let size: usize;
+  if (header >= 128) {
+    weights = header - 127;
+    size = <usize>(1 + ((weights + 1) >> 1));
+    if (size > sourceEnd - source) return 0;
+    for (let i: u32 = 0; i < weights; i += 2) {
+      const pair = <u32>load<u8>(source + 1 + (i >> 1));
+      store<u8>(WEIGHTS + i, <u8>(pair >> 4));
+      store<u8>(WEIGHTS + i, <u8>(pair & 15), 1);
+    }
+  } else {
+    size = <usize>(1 + header);
+    if (size > sourceEnd - source) return 0;
+    weights = decodeWeights(source + 1, source + size);
+    if (weights == 0) return 0;
+  }
+  return fillSingles(weights) ? size : 0;
+}
+
+/** Decodes weights by two states that take turns. Returns how many they are, or 0. */
+function decodeWeights(source: usize, sourceEnd: usize): u32 {
+  const countsSize = readCounts(source, sourceEnd, WEIGHTS_LOG, MAX_WEIGHT + 1);
+  if (countsSize == 0) return 0;
+  const states = tableLog;
+  spreadSymbols(states, symbolCount);
+  startStates(symbolCount);
+  for (let i: u32 = 0; i < 1 << states; i++) {
+    const symbol = <u32>load<u8>(SPREAD + i);
+    store<u32>(WEIGHT_STATES + (i << 2), nextState(symbol, states) | (symbol << 24));
+  }
+
+  const start = source + countsSize;
+  let left = bitCount(start, sourceEnd);
+  if (left < <i32>(2 * states)) return 0;
+  const word = nextBits(start, left);
+  let a = <u32>top(word, states);
+  let b = <u32>top(word << states, states);
+  left -= 2 * states;
+  let count: u32 = 0;
+  while (true) {
+    if (count > 253) return 0;
+    const entry = load<u32>(WEIGHT_STATES + (a << 2));
+    store<u8>(WEIGHTS + count++, <u8>(entry >> 24));
+    const bits = (entry >> 16) & 255;
+    if (left < <i32>bits) {
+      store<u8>(WEIGHTS + count++, <u8>(load<u32>(WEIGHT_STATES + (b << 2)) >> 24));
+      return count;
+    }
+    const next = (entry & 0xffff) + <u32>top(nextBits(start, left), bits);
+    left -= bits;
+    a = b;
+    b = next;
+  }
+}
+
+/** The table of single symbols. Returns whether the weights make a whole code. */
+function fillSingles(weights: u32): bool {
+  memory.fill(RANKS, 0, 4 * 16);
+  let sum: u32 = 0;
+  for (let i: u32 = 0; i < weights; i++) {
+    const weight = <u32>load<u8>(WEIGHTS + i);
+    if (weight > MAX_WEIGHT) return false;
+    countRank(weight);
+    sum += (1 << weight) >> 1;
+  }
+  if (sum == 0) return false;
+  const bits = highBit(sum) + 1;
+  const rest: u32 = (1 << bits) - sum;
+  if (bits > MAX_LOG || (rest & (rest - 1)) != 0) return false;
+  // The last weight is what makes the sum whole.
+  const lastWeight = highBit(rest) + 1;
+  store<u8>(WEIGHTS + weights, <u8>lastWeight);
+  countRank(lastWeight);
+  const ones = load<u32>(RANKS + 4);
+  if (ones < 2 || (ones & 1) != 0) return false;
+
+  let place: u32 = 0;
+  for (let weight: u32 = 1; weight <= bits; weight++) {
+    const count = load<u32>(RANKS + (weight << 2));
+    store<u32>(RANKS + (weight << 2), place);
+    place += count << (weight - 1);
+  }
+  for (let symbol: u32 = 0; symbol <= weights; symbol++) {
+    const weight = <u32>load<u8>(WEIGHTS + symbol);
+    if (weight == 0) continue;
+    const first = load<u32>(RANKS + (weight << 2));
+    const length: u32 = (1 << weight) >> 1;
+    store<u32>(RANKS + (weight << 2), first + length);
+    memory.fill(SYMBOLS + first, <u8>symbol, length);
+    memory.fill(LENGTHS + first, <u8>(bits + 1 - weight), length);
+  }
+  log = bits;
+  return true;
+}
+
+// @ts-ignore: decorator
+@inline
+function countRank(weight: u32): void {
+  store<u32>(RANKS + (weight << 2), load<u32>(RANKS + (weight << 2)) + 1);
+}
+
+function fillPairs(): void {
+  const size: u32 = 1 << log;
+  for (let word: u32 = 0; word < size; word++) {
+    const bits = <u32>load<u8>(word, LENGTHS);
+    const second = (word << bits) & (size - 1);
+    const both = bits + <u32>load<u8>(second, LENGTHS);
+    const symbol = <u32>load<u8>(word, SYMBOLS) << 8;
+    const entry =
+      both > log ? symbol | bits | (1 << 24) : symbol | (<u32>load<u8>(second, SYMBOLS) << 16) | both | (2 << 24);
+    store<u32>(PAIRS + (word << 2), entry);
+  }
+}
+
+/** Decodes exactly `size` literals from one stream, or from four behind their sizes. Returns whether they were whole. */
+export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, size: usize, streams: u32): bool {
+  if (streams == 1) {
+    const left = bitCount(source, sourceEnd);
+    return left > 0 && decodeStream(source, left, target, target + size);
+  }
+  if (size < 6 || sourceEnd - source < 10) return false;
+  const quarter = (size + 3) >> 2;
+  const start0 = source + 6;
+  const start1 = start0 + <usize>load<u16>(source);
+  const start2 = start1 + <usize>load<u16>(source, 2);
+  const start3 = start2 + <usize>load<u16>(source, 4);
+  if (start3 >= sourceEnd || quarter * 3 > size) return false;
+  let left0 = bitCount(start0, start1);
+  let left1 = bitCount(start1, start2);
+  let left2 = bitCount(start2, start3);
+  let left3 = bitCount(start3, sourceEnd);
+  if (left0 <= 0 || left1 <= 0 || left2 <= 0 || left3 <= 0) return false;
+
+  const end0 = target + quarter;
+  const end1 = end0 + quarter;
+  const end2 = end1 + quarter;
+  const end3 = target + size;
+  let t0 = target;
+  let t1 = end0;
+  let t2 = end1;
+  let t3 = end2;
+  const shift = <u64>(64 - log);
+  if (size >= PAIR_LEAST && <u32>(sourceEnd - source) << 3 < <u32>size * PAIR_BITS) {
+    fillPairs();
+    while (
+      t0 + 2 * SYMBOLS_A_WORD <= end0 &&
+      t1 + 2 * SYMBOLS_A_WORD <= end1 &&
+      t2 + 2 * SYMBOLS_A_WORD <= end2 &&
+      t3 + 2 * SYMBOLS_A_WORD <= end3 &&
+      min(min(left0, left1), min(left2, left3)) >= 64
+    ) {
+      const step0 = fivePairs(nextBits(start0, left0), shift, t0);
+      const step1 = fivePairs(nextBits(start1, left1), shift, t1);
+      const step2 = fivePairs(nextBits(start2, left2), shift, t2);
+      const step3 = fivePairs(nextBits(start3, left3), shift, t3);
+      t0 = <usize>step0;
+      left0 -= <i32>(step0 >> 32);
+      t1 = <usize>step1;
+      left1 -= <i32>(step1 >> 32);
+      t2 = <usize>step2;
+      left2 -= <i32>(step2 >> 32);
+      t3 = <usize>step3;
+      left3 -= <i32>(step3 >> 32);
+    }
+  } else {
+    while (t3 + SYMBOLS_A_WORD <= end3 && min(min(left0, left1), min(left2, left3)) >= 64) {
+      left0 -= fiveSingles(nextBits(start0, left0), shift, t0);
+      left1 -= fiveSingles(nextBits(start1, left1), shift, t1);
+      left2 -= fiveSingles(nextBits(start2, left2), shift, t2);
+      left3 -= fiveSingles(nextBits(start3, left3), shift, t3);
+      t0 += SYMBOLS_A_WORD;
+      t1 += SYMBOLS_A_WORD;
+      t2 += SYMBOLS_A_WORD;
+      t3 += SYMBOLS_A_WORD;
+    }
+  }
+  return (
+    decodeStream(start0, left0, t0, end0) &&
+    decodeStream(start1, left1, t1, end1) &&
+    decodeStream(start2, left2, t2, end2) &&
+    decodeStream(start3, left3, t3, end3)
+  );
+}
+
+/**
+ * Decodes the symbols of five entries. Returns the place behind them, and in the upper half the bits taken. One stream
+ * after the other needs few registers; the processor finds what can be done at once.
+ */
+// @ts-ignore: decorator
+@inline
+function fivePairs(word: u64, shift: u64, t: usize): u64 {
+  const a = load<u32>(<usize>(word >> shift) << 2, PAIRS);
+  word <<= <u64>a;
+  store<u16>(t, <u16>(a >> 8));
+  t += <usize>(a >> 24);
+  const b = load<u32>(<usize>(word >> shift) << 2, PAIRS);
+  word <<= <u64>b;
+  store<u16>(t, <u16>(b >> 8));
+  t += <usize>(b >> 24);
+  const c = load<u32>(<usize>(word >> shift) << 2, PAIRS);
+  word <<= <u64>c;
+  store<u16>(t, <u16>(c >> 8));
+  t += <usize>(c >> 24);
+  const d = load<u32>(<usize>(word >> shift) << 2, PAIRS);
+  word <<= <u64>d;
+  store<u16>(t, <u16>(d >> 8));
+  t += <usize>(d >> 24);
+  const e = load<u32>(<usize>(word >> shift) << 2, PAIRS);
+  store<u16>(t, <u16>(e >> 8));
+  t += <usize>(e >> 24);
+  return <u64>t | (<u64>((a + b + c + d + e) & 255) << 32);
+}
+
+/** Decodes five symbols. Returns the bits taken. */
+// @ts-ignore: decorator
+@inline
+function fiveSingles(word: u64, shift: u64, t: usize): i32 {
+  const a = <usize>(word >> shift);
+  store<u8>(t, load<u8>(a, SYMBOLS), 0);
+  const aBits = <u64>load<u8>(a, LENGTHS);
+  word <<= aBits;
+  const b = <usize>(word >> shift);
+  store<u8>(t, load<u8>(b, SYMBOLS), 1);
+  const bBits = <u64>load<u8>(b, LENGTHS);
+  word <<= bBits;
+  const c = <usize>(word >> shift);
+  store<u8>(t, load<u8>(c, SYMBOLS), 2);
+  const cBits = <u64>load<u8>(c, LENGTHS);
+  word <<= cBits;
+  const d = <usize>(word >> shift);
+  store<u8>(t, load<u8>(d, SYMBOLS), 3);
+  const dBits = <u64>load<u8>(d, LENGTHS);
+  word <<= dBits;
+  const e = <usize>(word >> shift);
+  store<u8>(t, load<u8>(e, SYMBOLS), 4);
+  const eBits = <u64>load<u8>(e, LENGTHS);
+  return <i32>(aBits + bBits + cBits + dBits + eBits);
+}
+
+/** Decodes one stream, or what is left of it, up to `end`. Returns whether that took all of its bits. */
+function decodeStream(start: usize, left: i32, t: usize, end: usize): bool {
+  const shift = <u64>(64 - log);
+  while (t + SYMBOLS_A_WORD <= end && left >= 64) {
+    left -= fiveSingles(nextBits(start, left), shift, t);
+    t += SYMBOLS_A_WORD;
+  }
+  while (t < end && left > 0) {
+    const word = <usize>(nextBits(start, left) >> shift);
+    store<u8>(t++, load<u8>(word, SYMBOLS));
+    left -= <i32>load<u8>(word, LENGTHS);
+  }
+  return t == end && left == 0;
+}

@@ -1,0 +1,42 @@
+import type { Changes } from "./changes.ts";
+import type { RunReport } from "./events.ts";
+import {
+  type FlowSource,
+  type Planned,
+  type PlanOptions,
+  planFlow,
+  type RunOptions,
+  runFlow,
+} from "./flow.ts";
+
+/** What is changed; `slice` is needed. */
+export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
+
+/** Plans a smaller array. @throws as `planCopy`; `invalid-selection`; `invalid-option` for a group. */
+export function planSliceTo(
+  source: FlowSource,
+  target: string,
+  options: PlanOptions & SliceChanges,
+): Promise<Planned> {
+  return planFlow("slice", source, target, options);
+}
+
+/**
+ * Writes a part of an array as an array of its own, with the same attributes. All dimensions stay; one that an index
+ * is given for has one item. Chunks keep their shape, but are no larger than the part.
+ *
+ * @throws as `copy`; `invalid-selection` for a wrong rank, name or range; `invalid-option` for a group.
+ * @example
+ * ```ts
+ * import { sliceTo } from "zarrflow";
+ *
+ * await sliceTo("era5.zarr/t2m", "day.zarr.zip", { slice: { time: [0, 24], latitude: [10, 20] } });
+ * ```
+ */
+export async function sliceTo(
+  source: FlowSource,
+  target: string,
+  options: RunOptions & SliceChanges,
+): Promise<RunReport> {
+  return runFlow(await planSliceTo(source, target, options), options);
+}

@@ -1,0 +1,119 @@
+import type { ZarrNode } from "../hierarchy/node.ts";
+import { open } from "../hierarchy/open.ts";
+import { joinKey } from "../meta/join-key.ts";
+import { isListable, type ListableStore, type Listed, type Store } from "../stores/store.ts";
+import type { ZipFinding } from "../stores/zip/read-directory.ts";
+import { mapConcurrent } from "../streams/map-concurrent.ts";
+import { TransformStream } from "../streams/web.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import type { ReadEvent } from "./events.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, type PlanOptions } from "./flow.ts";
+import { consolidatedFindings } from "./validate/consolidated.ts";
+import { decodeCheck } from "./validate/decode-check.ts";
+import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
+import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
+import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
+
+export type { ValidateFinding } from "./validate/finding.ts";
+
+export interface ValidateOptions extends PlanOptions {
+  /** Whether every chunk is read and decoded. */
+  readonly deep?: boolean;
+  readonly onEvent?: (event: ReadEvent) => void;
+}
+
+/**
+ * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
+ * metadata that are no longer true, keys that belong to nothing, chunks outside the grid or of a wrong size, odd zip
+ * entries; with `deep` also chunks that cannot be decoded. Changes nothing.
+ *
+ * @throws `not-found`; whatever keeps the store from being read.
+ * @example
+ * ```ts
+ * import { validate } from "zarrflow";
+ *
+ * for await (const { level, path, message } of validate("era5.zarr")) console.log(level, path, message);
+ * ```
+ */
+export async function* validate(
+  source: FlowSource,
+  options: ValidateOptions = {},
+): AsyncGenerator<ValidateFinding> {
+  const { io = DEFAULT_IO, signal } = options;
+  const root = await openRoot(source, options);
+  if (!("kind" in root)) return yield root;
+  const { store } = root;
+  yield* zipFindings(store, root.path);
+  if (root.consolidated || !isListable(store)) {
+    const read = await walkNodes(root, { io, signal });
+    yield* read.findings;
+    yield isListable(store) ? onlyConsolidated(root.path) : notListed(root.path);
+    if (isListable(store)) yield* keyFindings(root, store, read, options);
+    return;
+  }
+  const read = await readNodes(root, store, { io, signal });
+  yield* read.findings;
+  yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
+  yield* keyFindings(root, store, read, options);
+}
+
+async function openRoot(source: FlowSource, { signal }: PlanOptions): Promise<ZarrNode | ValidateFinding> {
+  if (typeof source !== "string") return source;
+  try {
+    return await open(source, { signal });
+  } catch (error) {
+    if (!isZarrflowError(error) || !isFault(error)) throw error;
+    return faultFinding(error, "metadata", error.details.path ?? "");
+  }
+}
+
+function* zipFindings(store: Store, path: string): Generator<ValidateFinding> {
+  const { findings = [] } = store as { readonly findings?: readonly ZipFinding[] };
+  for (const { key, message } of findings) {
+    if (key.startsWith(joinKey(path, ""))) yield { level: "warning", what: "zip-entry", path, message, key };
+  }
+}
+
+function onlyConsolidated(path: string): ValidateFinding {
+  const message =
+    "the nodes have no documents of their own, only consolidated ones: not all readers find them";
+  return { level: "warning", what: "metadata", path, message };
+}
+
+function notListed(path: string): ValidateFinding {
+  const message = "the store cannot list its keys, so these were not looked at";
+  return { level: "info", what: "not-checked", path, message };
+}
+
+/** What the store's keys are, and with `deep` whether the chunks can be decoded. */
+async function* keyFindings(
+  { path }: ZarrNode,
+  store: ListableStore,
+  read: ReadNodes,
+  { deep, io = DEFAULT_IO, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
+): AsyncGenerator<ValidateFinding> {
+  const keys = new StoredKeys(read);
+  const chunks = new TransformStream<Listed, StoredChunk>({
+    async transform(listed, controller) {
+      const chunk = await keys.take(listed);
+      if (chunk && deep) controller.enqueue(chunk);
+    },
+  });
+  const decode = decodeCheck(parseBytes(maxMemory));
+  const bytesByPath = new Map<string, number>();
+  const check = async (chunk: StoredChunk, context: { signal: AbortSignal }) => {
+    const finding = await decode(chunk, context);
+    const { path } = chunk.array;
+    const bytes = (bytesByPath.get(path) ?? 0) + chunk.size;
+    bytesByPath.set(path, bytes);
+    onEvent?.({ type: "read", path, bytes, allBytes: undefined });
+    return finding;
+  };
+  const checked = store
+    .list(joinKey(path, ""), { signal })
+    .pipeThrough(chunks)
+    .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));
+  for await (const finding of checked) if (finding) yield finding;
+  yield* keys.findings;
+}

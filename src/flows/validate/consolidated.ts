@@ -1,0 +1,94 @@
+import { consolidatedV2, consolidatedV3 } from "../../hierarchy/consolidated.ts";
+import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import type { Documents } from "../../meta/dialect.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { parseJson } from "../../util/json-parse.ts";
+import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
+import { faultFinding, type ValidateFinding } from "./finding.ts";
+import type { ReadNodes } from "./nodes.ts";
+
+/** Whether what groups have consolidated is still what their nodes say. */
+export async function* consolidatedFindings(
+  root: ZarrNode,
+  { nodes, broken }: ReadNodes,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ValidateFinding> {
+  for (const node of nodes.values()) {
+    if (node.kind === "array") continue;
+    let consolidated: Documents | undefined;
+    try {
+      consolidated = await consolidatedOf(node, signal);
+    } catch (error) {
+      yield faultFinding(error, "stale-consolidated", node.path);
+      continue;
+    }
+    if (consolidated) yield* staleFindings(node, consolidated, { nodes, broken });
+    else if (node === root && nodes.size > 1) yield notConsolidated(node.path);
+  }
+}
+
+async function consolidatedOf(
+  { store, path, layout, documents }: ZarrGroup,
+  signal: AbortSignal | undefined,
+): Promise<Documents | undefined> {
+  if (layout.dialect === "v2") return consolidatedV2(store, path, { signal });
+  const document = documents.get(joinKey(path, "zarr.json"));
+  return document && consolidatedV3(document, path);
+}
+
+function notConsolidated(path: string): ValidateFinding {
+  const message = "no consolidated metadata: where keys cannot be listed, as over HTTP, no node is found";
+  return { level: "info", what: "no-consolidated", path, message };
+}
+
+function* staleFindings(
+  { path, layout }: ZarrGroup,
+  consolidated: Documents,
+  { nodes, broken }: Pick<ReadNodes, "nodes" | "broken">,
+): Generator<ValidateFinding> {
+  const prefix = joinKey(path, "");
+  const actual = new Map<string, Uint8Array>();
+  for (const node of nodes.values()) {
+    const isOwn = node.path === path;
+    if (isOwn ? layout.dialect === "v3" : !node.path.startsWith(prefix)) continue;
+    for (const [key, bytes] of node.documents) actual.set(key, bytes);
+  }
+  const isBroken = (key: string) => broken.has(key.slice(0, Math.max(0, key.lastIndexOf("/"))));
+  const lacking = [...actual.keys()].filter((key) => !consolidated.has(key));
+  const gone = [...consolidated.keys()].filter((key) => !actual.has(key) && !isBroken(key));
+  const other = [...actual].filter(([key, bytes]) => {
+    const copy = consolidated.get(key);
+    return copy !== undefined && !sameDocument(copy, bytes);
+  });
+  yield* stale(path, lacking, "the consolidated metadata lack it");
+  yield* stale(path, gone, "the consolidated metadata have a document that is not there");
+  yield* stale(
+    path,
+    other.map(([key]) => key),
+    "the consolidated metadata say something else",
+  );
+}
+
+function* stale(
+  path: string,
+  [key, ...more]: readonly string[],
+  message: string,
+): Generator<ValidateFinding> {
+  if (key === undefined) return;
+  const count = more.length > 0 && { count: more.length + 1 };
+  yield { level: "error", what: "stale-consolidated", path, message, key, ...count };
+}
+
+/** Whether two documents say the same, but for what a group has consolidated itself. */
+function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
+  const parse = (bytes: Uint8Array) => withoutConsolidated(parseJson(bytes, { allowNonFinite: () => true }));
+  return jsonEqual(parse(a), parse(b));
+}
+
+function withoutConsolidated(json: JsonValue): JsonValue {
+  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
+  if (!isObject || json instanceof JsonNumber) return json;
+  const { consolidated_metadata: _, ...rest } = json;
+  return rest;
+}

@@ -1,0 +1,68 @@
+import { isZarrflowError } from "../../util/errors.ts";
+
+/** One thing that is odd about a hierarchy. */
+export interface ValidateFinding {
+  /**
+   * `error`: readers fail, or get something wrong; `warning`: some readers may, or data lie where nobody looks;
+   * `info`: worth knowing.
+   */
+  readonly level: "error" | "warning" | "info";
+  readonly what:
+    | "metadata"
+    | "implied-group"
+    | "lone-attributes"
+    | "inside-array"
+    | "foreign-document"
+    | "stale-consolidated"
+    | "no-consolidated"
+    | "outside-grid"
+    | "other-separator"
+    | "unknown-key"
+    | "zip-entry"
+    | "chunk-size"
+    | "broken-chunk"
+    | "not-checked";
+  /** Path of the node inside its store. */
+  readonly path: string;
+  readonly message: string;
+  /** The key in question; the first of them where there are several. */
+  readonly key?: string;
+  /** How many keys; absent for one. */
+  readonly count?: number;
+  readonly pointer?: string;
+}
+
+/** Whether an error tells what is wrong with what is stored, and not that it could not be read. */
+export function isFault(error: unknown): boolean {
+  if (!isZarrflowError(error)) return false;
+  const { code } = error;
+  return code.startsWith("unsupported-") || FAULTS.includes(code);
+}
+
+const FAULTS: readonly string[] = [
+  "invalid-metadata",
+  "invalid-node-name",
+  "path-not-allowed",
+  "resource-limit",
+  "corrupt-store",
+  "corrupt-chunk",
+  "codec-error",
+];
+
+/** What an error tells, as a finding. @throws the error itself when it is no fault. */
+export function faultFinding(error: unknown, what: ValidateFinding["what"], path: string): ValidateFinding {
+  if (!isZarrflowError(error) || !isFault(error)) throw error;
+  const { key, pointer, expected, found } = error.details;
+  const figures = [
+    expected !== undefined && `expected ${expected}`,
+    found !== undefined && `found ${found}`,
+  ].filter(Boolean);
+  return {
+    level: "error",
+    what,
+    path,
+    message: `${error.reason}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}`,
+    ...(key !== undefined && { key }),
+    ...(pointer !== undefined && { pointer }),
+  };
+}

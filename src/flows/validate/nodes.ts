@@ -1,0 +1,112 @@
+import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { openNode } from "../../hierarchy/open-node.ts";
+import { walk } from "../../hierarchy/walk.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import type { ListableStore } from "../../stores/store.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { streamFrom } from "../../streams/web.ts";
+import { compareUtf8 } from "../../util/utf8-order.ts";
+import { faultFinding, type ValidateFinding } from "./finding.ts";
+
+/** The nodes of a hierarchy, as far as they can be read. */
+export interface ReadNodes {
+  readonly nodes: ReadonlyMap<string, ZarrNode>;
+  /** Paths of documents that cannot be read, or describe nothing. */
+  readonly broken: ReadonlySet<string>;
+  readonly findings: readonly ValidateFinding[];
+}
+
+export interface ReadNodesOptions {
+  readonly io: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The nodes below `root`, and itself, by what a store that cannot be listed tells of them. */
+export async function walkNodes(root: ZarrNode, { signal }: ReadNodesOptions): Promise<ReadNodes> {
+  const nodes = new Map<string, ZarrNode>([[root.path, root]]);
+  if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);
+  return { nodes, broken: new Set(), findings: [...nodes.values()].flatMap(nodeFindings) };
+}
+
+/** Opens every node that has documents at or below `root`, whether or not the others can be read. */
+export async function readNodes(
+  root: ZarrNode,
+  store: ListableStore,
+  { io, signal }: ReadNodesOptions,
+): Promise<ReadNodes> {
+  const { spec, layout } = root;
+  const names = new Set(layout.documentKeys.map((key) => key.slice(joinKey(root.path, "").length)));
+  const paths = new Set<string>();
+  for await (const { key } of store.list(joinKey(root.path, ""), { signal })) {
+    const slash = key.lastIndexOf("/");
+    if (names.has(key.slice(slash + 1))) paths.add(key.slice(0, Math.max(0, slash)));
+  }
+  const nodes = new Map<string, ZarrNode>();
+  const broken = new Set<string>();
+  const findings: ValidateFinding[] = [];
+  const read = async (path: string, context: { signal: AbortSignal }) => {
+    try {
+      const node = await openNode(store, path, { spec, dialect: layout.dialect, signal: context.signal });
+      if (node) nodes.set(path, node);
+      else findings.push(loneAttributes(path));
+      if (!node) broken.add(path);
+    } catch (error) {
+      findings.push(faultFinding(error, "metadata", path));
+      broken.add(path);
+    }
+  };
+  const reading = streamFrom(paths).pipeThrough(mapConcurrent(read, { concurrency: io, signal }));
+  for await (const _ of reading);
+  const sorted = new Map([...nodes].sort(([a], [b]) => compareUtf8(a, b)));
+  findings.push(...[...sorted.values()].flatMap(nodeFindings));
+  findings.push(...placeFindings(root, sorted, broken));
+  return { nodes: sorted, broken, findings: findings.sort((a, b) => compareUtf8(a.path, b.path)) };
+}
+
+function loneAttributes(path: string): ValidateFinding {
+  const message = "attributes of nothing: neither an array nor a group is here";
+  return { level: "warning", what: "lone-attributes", path, message, key: joinKey(path, ".zattrs") };
+}
+
+/** What reading a node's metadata went on over. */
+function nodeFindings({ path, documents, kind, findings }: ZarrNode): ValidateFinding[] {
+  if (kind === "group" && documents.size === 0) return [impliedGroup(path)];
+  return findings.map(({ message, pointer }) => ({
+    level: "warning",
+    what: "metadata",
+    path,
+    message,
+    ...(pointer !== undefined && { pointer }),
+  }));
+}
+
+function impliedGroup(path: string): ValidateFinding {
+  const message = "nodes lie below, but no document makes it a group: not all readers find them";
+  return { level: "warning", what: "implied-group", path, message };
+}
+
+/** Ancestors that no document makes groups, and nodes inside arrays. */
+function* placeFindings(
+  root: ZarrNode,
+  nodes: ReadonlyMap<string, ZarrNode>,
+  broken: ReadonlySet<string>,
+): Generator<ValidateFinding> {
+  const implied = new Set<string>();
+  for (const path of nodes.keys()) {
+    for (const ancestor of ancestorsBetween(root as ZarrGroup, path)) {
+      const node = nodes.get(ancestor);
+      if (node === undefined && !broken.has(ancestor)) implied.add(ancestor);
+      if (node?.kind !== "array") continue;
+      const message = `lies inside the array \`${ancestor}\`, where readers look for chunks only`;
+      yield { level: "warning", what: "inside-array", path, message };
+    }
+  }
+  for (const path of implied) yield impliedGroup(path);
+}
+
+/** The paths above `path`, down from that of `root`. */
+function ancestorsBetween(root: ZarrNode, path: string): string[] {
+  if (path === root.path) return [];
+  const names = path.slice(joinKey(root.path, "").length).split("/").slice(0, -1);
+  return [root.path, ...names.map((_, i) => joinKey(root.path, names.slice(0, i + 1).join("/")))];
+}

@@ -1,0 +1,147 @@
+import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
+import { loadCodecs } from "../../codecs/codec-chain.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import type { Listed } from "../../stores/store.ts";
+import { faultFinding, type ValidateFinding } from "./finding.ts";
+import type { ReadNodes } from "./nodes.ts";
+
+/** A chunk of an array's grid that is stored. */
+export interface StoredChunk {
+  readonly array: ZarrArray;
+  readonly key: string;
+  readonly coords: readonly number[];
+  readonly size: number;
+}
+
+/** Documents of all dialects: beside those of another one they are passed over. */
+const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+
+const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).flatMap((name) =>
+  ([".", "/"] as const).map((separator) => ({ name, separator })),
+);
+
+/** Tells of each key of a listing what it is; gathers what belongs to nothing, and chunks of a wrong size. */
+export class StoredKeys {
+  readonly #read: ReadNodes;
+  readonly #groups = new Map<string, ValidateFinding>();
+  readonly #findings: ValidateFinding[] = [];
+  readonly #sizes = new Map<ZarrArray, Promise<number | undefined>>();
+
+  constructor(read: ReadNodes) {
+    this.#read = read;
+  }
+
+  /** What was found so far: of one kind and node together. */
+  get findings(): readonly ValidateFinding[] {
+    return [...this.#findings, ...this.#groups.values()];
+  }
+
+  /** The chunk that a key names, when it is one and may be right. */
+  async take({ key, size }: Listed): Promise<StoredChunk | undefined> {
+    const owner = this.#ownerOf(key);
+    if (owner === undefined || this.#isDocument(key, owner)) return undefined;
+    const name = key.slice(key.lastIndexOf("/") + 1);
+    if (DOCUMENTS.includes(name)) {
+      return this.#note(
+        "warning",
+        "foreign-document",
+        owner,
+        key,
+        "a document of another dialect, passed over",
+      );
+    }
+    if (owner.kind === "group") {
+      return this.#note(
+        "info",
+        "unknown-key",
+        owner,
+        key,
+        "belongs to no array: it is neither chunk nor document",
+      );
+    }
+    const { layout, metadata, shape, chunkShape } = owner;
+    const coords = layout.parseChunkKey(key, shape.length, metadata.chunkKeyEncoding);
+    if (coords === undefined) return this.#noteNoChunk(owner, key);
+    const grid = gridShape(shape, chunkShape);
+    if (!coords.every((at, d) => at < (grid[d] ?? 0))) {
+      return this.#note(
+        "warning",
+        "outside-grid",
+        owner,
+        key,
+        "a chunk outside the grid: data if the array grows",
+      );
+    }
+    const chunk = { array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 };
+    return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+  }
+
+  /** The nearest node at or above a key; undefined where that cannot be read. */
+  #ownerOf(key: string): ZarrNode | undefined {
+    const { nodes, broken } = this.#read;
+    for (let end = key.lastIndexOf("/"); ; end = key.lastIndexOf("/", end - 1)) {
+      const path = key.slice(0, Math.max(0, end));
+      if (broken.has(path)) return undefined;
+      const node = nodes.get(path);
+      if (node || end <= 0) return node;
+    }
+  }
+
+  #isDocument(key: string, { path, kind, layout }: ZarrNode): boolean {
+    if (layout.documentKeys.includes(key)) return true;
+    return kind === "group" && layout.dialect === "v2" && key === joinKey(path, ".zmetadata");
+  }
+
+  #noteNoChunk(array: ZarrArray, key: string): undefined {
+    const { layout, shape } = array;
+    const isOther = ENCODINGS.some((encoding) => layout.parseChunkKey(key, shape.length, encoding));
+    if (!isOther) return this.#note("info", "unknown-key", array, key, "is neither a chunk nor a document");
+    const message = "looks like a chunk, but the array's keys are written in another way: it is never read";
+    return this.#note("warning", "other-separator", array, key, message);
+  }
+
+  async #hasRightSize({ array, key, size }: StoredChunk): Promise<boolean> {
+    const expected = await this.#chunkSize(array);
+    if (expected === undefined ? size > 0 : size === expected) return true;
+    const message = `the chunk has ${size} bytes${expected === undefined ? "" : `, and not ${expected}`}`;
+    this.#findings.push({ level: "error", what: "chunk-size", path: array.path, message, key });
+    return false;
+  }
+
+  /** Bytes of every stored chunk, where all have the same; what keeps chunks from being decoded is noted once. */
+  #chunkSize(array: ZarrArray): Promise<number | undefined> {
+    const size =
+      this.#sizes.get(array) ?? fixedChunkSize(array).catch((error) => this.#noteCodecs(array, error));
+    this.#sizes.set(array, size);
+    return size;
+  }
+
+  #noteCodecs({ path }: ZarrArray, error: unknown): undefined {
+    this.#findings.push({ ...faultFinding(error, "metadata", path), level: "warning" });
+    return undefined;
+  }
+
+  #note(
+    level: ValidateFinding["level"],
+    what: ValidateFinding["what"],
+    { path }: ZarrNode,
+    key: string,
+    message: string,
+  ): undefined {
+    const id = `${what} ${path}`;
+    const known = this.#groups.get(id);
+    const count = (known?.count ?? 1) + 1;
+    this.#groups.set(id, known ? { ...known, count } : { level, what, path, message, key });
+    return undefined;
+  }
+}
+
+async function fixedChunkSize({ metadata }: ZarrArray): Promise<number | undefined> {
+  const chain = await loadCodecs(metadata.codecs, chunkSpecOf(metadata));
+  const last = chain.at(-1);
+  if (last?.codec.kind === "array-to-bytes") return last.codec.encodedSize;
+  if (last?.codec.kind !== "bytes-to-bytes" || last.decodedSize === undefined) return undefined;
+  return last.codec.fixedEncodedSize?.(last.decodedSize);
+}

@@ -1,0 +1,62 @@
+import type { DialectName, GroupMetadata } from "../meta/array-metadata.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import type { Store, StoreOptions, WritableStore } from "../stores/store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { ancestorPaths } from "../util/node-path.ts";
+import { openNode } from "./open-node.ts";
+
+const GROUP: GroupMetadata = { kind: "group", attributes: {} };
+
+/**
+ * The dialect of the nearest group above `path`; undefined where there is none.
+ *
+ * @throws `path-not-allowed` below an array.
+ * @see V2-74, V3-2
+ */
+export async function dialectAbove(
+  store: Store,
+  path: string,
+  options: StoreOptions,
+): Promise<DialectName | undefined> {
+  const nodes = await Promise.all(ancestorPaths(path).map((above) => openNode(store, above, options)));
+  const array = nodes.find((node) => node?.kind === "array");
+  if (array) {
+    throw new ZarrflowError(
+      "path-not-allowed",
+      `nothing can be created below ${array.path || "the root"}, an array`,
+      {
+        store: store.description,
+        path,
+      },
+    );
+  }
+  return nodes.findLast((node) => node !== undefined)?.layout.dialect;
+}
+
+/** Documents of the groups that `path` lies in, the nearest first. */
+export function ancestorDocuments(path: string, dialect: DialectName): Map<string, Uint8Array>[] {
+  const { layout, write } = dialectNamed(dialect);
+  return ancestorPaths(path)
+    .reverse()
+    .map((above) => write(GROUP, layout(above)));
+}
+
+/** Makes the groups above `path` that are missing. Returns the documents that were written, by key. */
+export async function createAncestors(
+  store: WritableStore,
+  path: string,
+  dialect: DialectName,
+  options: StoreOptions,
+): Promise<Map<string, Uint8Array>> {
+  const written = new Map<string, Uint8Array>();
+  for (const documents of ancestorDocuments(path, dialect)) {
+    const keys = [...documents.keys()];
+    const sizes = await Promise.all(keys.map((key) => store.size(key, options)));
+    if (sizes.some((size) => size !== undefined)) continue;
+    for (const [key, bytes] of documents) {
+      await store.set(key, bytes, options);
+      written.set(key, bytes);
+    }
+  }
+  return written;
+}

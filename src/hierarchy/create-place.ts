@@ -1,0 +1,282 @@
+import type { DialectName, NodeMetadata } from "../meta/array-metadata.ts";
+import type { Documents, NodeLayout } from "../meta/dialect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import { joinKey } from "../meta/join-key.ts";
+import {
+  isListable,
+  type Store,
+  type StoreSpec,
+  type TargetBuild,
+  type WritableStore,
+} from "../stores/store.ts";
+import { openTargetBuild } from "../stores/target.ts";
+import { openStore, parseStoreUrl } from "../stores/url.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { ancestorPaths, normalisePath } from "../util/node-path.ts";
+import { ancestorDocuments, createAncestors, dialectAbove } from "./create-ancestors.ts";
+import { keepConsolidated } from "./edit-consolidated.ts";
+import { deleteKeys } from "./edit-delete.ts";
+import { demandWritable, homeOfFolder } from "./edit-home.ts";
+import { openNode } from "./open-node.ts";
+import { assertReplaceable } from "./replaceable.ts";
+
+/** Where a node is created: a URL, a store (its root), or a path in a store. */
+export type CreateTarget = string | Store | { readonly store: Store; readonly path: string };
+
+export interface PlaceOptions {
+  readonly dialect?: DialectName | undefined;
+  readonly ifExists?: "error" | "replace" | undefined;
+  readonly allowUnicode?: boolean | undefined;
+  /** Refuses a place below which there are keys, though none of a node at it. */
+  readonly mustBeEmpty?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A place where a node can be made; nothing is changed before `begin`. */
+export interface NodePlace {
+  /** Where its keys lie in the store that it is made in. */
+  readonly layout: NodeLayout;
+  begin(metadata: NodeMetadata): Promise<NodeSite>;
+}
+
+/** A node while it is being made. */
+export interface NodeSite {
+  readonly store: WritableStore;
+  readonly layout: NodeLayout;
+  /** Writes its documents, and makes it visible; `undo` removes its other keys. */
+  publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
+  /** Leaves nothing of it behind; `undo` removes the keys that were written. */
+  discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
+}
+
+/**
+ * Finds the place that `target` means.
+ *
+ * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
+ *   `unsupported-operation` where nothing can be written; `invalid-option` for another dialect than that of the
+ *   hierarchy around it.
+ */
+export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
+  if (typeof target !== "string") {
+    const { store, path } = "get" in target ? { store: target, path: "" } : target;
+    return placeIn(demandWritable(store), normalisePath(path), options);
+  }
+  const { spec, path, dialect } = parseStoreUrl(target);
+  const asked = { ...options, dialect: agreed(options.dialect, dialect) };
+  if (spec.kind === "directory") return placeOfFolder(joinKey(spec.path, path).replace(/\/$/, ""), asked);
+  const store = path === "" || spec.kind === "zip" ? undefined : await openIfThere(spec);
+  return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
+}
+
+/** A path in a store that is open; one that only grows, such as a zip being written, is taken for empty. */
+async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+  if (!store.singleWriter) return placeInStore(store, path, options);
+  return placeInBuild(
+    async () => ({ store, publish: async () => {}, discard: async () => {} }),
+    path,
+    options,
+  );
+}
+
+/** A folder: built beside its name, wherever in a hierarchy it is. */
+async function placeOfFolder(folder: string, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error", signal } = options;
+  const home = await homeOfFolder(folder);
+  const dialect = chooseDialect(options.dialect, await dialectAbove(home.store, home.path, { signal }));
+  layoutOf(home.path, dialect, options);
+  const layout = dialectNamed(dialect).layout("");
+  const spec: StoreSpec = { kind: "directory", path: folder };
+  return {
+    layout,
+    async begin() {
+      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      const build = await openTargetBuild(spec, { ifExists });
+      const publish = async (documents: Documents) => {
+        await setAll(build.store, documents, signal);
+        await build.publish({ signal });
+        const ancestors = await createAncestors(home.store, home.path, dialect, { signal });
+        const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
+          joinKey(home.path, key),
+          bytes,
+        ]);
+        return { removed: home.path, written: new Map([...own, ...ancestors]) };
+      };
+      return {
+        store: build.store,
+        layout,
+        publish: (documents) =>
+          keepConsolidated(home.store, ancestorPaths(home.path), () => publish(documents), { signal }),
+        discard: () => build.discard(),
+      };
+    },
+  };
+}
+
+/** A store that is built whole: a zip, or one in memory that has no name yet. */
+async function placeInNewStore(spec: StoreSpec, path: string, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error" } = options;
+  const inside = ifExists === "replace" && path !== "" ? await openIfThere(spec) : undefined;
+  if (inside) {
+    await inside.close?.();
+    throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
+      path,
+      hint: "Create the whole archive again, or a directory.",
+    });
+  }
+  const open = async () => {
+    if (ifExists === "replace") await assertReplaceable({ store: spec, path });
+    return openTargetBuild(spec, { ifExists });
+  };
+  return placeInBuild(open, path, options);
+}
+
+/** A store in which nothing is yet, and nothing can be looked up before it is finished. */
+function placeInBuild(
+  open: () => Promise<Pick<TargetBuild, "store" | "publish" | "discard">>,
+  path: string,
+  options: PlaceOptions,
+): NodePlace {
+  const { signal } = options;
+  const dialect = chooseDialect(options.dialect, undefined);
+  const layout = layoutOf(path, dialect, options);
+  return {
+    layout,
+    async begin() {
+      const build = await open();
+      return {
+        store: build.store,
+        layout,
+        async publish(documents) {
+          await setAll(build.store, documents, signal);
+          for (const above of ancestorDocuments(path, dialect)) await setAll(build.store, above, signal);
+          await build.publish({ signal });
+        },
+        discard: () => build.discard(),
+      };
+    },
+  };
+}
+
+/** A path in a store that can be read: chunks are written where they stay, and documents last. */
+async function placeInStore(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error", signal } = options;
+  const dialect = chooseDialect(options.dialect, await dialectAbove(store, path, { signal }));
+  const layout = layoutOf(path, dialect, options);
+  const isThere = await hasNode(store, path, signal);
+  if (isThere && ifExists === "error") throw exists(store, path);
+  const site: NodeSite = {
+    store,
+    layout,
+    publish: (documents) =>
+      keepConsolidated(
+        store,
+        ancestorPaths(path),
+        async () => {
+          await setAll(store, documents, signal);
+          const ancestors = await createAncestors(store, path, dialect, { signal });
+          return { removed: path, written: new Map([...documents, ...ancestors]) };
+        },
+        { signal },
+      ),
+    discard: (undo) => undo(),
+  };
+  return {
+    layout,
+    async begin(metadata) {
+      if (ifExists === "replace") await clear(store, layout, metadata, signal);
+      else if (options.mustBeEmpty) await demandEmpty(store, layout, signal);
+      return site;
+    },
+  };
+}
+
+async function clear(
+  store: WritableStore,
+  layout: NodeLayout,
+  metadata: NodeMetadata,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const change = async () => {
+    await deleteKeys(store, layout, metadata, { signal });
+    return { removed: layout.path, written: new Map() };
+  };
+  await keepConsolidated(store, ancestorPaths(layout.path), change, { signal });
+}
+
+/** Chunks left where an array is made would read as its own, and nodes below a group would not be consolidated. */
+async function demandEmpty(
+  store: WritableStore,
+  { path }: NodeLayout,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!isListable(store)) return;
+  for await (const { key } of store.list(joinKey(path, ""), { signal })) {
+    throw new ZarrflowError("target-not-empty", "there are keys already that would mix with the new ones", {
+      store: store.description,
+      path,
+      key,
+      hint: "Replace what is there, or choose another path.",
+    });
+  }
+}
+
+async function hasNode(store: Store, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    return (await openNode(store, path, { signal })) !== undefined;
+  } catch (error) {
+    if (isZarrflowError(error)) return true; // metadata that cannot be read are metadata all the same
+    throw error;
+  }
+}
+
+async function openIfThere(spec: StoreSpec): Promise<Store | undefined> {
+  try {
+    return await openStore(spec);
+  } catch (error) {
+    if (isZarrflowError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+async function setAll(
+  store: WritableStore,
+  documents: Documents,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
+}
+
+/** The layout of a node that is to be created. @see V2-72 */
+export function layoutOf(
+  path: string,
+  dialect: DialectName,
+  { allowUnicode = false }: Pick<PlaceOptions, "allowUnicode">,
+): NodeLayout {
+  const layout = dialectNamed(dialect).layout(path);
+  if (allowUnicode || dialect !== "v2" || /^[\x20-\x7e]*$/.test(path)) return layout;
+  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in v2", {
+    format: dialect,
+    path,
+    hint: "Allow others with `allowUnicode`; not every reader takes them.",
+  });
+}
+
+function chooseDialect(asked: DialectName | undefined, above: DialectName | undefined): DialectName {
+  return agreed(asked, above) ?? "v3";
+}
+
+function agreed(asked: DialectName | undefined, around: DialectName | undefined): DialectName | undefined {
+  if (asked === undefined || around === undefined || asked === around) return asked ?? around;
+  throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
+    expected: around,
+    found: asked,
+  });
+}
+
+function exists(store: Store, path: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "there is a node already", {
+    store: store.description,
+    path,
+    hint: "Replace it, or choose another path.",
+  });
+}

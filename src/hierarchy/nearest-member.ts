@@ -1,0 +1,104 @@
+import { detectionKeys } from "../meta/detect.ts";
+import { joinKey } from "../meta/join-key.ts";
+import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
+import { openStore } from "../stores/url.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+
+/** The most names of a folder that are looked at. */
+const MAX_NAMES = 10_000;
+
+/** The most members that are listed where no name is near. */
+const MAX_LISTED = 8;
+
+/**
+ * What may have been meant by a path at which no node is: the member of the nearest folder above it whose name is
+ * nearest, or all of that group's members where they are few. Undefined where there is nothing to offer.
+ */
+export async function nearestMemberHint(
+  store: Store,
+  spec: StoreSpec,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  try {
+    for await (const { folder, at, name } of foldersAbove(store, spec, path)) {
+      const names = await memberNames(folder, at, signal);
+      if (names.length > 0) return await hintOf(folder, at, name, names, signal);
+    }
+    return undefined;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isZarrflowError(error)) return undefined; // what cannot be listed gives no hint
+    throw error;
+  }
+}
+
+/** What may have been meant by a zip that is not there. */
+export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefined> {
+  if (spec.kind !== "zip") return undefined;
+  const asFolder: StoreSpec = { kind: "directory", path: spec.path };
+  return nearestMemberHint(await openStore(asFolder), asFolder, "", undefined);
+}
+
+interface Folder {
+  readonly folder: ListableStore;
+  readonly at: string;
+  /** The name that is not in it. */
+  readonly name: string;
+}
+
+/** The folders that a path lies in, from the nearest up to the root of the store; of a directory also those above. */
+async function* foldersAbove(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Folder> {
+  const names = path === "" ? [] : path.split("/");
+  if (isListable(store)) {
+    for (let length = names.length - 1; length >= 0; length--) {
+      yield { folder: store, at: names.slice(0, length).join("/"), name: names[length] ?? "" };
+    }
+  }
+  if (spec.kind !== "directory") return;
+  const folders = spec.path.split("/");
+  for (let length = folders.length - 1; length > 0; length--) {
+    const above = await openStore({ ...spec, path: folders.slice(0, length).join("/") || "/" });
+    if (isListable(above)) yield { folder: above, at: "", name: folders[length] ?? "" };
+  }
+}
+
+/** Names of folders and zips in a folder. */
+async function memberNames(
+  store: ListableStore,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const prefix = joinKey(path, "");
+  const names: string[] = [];
+  for await (const entry of store.listDirectory(prefix, { signal })) {
+    const name = "prefix" in entry ? entry.prefix.slice(prefix.length, -1) : entry.key.slice(prefix.length);
+    if ("prefix" in entry || /\.(?:zip|ozx)$/i.test(name)) names.push(name);
+    if (names.length === MAX_NAMES) break;
+  }
+  return names;
+}
+
+async function hintOf(
+  store: ListableStore,
+  path: string,
+  name: string,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const near = nearestName(
+    name,
+    names.filter((other) => other !== name),
+  );
+  if (near && (/\.(?:zip|ozx)$/i.test(near) || (await isNode(store, joinKey(path, near), signal)))) {
+    return `did you mean \`${near}\`?`;
+  }
+  const isGroup = names.length <= MAX_LISTED && (await isNode(store, path, signal));
+  return isGroup ? `its members are ${names.join(", ")}` : undefined;
+}
+
+async function isNode(store: Store, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const sizes = await Promise.all(detectionKeys(path).map((key) => store.size(key, { signal })));
+  return sizes.some((size) => size !== undefined);
+}
