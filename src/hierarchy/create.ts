@@ -1,4 +1,4 @@
-import { describeArray, groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
+import { groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
 import { type CreateTarget, placeOf } from "./create-place.ts";
 import { ArrayWriter, type WriterOptions } from "./write-array.ts";
 import { GroupWriter } from "./write-group.ts";
@@ -53,8 +53,7 @@ export async function create(
   options: CreateOptions = {},
 ): Promise<ArrayWriter> {
   const place = await placeOf(target, { ...options, dialect: array.dialect, mustBeEmpty: true });
-  const description = await describeArray(array, place.layout);
-  return new ArrayWriter(await place.begin(description.metadata), description, options);
+  return ArrayWriter.begin(place, array, options);
 }
 
 /**

@@ -3,22 +3,18 @@ import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { NodeLayout } from "../meta/dialect.ts";
 import type { WritableStore } from "../stores/store.ts";
+import { withIoLimit } from "../stores/with/io-limit.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import type { ChunkCoding, ChunkPlace, DecodedChunk, Region } from "../streams/chunk.ts";
-import { decodeChunks } from "../streams/decode-chunks.ts";
-import { encodeChunks } from "../streams/encode-chunks.ts";
-import { readChunks } from "../streams/read-chunks.ts";
-import { chunksIn, type RegridTarget, regrid } from "../streams/regrid.ts";
-import { chunkRegion } from "../streams/selection.ts";
-import { type ReadableStream, streamFrom, type WritableStream } from "../streams/web.ts";
-import { writeChunks } from "../streams/write-chunks.ts";
+import type { ChunkCoding, ChunkPlace, Region } from "../streams/chunk.ts";
+import type { RegridTarget } from "../streams/regrid.ts";
+import type { WritableStream } from "../streams/web.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { ArrayDescription } from "./create-metadata.ts";
-import { documentsOf } from "./create-metadata.ts";
-import type { NodeSite } from "./create-place.ts";
+import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "./create-metadata.ts";
+import type { NodePlace, NodeSite } from "./create-place.ts";
 import { deleteKeys } from "./edit-delete.ts";
-import { type GrowingArray, placeFrames } from "./write-frames.ts";
+import { Calls } from "./write-calls.ts";
+import { appendFrames, type GrowingArray } from "./write-frames.ts";
 import { partsInto } from "./write-parts.ts";
 import { type RegionOption, regionOf, writeBox } from "./write-region.ts";
 import { chunkDataOf, type Values } from "./write-values.ts";
@@ -47,7 +43,7 @@ const POOLED = 256e6;
  * regions (`write`), as a stream of parts (`writable`), one after another along the first dimension (`append`), or as
  * chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
  *
- * Once something of what it was given could not be written, `close` gives the array up and throws that failure.
+ * Once something that it was given could not be written, `close` gives the array up and throws that failure.
  */
 export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, RegridTarget, GrowingArray {
   readonly kind = "array";
@@ -55,28 +51,33 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
   readonly layout: NodeLayout;
   readonly #site: NodeSite;
   readonly #pipeline: CodecPipeline;
-  readonly #io: number;
-  readonly #writeEmpty: boolean;
-  readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #buffers = new BufferPool(POOLED);
-  readonly #running = new Set<Promise<void>>();
+  readonly #calls: Calls;
+  readonly #options: { readonly io: number; readonly writeEmpty: boolean; readonly buffers: BufferPool };
   #metadata: ArrayMetadata;
   #writable: WritableStream<ArrayPart> | undefined;
   #appended: Promise<void> = Promise.resolve();
-  #failure: { readonly error: unknown } | undefined;
-  #isOver = false;
 
-  constructor(site: NodeSite, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
-    this.store = site.store;
+  private constructor(site: NodeSite, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
+    const { io = 16, writeEmpty = false, signal } = options;
+    this.store = withIoLimit(site.store, io);
     this.layout = site.layout;
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;
-    this.#io = options.io ?? 16;
-    this.#writeEmpty = options.writeEmpty ?? false;
-    const { signal } = this.#stop;
-    this.#signal = options.signal ? AbortSignal.any([options.signal, signal]) : signal;
+    this.#options = { io, writeEmpty, buffers: new BufferPool(POOLED) };
+    this.#calls = new Calls(this.path, signal);
+  }
+
+  /** Begins an array at `place`. @throws as `create` */
+  static async begin(place: NodePlace, array: NewArray, options: WriterOptions): Promise<ArrayWriter> {
+    const description = await describeArray(array, place.layout);
+    const site = await place.begin(description.metadata);
+    try {
+      return new ArrayWriter(site, description, options);
+    } catch (error) {
+      await site.discard(async () => {}, error);
+      throw error;
+    }
   }
 
   /** Path inside the store that it is made in. */
@@ -137,36 +138,30 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
     const { dataType } = this.#metadata;
     const { shape } = regionOf(region, this);
     const chunkData = chunkDataOf(data, { dataType, shape, stride });
-    await this.#run(() => writeBox(this, region, chunkData, this.#stages()));
+    await this.#calls.run((signal) => writeBox(this, region, chunkData, { ...this.#options, signal }));
   }
 
   /**
-   * Takes parts, several at a time, and must be given each part's values for good. Closing it publishes the array, and
+   * Takes parts, several at a time, and must be given each part's values for good. Closing it publishes the array;
    * aborting it, or a part that cannot be written, leaves nothing.
    */
   get writable(): WritableStream<ArrayPart> {
-    this.#writable ??= partsInto(this, this.#io);
+    this.#writable ??= partsInto(this, this.#options.io);
     return this.#writable;
   }
 
   /**
-   * Appends frames along the first dimension, which becomes as long as they are: each the values of one or more items
-   * of it, and not to be changed any more. They may be of any number: the chunks of one row, and those being written,
-   * are all that is in memory.
+   * Appends frames along the first dimension, which grows by them: each the values of one or more items of it, and not
+   * to be changed any more. Their number need not be known: one row of chunks, and those being written, are all that
+   * is in memory.
    *
    * @throws `invalid-option` for a frame of another type or of a part of an item; whatever `frames` throws.
    */
   async append(frames: Iterable<Values> | AsyncIterable<Values>): Promise<void> {
     const before = this.#appended;
-    this.#appended = this.#run(async () => {
+    this.#appended = this.#calls.run(async (signal) => {
       await before;
-      const { buffers, signal } = this.#stages();
-      await streamFrom(this.#afterLastRow(streamFrom(frames).pipeThrough(placeFrames(this))))
-        .pipeThrough(regrid(this, { growing: true, buffers }))
-        .pipeThrough(encodeChunks(this, { buffers, writeEmpty: this.#writeEmpty }))
-        .pipeTo(writeChunks(this, { buffers, concurrency: this.#io, removeMissing: true, signal }), {
-          signal,
-        });
+      await appendFrames(this, frames, { ...this.#options, signal });
     });
     await this.#appended;
   }
@@ -193,12 +188,9 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
    * @throws the first failure of what was to be written, with nothing left behind.
    */
   async close(): Promise<void> {
-    this.#demandOpen();
-    this.#isOver = true;
-    await Promise.allSettled(this.#running);
+    this.#calls.demandOpen();
     try {
-      if (this.#failure) throw this.#failure.error;
-      this.#signal.throwIfAborted();
+      await this.#calls.finish();
       await this.#site.publish(documentsOf(this.#metadata, this.layout), this.#undo);
     } catch (error) {
       await this.#site.discard(this.#undo, error).catch(() => {});
@@ -208,11 +200,9 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
 
   /** Gives the array up: stops what is being written and removes all of it. Does nothing after `close` or `abort`. */
   async abort(reason?: unknown): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#calls.isOver) return;
     const error = reason ?? new ZarrflowError("aborted", "the array was given up", { path: this.path });
-    this.#stop.abort(error);
-    await Promise.allSettled(this.#running);
+    await this.#calls.stop(error);
     await this.#site.discard(this.#undo, error);
   }
 
@@ -221,61 +211,6 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
     await this.abort();
   }
 
-  readonly #undo = (): Promise<void> => deleteKeys(this.store, this.layout, this.#metadata, { io: this.#io });
-
-  /** The chunks that a last row of ragged ones holds already, then `pieces`. */
-  async *#afterLastRow(pieces: ReadableStream<DecodedChunk>): AsyncGenerator<DecodedChunk> {
-    const [rows = 0, ...others] = this.shape;
-    const begun = rows % (this.chunkShape[0] ?? 1);
-    const lastRow = { start: [rows - begun, ...others.map(() => 0)], shape: [begun, ...others] };
-    const coords = [...chunksIn(lastRow, this.chunkShape)];
-    if (coords.length > 0 && this.store.singleWriter) throw this.#cannotGoOn();
-    const refs = coords.map((at, index) => ({
-      index,
-      coords: at,
-      region: chunkRegion(at, this.chunkShape, this.shape),
-    }));
-    const { buffers, signal } = this.#stages();
-    yield* readChunks(this, refs, { buffers, signal }).pipeThrough(decodeChunks(this, { buffers }));
-    yield* pieces;
-  }
-
-  #stages() {
-    return { io: this.#io, writeEmpty: this.#writeEmpty, buffers: this.#buffers, signal: this.#signal };
-  }
-
-  /** Runs what `close` and `abort` wait for. */
-  async #run(work: () => Promise<void>): Promise<void> {
-    this.#demandOpen();
-    this.#signal.throwIfAborted();
-    const running = work().catch((error: unknown) => {
-      this.#failure ??= { error };
-      throw error;
-    });
-    this.#running.add(running);
-    try {
-      await running;
-    } finally {
-      this.#running.delete(running);
-    }
-  }
-
-  #demandOpen(): void {
-    if (!this.#isOver) return;
-    throw new ZarrflowError("unsupported-operation", "the array is published, or was given up", {
-      path: this.path,
-    });
-  }
-
-  #cannotGoOn(): ZarrflowError {
-    return new ZarrflowError(
-      "unsupported-operation",
-      "the last chunks are written, and cannot be read back here",
-      {
-        store: this.store.description,
-        path: this.path,
-        hint: `Append all frames in one call, or in calls of whole chunks of ${this.chunkShape[0]}.`,
-      },
-    );
-  }
+  readonly #undo = (): Promise<void> =>
+    deleteKeys(this.store, this.layout, this.#metadata, { io: this.#options.io });
 }

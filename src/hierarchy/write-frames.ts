@@ -1,6 +1,14 @@
 import type { DataType } from "../meta/data-type.ts";
-import type { DecodedChunk } from "../streams/chunk.ts";
-import { TransformStream } from "../streams/web.ts";
+import type { WritableStore } from "../stores/store.ts";
+import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk } from "../streams/chunk.ts";
+import { decodeChunks } from "../streams/decode-chunks.ts";
+import { encodeChunks } from "../streams/encode-chunks.ts";
+import { readChunks } from "../streams/read-chunks.ts";
+import { chunksIn, type RegridTarget, regrid } from "../streams/regrid.ts";
+import { chunkRegion } from "../streams/selection.ts";
+import { ReadableStream, streamFrom, TransformStream } from "../streams/web.ts";
+import { writeChunks } from "../streams/write-chunks.ts";
+import type { Buffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./write-values.ts";
@@ -60,4 +68,73 @@ function partOfFrame({ path }: GrowingArray, found: number, frameItems: number):
     expected: `a multiple of ${frameItems} items`,
     found: `${found} items`,
   });
+}
+
+interface AppendOptions {
+  readonly io: number;
+  readonly writeEmpty: boolean;
+  readonly buffers: Buffers;
+  readonly signal: AbortSignal;
+}
+
+type FrameTarget = GrowingArray & RegridTarget & ChunkPlace<WritableStore> & ChunkCoding;
+
+/** Writes frames behind what an array has, chunk row by chunk row. */
+export async function appendFrames(
+  array: FrameTarget,
+  frames: Iterable<Values> | AsyncIterable<Values>,
+  { io, writeEmpty, buffers, signal }: AppendOptions,
+): Promise<void> {
+  const begun = beginOfLastRow(array);
+  const pieces = streamOf(frames).pipeThrough(placeFrames(array));
+  const { readable, writable } = regrid(array, { growing: true, buffers });
+  const written = readable
+    .pipeThrough(encodeChunks(array, { buffers, writeEmpty }))
+    .pipeTo(writeChunks(array, { buffers, concurrency: io, removeMissing: true, signal }), { signal });
+  const feed = async () => {
+    const stored = readChunks(array, begun, { buffers }).pipeThrough(decodeChunks(array, { buffers }));
+    await stored.pipeTo(writable, { preventClose: true, signal });
+    await pieces.pipeTo(writable, { signal });
+  };
+  for (const end of await Promise.allSettled([feed(), written])) {
+    if (end.status === "rejected") throw end.reason;
+  }
+}
+
+/** The chunks of a last row that is not full. */
+function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] {
+  const [rows = 0, ...others] = shape;
+  const begun = rows % (chunk.shape[0] ?? 1);
+  const row = { start: [rows - begun, ...others.map(() => 0)], shape: [begun, ...others] };
+  const coords = [...chunksIn(row, chunk.shape)];
+  if (coords.length > 0 && store.singleWriter) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "the last chunks are written, and cannot be read back here",
+      {
+        store: store.description,
+        path,
+        hint: `Append all frames in one call, or in calls of whole chunks of ${chunk.shape[0]}.`,
+      },
+    );
+  }
+  return coords.map((at, index) => ({ index, coords: at, region: chunkRegion(at, chunk.shape, shape) }));
+}
+
+/** Pulls from `frames`; to cancel it does not wait for a frame that is still to come. */
+function streamOf(frames: Iterable<Values> | AsyncIterable<Values>): ReadableStream<Values> {
+  const source = (frames instanceof ReadableStream ? frames : streamFrom(frames)).getReader();
+  return new ReadableStream<Values>(
+    {
+      async pull(controller) {
+        const { done, value } = await source.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel(reason) {
+        source.cancel(reason).catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

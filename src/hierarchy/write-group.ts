@@ -5,13 +5,7 @@ import { joinKey } from "../meta/join-key.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import {
-  describeArray,
-  documentsOf,
-  groupMetadata,
-  type NewArray,
-  type NewGroup,
-} from "./create-metadata.ts";
+import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
 import { layoutOf, type NodePlace, type NodeSite } from "./create-place.ts";
 import { openNode } from "./open-node.ts";
 import { ArrayWriter, type WriterOptions } from "./write-array.ts";
@@ -63,10 +57,7 @@ export class GroupWriter {
     array: Omit<NewArray, "dialect">,
     options: WriterOptions = {},
   ): Promise<ArrayWriter> {
-    const place = this.#placeOf(name);
-    const description = await describeArray(array, place.layout);
-    const site = await place.begin(description.metadata);
-    const writer = new ArrayWriter(site, description, { ...this.#options, ...options });
+    const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
     this.#open.set(name, writer);
     return writer;
   }

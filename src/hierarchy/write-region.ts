@@ -34,8 +34,7 @@ export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkPlace<WritableStor
 /**
  * Writes a part of an array that is open, in place. Chunks that it covers wholly are written without being read;
  * others are read, changed and written back; calls at once on one store do not undo one another. The values are the
- * caller's again when it resolves. After a failure, some chunks hold the new values and some the
- * old ones.
+ * caller's again when it resolves. After a failure, some chunks hold the new values and some the old ones.
  *
  * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
  *   `unsupported-operation` for a store that cannot be written; whatever the store throws, with path, coords and key.

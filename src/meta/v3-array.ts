@@ -22,13 +22,21 @@ const REQUIRED = ["shape", "chunk_grid", "chunk_key_encoding", "zarr_format", "n
 const NAMES = [...REQUIRED, ...OPTIONAL, "data_type", "fill_value", "codecs"];
 
 /**
+ * A name of ours, which other readers pass over: v3 demands a fill value, so an undefined one (`null` in v2) is
+ * written as zero, and this says that it was undefined.
+ *
+ * @see V3-12
+ */
+const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
+
+/**
  * The array that a `zarr.json` describes.
  *
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
  * @see V3-10 to V3-18
  */
 export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMetadata {
-  const extra = otherNames(document, NAMES);
+  const extra = otherNames(document, [...NAMES, UNDEFINED_FILL]);
   refuseUnknown(document, Object.keys(extra), "");
   const shape = expectShape(required(document, "shape"), "/shape");
   const type = parseV3DataType(required(document, "data_type"), "/data_type");
@@ -46,6 +54,8 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
   const { dataType } = type;
   const inner = innerChunkShape(codecs, shape.length);
   const fill = required(document, "fill_value");
+  const stated = { dialect: "v3", json: fill } as const;
+  const fillBytes = parseFill(fill, dataType, codecs);
   const transformers = parseTransformers(document, findings);
   const dimensionNames = parseDimensionNames(member(document, "dimension_names") ?? null, shape.length);
   const others = { ...extra, ...(transformers.length > 0 && { storage_transformers: transformers }) };
@@ -56,7 +66,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     chunkGrid: { chunkShape, ...(inner && { innerChunkShape: inner }) },
     chunkKeyEncoding,
     codecs,
-    fillValue: { bytes: parseFill(fill, dataType, codecs), stated: { dialect: "v3", json: fill } },
+    fillValue: Object.hasOwn(document, UNDEFINED_FILL) ? { bytes: null } : { bytes: fillBytes, stated },
     attributes: attributesOf(document),
     ...(dimensionNames && { dimensionNames }),
     ...(Object.keys(others).length > 0 && { extra: { dialect: "v3", json: others } }),
@@ -124,7 +134,7 @@ function parseFill(json: JsonValue, dataType: DataType, codecs: readonly CodecCo
   return parseFillV3(json, dataType, endian, "/fill_value");
 }
 
-/** The `zarr.json` of an array, its members in the order of the reference. Undefined fill values become zero. */
+/** The `zarr.json` of an array, its members in the order of the reference. */
 export function writeV3Array(metadata: ArrayMetadata, losses: Losses): JsonObject {
   const { shape, dataType, chunkGrid, codecs, dimensionNames } = metadata;
   notePossible(dataType, losses);
@@ -142,6 +152,7 @@ export function writeV3Array(metadata: ArrayMetadata, losses: Losses): JsonObjec
     node_type: "array",
     storage_transformers: transformers,
     ...extra,
+    ...(metadata.fillValue.bytes === null && { [UNDEFINED_FILL]: { must_understand: false } }),
   };
   return reword(document, "v3", metadata.wording);
 }

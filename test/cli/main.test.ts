@@ -25,7 +25,7 @@ describe("exit codes", () => {
 
   it.each([
     { args: ["rechnk"], says: "did you mean `rechunk`?" },
-    { args: [], says: "the commands are info, copy" },
+    { args: [], says: "the commands are info, tree, copy" },
     { args: ["--quiet"], says: "zarrflow COMMAND first" },
     { args: ["info", "a.zarr", "--jsno"], says: "did you mean `--json`?" },
     { args: ["info"], says: "this command takes URL" },
@@ -42,6 +42,16 @@ describe("exit codes", () => {
     { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--max-mem", "50"], says: "at least" },
     { args: ["rechunk", "a.zarr", "a.zarr/b", "--chunks", "4,6"], says: "inside its own source" },
     { args: ["slice", "a.zarr", "--slice", "9,9"], says: "outside dimension" },
+    { args: ["slice", "a.zarr", "--slice", "yy=0"], says: "did you mean `y`?" },
+    { args: ["slice", "a.zarr", "b.zarr", "--format", "npy"], says: "leave DST out" },
+    { args: ["slice", "a.zarr", "--to", "v3"], says: "name a DST" },
+    { args: ["convert", "a.zarr", "b.zarr"], says: "convert needs --to" },
+    { args: ["convert", "a.zarr", "b.zarr", "--to", "v4"], says: "it can be v2, v3" },
+    { args: ["validate", "a.zarr", "--dep"], says: "did you mean `--deep`?" },
+    { args: ["diff", "a.zarr"], says: "this command takes A B" },
+    { args: ["diff", "a.zarr", "a.zarr", "--max-mem", "9"], says: "at least" },
+    { args: ["completion", "bsh"], says: "did you mean `bash`?" },
+    { args: ["copy", "a.zarr", "b.zarr", "--report", "."], says: "is no plain file" },
     { args: ["help", "digset"], says: "did you mean `digest`?" },
   ])("2 for $args", async ({ args, says }) => {
     const cwd = await testFolder();
@@ -59,19 +69,27 @@ describe("exit codes", () => {
     expect(stderr).toContain("found none of zarr.json, .zarray, .zgroup, meta");
   });
 
+  it.each([
+    { url: "g.zarr/tt", says: "did you mean `t`?" },
+    { url: "g.zarr/no-such/deeper", says: "its members are t" },
+    { url: "gg.zarr", says: "did you mean `g.zarr`?" },
+    { url: "g.zar.zip", says: "did you mean `g.zarr.zip`?" },
+    { url: "g.zarr.zip/tt", says: "did you mean `t`?" },
+  ])("3 for $url, with the name that is nearest", async ({ url, says }) => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "g.zarr"), { t: small });
+    await runCli(cwd, "copy", "g.zarr", "g.zarr.zip", "--quiet");
+    const { code, stderr } = await runCli(cwd, "info", url);
+    expect(code).toBe(3);
+    expect(stderr).toContain(says);
+  });
+
   it("4 for a codec that is not known", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), { ...small, compressor: { id: "my-codec", level: 1 } });
     const { code, stderr } = await runCli(cwd, "digest", "a.zarr");
     expect(code).toBe(4);
     expect(stderr).toContain("my-codec");
-  });
-
-  it("4 for a slice into a Zarr target", async () => {
-    const cwd = await testFolder();
-    const { code, stderr } = await runCli(cwd, "slice", "a.zarr", "b.zarr");
-    expect(code).toBe(4);
-    expect(stderr).toContain("--output FILE");
   });
 });
 
@@ -110,7 +128,18 @@ describe("version and help", () => {
   it.each([["--help"], ["-h"], ["help"]])("%s lists the commands", async (arg) => {
     const { code, stdout, stderr } = await runCli(".", arg);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const name of ["info", "copy", "rechunk", "slice", "digest", "help"]) {
+    for (const name of [
+      "info",
+      "tree",
+      "copy",
+      "rechunk",
+      "convert",
+      "slice",
+      "digest",
+      "diff",
+      "validate",
+      "help",
+    ]) {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
     }
   });

@@ -10,8 +10,8 @@ export const command = defineCommand({
   summary: "tell what differs between two arrays or groups: nodes, metadata, values",
   usage: "A B",
   notes: [
-    "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs are",
-    "told, but do not count without --strict. The exit code is 6 when anything that counts differs.",
+    "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs",
+    "are told, but do not count without --strict. The exit code is 6 when anything that counts differs.",
   ],
   operands: [2, 2],
   options: {
@@ -26,13 +26,10 @@ export const command = defineCommand({
   ],
   async run([a = "", b = ""], { strict, json, quiet, ...values }, terminal) {
     const { diff } = await import("../../flows/diff.ts");
+    const options = { ...planOptions(values, terminal.signal), ...(strict && { strict }) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const onEvent = readAdvance((advance) => view.show(advance));
-    const differences = diff(a, b, {
-      ...planOptions(values, terminal.signal),
-      ...(strict && { strict }),
-      onEvent,
-    });
+    const differences = diff(a, b, { ...options, onEvent });
     const counts = { counting: 0, others: 0 };
     async function* counted() {
       for await (const difference of differences) {

@@ -21,9 +21,10 @@ export const command = defineCommand({
   async run([url = ""], values, terminal) {
     const { digest } = await import("../../flows/digest.ts");
     const { quiet, json } = values;
+    const options = planOptions(values, terminal.signal);
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const onEvent = readAdvance((advance) => view.show(advance));
-    const digests = digest(url, { ...planOptions(values, terminal.signal), onEvent });
+    const digests = digest(url, { ...options, onEvent });
     try {
       if (json) return await writeJsonList(digests, terminal);
       for await (const { sha256, path } of digests) await terminal.write(`${sha256}  ${path || url}\n`);

@@ -48,8 +48,8 @@ export const command = defineCommand({
   summary: "cut a part out of an array, as raw bytes, a NumPy file, JSON, or a smaller Zarr",
   usage: "SRC [DST]",
   notes: [
-    "With a DST the part is written as a Zarr array, in which a dimension that an index is given for stays, with one",
-    "item; --chunks, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
+    "With a DST the part is written as a Zarr array, in which a dimension that an index is given for stays, with",
+    "one item; --chunks, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times their count of units",
     'or "NaT", structures objects. Text and objects come as JSON only.',
   ],

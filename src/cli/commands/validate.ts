@@ -28,12 +28,12 @@ export const command = defineCommand({
   ],
   async run([url = ""], { deep = false, json, quiet, ...values }, terminal) {
     const { validate } = await import("../../flows/validate.ts");
+    const options = { ...planOptions(values, terminal.signal), deep };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const onEvent = readAdvance((advance) => view.show(advance));
-    const options = { ...planOptions(values, terminal.signal), deep, onEvent };
     const levels: ValidateFinding["level"][] = [];
     async function* noted() {
-      for await (const finding of validate(url, options)) {
+      for await (const finding of validate(url, { ...options, onEvent })) {
         levels.push(finding.level);
         yield finding;
       }

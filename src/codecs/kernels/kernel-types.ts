@@ -17,6 +17,8 @@ export interface Kernels {
   crc32c(bytes: Uint8Array): number;
   /** Blocks of blosc, where there are kernels that do a block in one call. */
   readonly blocks: BlockKernels | undefined;
+  /** zstd, where there are kernels for it. */
+  readonly zstd: ZstdKernels | undefined;
 }
 
 /** How the items of a blosc block are shuffled and split; shared by both directions. */
@@ -35,4 +37,12 @@ export interface BlockKernels {
   encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, acceleration: number): number;
   /** Decodes the streams of one block and undoes the shuffle. @returns whether they gave exactly `target`. */
   decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout): boolean;
+}
+
+/** Frames of zstd. */
+export interface ZstdKernels {
+  /** The most bytes of source and target together that are taken. */
+  readonly maxSize: number;
+  /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
+  decode(frame: Uint8Array, target: Uint8Array): number;
 }

@@ -16,4 +16,5 @@ export const plainKernels: Kernels = {
   swapBytes: (bytes, unit) => swapBytes(wordsOf(bytes), 0, bytes.length, unit),
   crc32c,
   blocks: undefined,
+  zstd: undefined,
 };

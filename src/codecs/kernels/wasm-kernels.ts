@@ -99,5 +99,17 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     blocks: wasmBlocks(wasm),
+
+    zstd: {
+      maxSize: MOST_MEMORY,
+
+      decode(frame, target) {
+        const [from = 0, to = 0] = wasm.layOut(frame.length, target.length);
+        wasm.bytes.set(frame, from);
+        const size = wasm.exports.zstdDecode(from, from + frame.length, to, to + target.length);
+        if (size > 0) target.set(wasm.bytes.subarray(to, to + size));
+        return size;
+      },
+    },
   };
 }

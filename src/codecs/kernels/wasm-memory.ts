@@ -19,6 +19,7 @@ export interface WasmExports {
   lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
   crc32c(crc: number, source: number, length: number): number;
+  zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
 }
 
 /** What is done piece by piece takes pieces that stay in the processor's nearer caches. */

@@ -20,7 +20,7 @@ describe("help", () => {
   it.each(commandNames)("gives examples of %s that parse", async (name) => {
     const command = await loadCommand(name);
     for (const { line } of command.examples) {
-      const [first, ...args] = line.replace(/ \|.*$/, "").split(" ");
+      const [first, ...args] = line.replace(/ [|>].*$/, "").split(" ");
       expect(first).toBe(name);
       expect(() => parseCommandLine(args, { ...command, operands: [1, 2] })).not.toThrow();
     }

@@ -1,7 +1,7 @@
-import { ZarrflowError } from "../../../util/errors.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import { xxh64 } from "../../kernels/xxh64.ts";
 import type { ZstdBackend } from "./backend.ts";
+import { limitHeld } from "./limit-held.ts";
 
 /** The module's memory ends at 2 GiB, and it does not notice when it cannot get what it asks for. */
 const MAX_HELD = 2 ** 30;
@@ -15,7 +15,7 @@ export async function loadWasmZstd(): Promise<ZstdBackend> {
   await isLoaded;
   return {
     decodeFrame(frame, target) {
-      limit(frame.length + target.length);
+      limitHeld(frame.length + target.length, MAX_HELD);
       try {
         const decoded = decompress(frame, target.length);
         target.set(decoded);
@@ -25,7 +25,7 @@ export async function loadWasmZstd(): Promise<ZstdBackend> {
       }
     },
     encode(source, target, level, checksum) {
-      limit(source.length + compressBound(source.length));
+      limitHeld(source.length + compressBound(source.length), MAX_HELD);
       const frame = compress(source, level);
       const size = frame.length + (checksum ? CHECKSUM_SIZE : 0);
       if (size > target.length) return 0;
@@ -41,12 +41,4 @@ function appendChecksum(target: Uint8Array, frameSize: number, content: Uint8Arr
   const words = wordsOf(target);
   words.setUint8(DESCRIPTOR, words.getUint8(DESCRIPTOR) | CHECKSUM_FLAG);
   words.setUint32(frameSize, Number(xxh64(content) & 0xffff_ffffn), true);
-}
-
-function limit(bytes: number): void {
-  if (bytes <= MAX_HELD) return;
-  throw new ZarrflowError("resource-limit", "zstd takes at most 1 GiB a chunk, encoded and decoded", {
-    expected: MAX_HELD,
-    found: bytes,
-  });
 }

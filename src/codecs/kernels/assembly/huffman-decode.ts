@@ -8,21 +8,12 @@ const MAX_WEIGHT: u32 = 11;
 /** Weights are themselves coded by tables of 2^6 states at most. */
 const WEIGHTS_LOG: u32 = 6;
 const SYMBOLS_A_WORD = 5;
-/** Literals that are worth a table of pairs: so many bits a symbol at most, so many symbols at least. */
-const PAIR_BITS: u32 = 3;
-const PAIR_LEAST: usize = 2048;
-
 const WEIGHTS = memory.data(256 + 8, 16);
 const WEIGHT_STATES = memory.data(4 << WEIGHTS_LOG, 16);
 const RANKS = memory.data(4 * 16, 16);
 /** For each word of `log` bits its first symbol, and the bits that it takes. */
 const SYMBOLS = memory.data(1 << MAX_LOG, 16);
 const LENGTHS = memory.data(1 << MAX_LOG, 16);
-/**
- * The same for up to two symbols: the bits that they take, both, and how many they are, a byte each. The bits come
- * first so that entries can be shifted by as they are, and added up, five of them without a carry.
- */
-const PAIRS = memory.data(4 << MAX_LOG, 16);
 
 /** Bits of the table at hand; 0 when there is none. */
 let log: u32 = 0;
@@ -143,19 +134,6 @@ function countRank(weight: u32): void {
   store<u32>(RANKS + (weight << 2), load<u32>(RANKS + (weight << 2)) + 1);
 }
 
-function fillPairs(): void {
-  const size: u32 = 1 << log;
-  for (let word: u32 = 0; word < size; word++) {
-    const bits = <u32>load<u8>(word, LENGTHS);
-    const second = (word << bits) & (size - 1);
-    const both = bits + <u32>load<u8>(second, LENGTHS);
-    const symbol = <u32>load<u8>(word, SYMBOLS) << 8;
-    const entry =
-      both > log ? symbol | bits | (1 << 24) : symbol | (<u32>load<u8>(second, SYMBOLS) << 16) | both | (2 << 24);
-    store<u32>(PAIRS + (word << 2), entry);
-  }
-}
-
 /** Decodes exactly `size` literals from one stream, or from four behind their sizes. Returns whether they were whole. */
 export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, size: usize, streams: u32): bool {
   if (streams == 1) {
@@ -184,39 +162,15 @@ export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, si
   let t2 = end1;
   let t3 = end2;
   const shift = <u64>(64 - log);
-  if (size >= PAIR_LEAST && <u32>(sourceEnd - source) << 3 < <u32>size * PAIR_BITS) {
-    fillPairs();
-    while (
-      t0 + 2 * SYMBOLS_A_WORD <= end0 &&
-      t1 + 2 * SYMBOLS_A_WORD <= end1 &&
-      t2 + 2 * SYMBOLS_A_WORD <= end2 &&
-      t3 + 2 * SYMBOLS_A_WORD <= end3 &&
-      min(min(left0, left1), min(left2, left3)) >= 64
-    ) {
-      const step0 = fivePairs(nextBits(start0, left0), shift, t0);
-      const step1 = fivePairs(nextBits(start1, left1), shift, t1);
-      const step2 = fivePairs(nextBits(start2, left2), shift, t2);
-      const step3 = fivePairs(nextBits(start3, left3), shift, t3);
-      t0 = <usize>step0;
-      left0 -= <i32>(step0 >> 32);
-      t1 = <usize>step1;
-      left1 -= <i32>(step1 >> 32);
-      t2 = <usize>step2;
-      left2 -= <i32>(step2 >> 32);
-      t3 = <usize>step3;
-      left3 -= <i32>(step3 >> 32);
-    }
-  } else {
-    while (t3 + SYMBOLS_A_WORD <= end3 && min(min(left0, left1), min(left2, left3)) >= 64) {
-      left0 -= fiveSingles(nextBits(start0, left0), shift, t0);
-      left1 -= fiveSingles(nextBits(start1, left1), shift, t1);
-      left2 -= fiveSingles(nextBits(start2, left2), shift, t2);
-      left3 -= fiveSingles(nextBits(start3, left3), shift, t3);
-      t0 += SYMBOLS_A_WORD;
-      t1 += SYMBOLS_A_WORD;
-      t2 += SYMBOLS_A_WORD;
-      t3 += SYMBOLS_A_WORD;
-    }
+  while (t3 + SYMBOLS_A_WORD <= end3 && min(min(left0, left1), min(left2, left3)) >= 64) {
+    left0 -= fiveSingles(nextBits(start0, left0), shift, t0);
+    left1 -= fiveSingles(nextBits(start1, left1), shift, t1);
+    left2 -= fiveSingles(nextBits(start2, left2), shift, t2);
+    left3 -= fiveSingles(nextBits(start3, left3), shift, t3);
+    t0 += SYMBOLS_A_WORD;
+    t1 += SYMBOLS_A_WORD;
+    t2 += SYMBOLS_A_WORD;
+    t3 += SYMBOLS_A_WORD;
   }
   return (
     decodeStream(start0, left0, t0, end0) &&
@@ -227,35 +181,9 @@ export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, si
 }
 
 /**
- * Decodes the symbols of five entries. Returns the place behind them, and in the upper half the bits taken. One stream
- * after the other needs few registers; the processor finds what can be done at once.
+ * Decodes five symbols. Returns the bits taken. One stream after the other needs few registers; the processor finds
+ * what can be done at once.
  */
-// @ts-ignore: decorator
-@inline
-function fivePairs(word: u64, shift: u64, t: usize): u64 {
-  const a = load<u32>(<usize>(word >> shift) << 2, PAIRS);
-  word <<= <u64>a;
-  store<u16>(t, <u16>(a >> 8));
-  t += <usize>(a >> 24);
-  const b = load<u32>(<usize>(word >> shift) << 2, PAIRS);
-  word <<= <u64>b;
-  store<u16>(t, <u16>(b >> 8));
-  t += <usize>(b >> 24);
-  const c = load<u32>(<usize>(word >> shift) << 2, PAIRS);
-  word <<= <u64>c;
-  store<u16>(t, <u16>(c >> 8));
-  t += <usize>(c >> 24);
-  const d = load<u32>(<usize>(word >> shift) << 2, PAIRS);
-  word <<= <u64>d;
-  store<u16>(t, <u16>(d >> 8));
-  t += <usize>(d >> 24);
-  const e = load<u32>(<usize>(word >> shift) << 2, PAIRS);
-  store<u16>(t, <u16>(e >> 8));
-  t += <usize>(e >> 24);
-  return <u64>t | (<u64>((a + b + c + d + e) & 255) << 32);
-}
-
-/** Decodes five symbols. Returns the bits taken. */
 // @ts-ignore: decorator
 @inline
 function fiveSingles(word: u64, shift: u64, t: usize): i32 {

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Array } from "../../support/v2-store.ts";
+
+const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
+
+describe("zarrflow diff", () => {
+  it("ends with 0 where only the storage differs, which it tells", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), array);
+    await writeV2Array(join(cwd, "b.zarr"), { ...array, chunks: [4, 4] });
+    const { code, stdout, stderr } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: "a.zarr: chunks: [2,3] -> [4,4] (does not count)\n",
+      stderr: "no difference; 1 in how it is stored\n",
+    });
+    expect(await runCli(cwd, "diff", "a.zarr", "b.zarr", "--strict", "--quiet")).toMatchObject({
+      code: 6,
+      stdout: "a.zarr: chunks: [2,3] -> [4,4]\n",
+      stderr: "",
+    });
+  });
+
+  it("ends with 6 where values differ, and tells the first one and how many", async () => {
+    const cwd = await testFolder();
+    const items = ramp(24);
+    items[10] = Number.NaN;
+    items[23] = -1;
+    await writeV2Array(join(cwd, "a.zarr"), array);
+    await writeV2Array(join(cwd, "b.zarr"), { ...array, items });
+    const { code, stdout, stderr } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    expect({ code, stdout, stderr }).toEqual({
+      code: 6,
+      stdout:
+        'a.zarr: 2 of 24 items differ, the first at (1, 4): 10 -> "NaN", in the chunk of (2, 3) at (0, 3)\n',
+      stderr: "1 difference\n",
+    });
+    const json = await runCli(cwd, "diff", "a.zarr", "b.zarr", "--json");
+    expect(json).toMatchObject({ code: 6, stderr: "" });
+    expect(JSON.parse(json.stdout)).toEqual([
+      {
+        path: "",
+        what: "values",
+        counts: true,
+        a: "10",
+        b: '"NaN"',
+        values: { count: 2, items: 24, first: [1, 4], region: { start: [0, 3], shape: [2, 3] } },
+      },
+    ]);
+  });
+
+  it("gives an empty list as JSON where nothing differs", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a.zarr"), array);
+    const same = await runCli(cwd, "diff", "a.zarr", "a.zarr", "--json");
+    expect(same).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
+  });
+});

@@ -1,0 +1,138 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { convert, type Difference, type DiffOptions, diff, rechunk } from "../../src/index.ts";
+import { testFolder } from "../support/cli.ts";
+import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
+
+const array: V2Array = {
+  shape: [300, 400],
+  chunks: [70, 90],
+  dtype: "<f4",
+  items: ramp(120_000),
+  dimensions: ["y", "x"],
+  attributes: { units: "K", limits: [0, 1] },
+  fillValue: 0,
+};
+
+async function differences(a: string, b: string, options: DiffOptions = {}): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for await (const difference of diff(a, b, options)) found.push(difference);
+  return found;
+}
+
+describe("metadata", () => {
+  it.each<{ change: Partial<V2Array>; what: string; a: unknown; b: unknown }>([
+    { change: { fillValue: 1 }, what: "fill value", a: "0", b: "1" },
+    { change: { fillValue: null }, what: "fill value", a: "0", b: null },
+    { change: { dimensions: ["y", "z"] }, what: "dimension names", a: ["y", "x"], b: ["y", "z"] },
+    { change: { attributes: { units: "K" } }, what: "attribute", a: [0, 1], b: undefined },
+    { change: { attributes: { units: "K", limits: [0, 2] } }, what: "attribute", a: [0, 1], b: [0, 2] },
+    { change: { dtype: "<i4" }, what: "data type", a: "float32", b: "int32" },
+    { change: { shape: [400, 300] }, what: "shape", a: [300, 400], b: [400, 300] },
+  ])("tells $what from $a to $b", async ({ change, what, a, b }) => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a"), array);
+    await writeV2Array(join(cwd, "b"), { ...array, ...change });
+    const found = await differences(join(cwd, "a"), join(cwd, "b"));
+    expect(found).toEqual([expect.objectContaining({ path: "", what, counts: true, a, b })]);
+  });
+
+  it("takes numbers of attributes by their value, and names in any order", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a"), { ...array, attributes: {} });
+    await writeV2Array(join(cwd, "b"), { ...array, attributes: {} });
+    await writeFile(join(cwd, "a/.zattrs"), '{"x": 1.0, "y": {"p": 1, "q": [2]}}');
+    await writeFile(join(cwd, "b/.zattrs"), '{"y": {"q": [2e0], "p": 1}, "x": 1}');
+    expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([]);
+  });
+
+  it("tells nodes that only one has, and an array where a group is", async () => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "a"), { one: array, two: array });
+    await writeV2Group(join(cwd, "b"), { two: array, "one/inner": array });
+    const found = await differences(join(cwd, "a"), join(cwd, "b"));
+    expect(found.map(({ path, what, a, b }) => ({ path, what, a, b }))).toEqual([
+      { path: "one", what: "node", a: "array", b: "group" },
+      { path: "one/inner", what: "node", a: undefined, b: "array" },
+    ]);
+  });
+});
+
+describe("values", () => {
+  it("are the same whatever chunks, codecs and dialect, within a small budget", async () => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "a"), { t: array });
+    await rechunk(join(cwd, "a"), join(cwd, "b"), { chunks: { y: 300, x: 20 }, codec: "zstd" });
+    await convert(join(cwd, "b"), join(cwd, "c"), { to: "v3" });
+    const events: number[] = [];
+    const found = await differences(join(cwd, "a"), join(cwd, "c"), {
+      maxMemory: 300_000,
+      onEvent: ({ bytes }) => events.push(bytes),
+    });
+    expect(found.map(({ what, counts }) => ({ what, counts }))).toEqual([
+      { what: "dialect", counts: false },
+      { what: "dialect", counts: false },
+      { what: "chunks", counts: false },
+      { what: "codecs", counts: false },
+    ]);
+    expect(events.at(-1)).toBe(480_000);
+    expect(events.length).toBeGreaterThan(1);
+    const strict = await differences(join(cwd, "a"), join(cwd, "c"), { strict: true });
+    expect(strict.every(({ counts }) => counts)).toBe(true);
+  });
+
+  it("that differ are counted over all slabs, the first one named", async () => {
+    const cwd = await testFolder();
+    const items = ramp(120_000);
+    for (const at of [30_117, 30_118, 119_999]) items[at] = -at;
+    await writeV2Array(join(cwd, "a"), array);
+    await writeV2Array(join(cwd, "b"), { ...array, items, chunks: [300, 30] });
+    for (const maxMemory of [250_000, 256e6]) {
+      const found = await differences(join(cwd, "a"), join(cwd, "b"), { maxMemory });
+      expect(found.filter(({ what }) => what === "values")).toEqual([
+        expect.objectContaining({
+          a: "30117",
+          b: "-30117",
+          values: {
+            count: 3,
+            items: 120_000,
+            first: [75, 117],
+            region: { start: [70, 90], shape: [70, 90] },
+          },
+        }),
+      ]);
+    }
+  });
+
+  it("of text are compared by length and bytes", async () => {
+    const cwd = await testFolder();
+    const text = { shape: [3], chunks: [3], dtype: "|O" };
+    await writeV2Array(join(cwd, "a"), { ...text, items: ["ab", "c", ""] });
+    await writeV2Array(join(cwd, "b"), { ...text, items: ["a", "bc", ""] });
+    expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([
+      expect.objectContaining({ a: '"ab"', b: '"a"', values: expect.objectContaining({ count: 2 }) }),
+    ]);
+  });
+
+  it("of a scalar and of an empty array are compared, too", async () => {
+    const cwd = await testFolder();
+    const scalar = { shape: [], chunks: [], dtype: "<f4" };
+    const empty = { shape: [0, 3], chunks: [1, 3], dtype: "<f4", items: ramp(0) };
+    await writeV2Group(join(cwd, "a"), { s: { ...scalar, items: ramp(1) }, e: empty });
+    await writeV2Group(join(cwd, "b"), { s: { ...scalar, items: Float32Array.of(5) }, e: empty });
+    expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([
+      expect.objectContaining({ path: "s", a: "0", b: "5" }),
+    ]);
+  });
+
+  it("need the budget that the error names", async () => {
+    const cwd = await testFolder();
+    await writeV2Array(join(cwd, "a"), array);
+    await writeV2Array(join(cwd, "b"), { ...array, chunks: [300, 400] });
+    const failure = await differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: 100 }).catch((e) => e);
+    expect(failure).toMatchObject({ code: "budget-too-small" });
+    const needed = Number(/at least (\d+) bytes/.exec(failure.message)?.[1]);
+    expect(await differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: needed })).toHaveLength(1);
+  });
+});

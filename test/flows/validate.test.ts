@@ -1,0 +1,220 @@
+import { mkdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { convert, type ValidateFinding, type ValidateOptions, validate } from "../../src/index.ts";
+import { buildZip } from "../stores/zip/build-zip.ts";
+import { testFolder } from "../support/cli.ts";
+import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
+
+const array: V2Array = {
+  shape: [4, 6],
+  chunks: [2, 3],
+  dtype: "<f4",
+  items: ramp(24),
+  dimensions: ["y", "x"],
+};
+
+async function findings(url: string, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
+  const found: ValidateFinding[] = [];
+  for await (const finding of validate(url, options)) found.push(finding);
+  return found;
+}
+
+/** What was found beside that nothing is consolidated. */
+async function faults(url: string, options?: ValidateOptions): Promise<ValidateFinding[]> {
+  return (await findings(url, options)).filter(({ what }) => what !== "no-consolidated");
+}
+
+async function group(arrays: Readonly<Record<string, V2Array>> = { t: array }): Promise<string> {
+  const folder = join(await testFolder(), "g.zarr");
+  await writeV2Group(folder, arrays);
+  return folder;
+}
+
+describe("a hierarchy that is in order", () => {
+  it("has no findings but that nothing is consolidated", async () => {
+    expect(await findings(await group(), { deep: true })).toEqual([
+      expect.objectContaining({ level: "info", what: "no-consolidated" }),
+    ]);
+  });
+
+  it("has none where it is one array", async () => {
+    const folder = join(await testFolder(), "a.zarr");
+    await writeV2Array(folder, { ...array, shape: [], chunks: [], items: ramp(1), dimensions: [] });
+    expect(await findings(folder, { deep: true })).toEqual([]);
+  });
+});
+
+describe("metadata", () => {
+  it("that cannot be read are an error, and the others are still looked at", async () => {
+    const folder = await group({ t: array, u: array });
+    await writeFile(join(folder, "t/.zarray"), "{");
+    await rm(join(folder, "u/0.0"));
+    await writeFile(join(folder, "u/0.9"), "");
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "error", what: "metadata", path: "t", key: "t/.zarray" }),
+      expect.objectContaining({ level: "warning", what: "outside-grid", path: "u", key: "u/0.9" }),
+    ]);
+  });
+
+  it("of the root that cannot be read are an error, too", async () => {
+    const folder = await group();
+    await writeFile(join(folder, ".zgroup"), '{"zarr_format": 7}');
+    expect(await findings(folder)).toEqual([expect.objectContaining({ level: "error", what: "metadata" })]);
+  });
+
+  it("that readers go on over are a warning", async () => {
+    const folder = await group();
+    await writeFile(join(folder, "t/.zattrs"), '{"missing": NaN}');
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "warning", what: "metadata", path: "t", pointer: "/missing" }),
+    ]);
+  });
+
+  it("are missed of ancestors, and of attributes that describe nothing", async () => {
+    const folder = await group({ "a/b/t": array });
+    await mkdir(join(folder, "lone"));
+    await writeFile(join(folder, "lone/.zattrs"), "{}");
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "warning", what: "implied-group", path: "a" }),
+      expect.objectContaining({ level: "warning", what: "implied-group", path: "a/b" }),
+      expect.objectContaining({ level: "warning", what: "lone-attributes", path: "lone" }),
+    ]);
+  });
+
+  it("inside an array, and of another dialect, are a warning", async () => {
+    const folder = await group();
+    await writeV2Array(join(folder, "t/inner"), array);
+    await writeFile(join(folder, "t/zarr.json"), "{}");
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "warning", what: "inside-array", path: "t/inner" }),
+      expect.objectContaining({ level: "warning", what: "foreign-document", key: "t/zarr.json" }),
+    ]);
+  });
+});
+
+describe("consolidated metadata", () => {
+  async function consolidated(): Promise<string> {
+    const folder = await group({ t: array, u: array });
+    const document = async (key: string) => [key, JSON.parse(await readFile(join(folder, key), "utf8"))];
+    const keys = [".zgroup", ".zattrs", "t/.zarray", "t/.zattrs", "u/.zarray", "u/.zattrs"];
+    const metadata = Object.fromEntries(await Promise.all(keys.map(document)));
+    await writeFile(join(folder, ".zmetadata"), JSON.stringify({ metadata, zarr_consolidated_format: 1 }));
+    return folder;
+  }
+
+  it("that are true are in order", async () => {
+    expect(await findings(await consolidated())).toEqual([]);
+  });
+
+  it("of v3 that are true are in order, and stale ones an error", async () => {
+    const folder = await consolidated();
+    const target = join(folder, "../v3.zarr");
+    await convert(folder, target, { to: "v3" });
+    expect(await findings(target)).toEqual([]);
+    const document = await readFile(join(target, "u/zarr.json"), "utf8");
+    await writeFile(join(target, "u/zarr.json"), document.replace('"y"', '"z"'));
+    expect(await findings(target)).toEqual([
+      expect.objectContaining({ level: "error", what: "stale-consolidated", path: "", key: "u/zarr.json" }),
+    ]);
+  });
+
+  it("are stale when nodes come, go or change", async () => {
+    const folder = await consolidated();
+    await writeV2Array(join(folder, "new"), { ...array, dimensions: [], attributes: { a: 1 } });
+    await rm(join(folder, "t"), { recursive: true });
+    await writeFile(join(folder, "u/.zattrs"), '{"_ARRAY_DIMENSIONS": ["y", "z"]}');
+    const error = { level: "error", what: "stale-consolidated", path: "" };
+    expect(await findings(folder)).toEqual([
+      { ...error, key: "new/.zattrs", count: 2, message: expect.stringContaining("lack it") },
+      { ...error, key: "t/.zarray", count: 2, message: expect.stringContaining("not there") },
+      { ...error, key: "u/.zattrs", message: expect.stringContaining("something else") },
+    ]);
+  });
+
+  it("that are broken are an error", async () => {
+    const folder = await consolidated();
+    await writeFile(join(folder, ".zmetadata"), "[]");
+    expect(await findings(folder)).toEqual([
+      expect.objectContaining({ level: "error", what: "stale-consolidated", key: ".zmetadata" }),
+    ]);
+  });
+
+  it("that are the only ones are a warning", async () => {
+    const folder = await consolidated();
+    for (const key of [".zgroup", ".zattrs", "t/.zarray", "t/.zattrs", "u/.zarray", "u/.zattrs"]) {
+      await rm(join(folder, key));
+    }
+    expect(await findings(folder)).toEqual([expect.objectContaining({ level: "warning", what: "metadata" })]);
+  });
+});
+
+describe("keys", () => {
+  it("that belong to nothing are told together, those of the grid's outside as a warning", async () => {
+    const folder = await group();
+    for (const key of ["t/notes", "t/sub/notes", "t/2.0", "t/0.2", "README"]) {
+      await mkdir(join(folder, "t/sub"), { recursive: true });
+      await writeFile(join(folder, key), "x");
+    }
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "info", what: "unknown-key", path: "", key: "README" }),
+      expect.objectContaining({ level: "warning", what: "outside-grid", path: "t", key: "t/0.2", count: 2 }),
+      expect.objectContaining({ level: "info", what: "unknown-key", path: "t", key: "t/notes", count: 2 }),
+    ]);
+  });
+
+  it("that are written with another separator are a warning", async () => {
+    const folder = await group();
+    await mkdir(join(folder, "t/1"));
+    await rename(join(folder, "t/1.0"), join(folder, "t/1/0"));
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "warning", what: "other-separator", path: "t", key: "t/1/0" }),
+    ]);
+  });
+});
+
+describe("chunks", () => {
+  it("of a wrong length are found without decoding where all have one", async () => {
+    const folder = await group();
+    await truncate(join(folder, "t/1.1"), 5);
+    expect(await faults(folder)).toEqual([
+      expect.objectContaining({ level: "error", what: "chunk-size", path: "t", key: "t/1.1" }),
+    ]);
+  });
+
+  it("that cannot be decoded are found when every one is", async () => {
+    const folder = await group({ t: { ...array, compressor: { id: "zlib", level: 1 } } });
+    expect(await faults(folder)).toEqual([]);
+    const events: number[] = [];
+    const found = await faults(folder, { deep: true, onEvent: ({ bytes }) => events.push(bytes) });
+    expect(found.map(({ what, key }) => `${what} ${key}`).sort()).toEqual(
+      ["0.0", "0.1", "1.0", "1.1"].map((key) => `broken-chunk t/${key}`),
+    );
+    expect(Math.max(...events)).toBe(96);
+    await truncate(join(folder, "t/0.0"), 0);
+    expect(await faults(folder)).toEqual([expect.objectContaining({ what: "chunk-size", key: "t/0.0" })]);
+  });
+
+  it("of codecs that are not known are told once", async () => {
+    const folder = await group({ t: { ...array, compressor: { id: "my-codec" } } });
+    expect(await faults(folder, { deep: true })).toEqual([
+      expect.objectContaining({ level: "warning", what: "metadata", path: "t" }),
+    ]);
+  });
+});
+
+describe("a zip", () => {
+  it("tells of entries that occur twice", async () => {
+    const folder = await testFolder();
+    const document = new TextEncoder().encode(JSON.stringify({ zarr_format: 2 }));
+    const entries = [1, 2].map(() => ({ name: ".zgroup", bytes: document }));
+    await writeFile(join(folder, "g.zip"), buildZip(entries));
+    expect(await faults(join(folder, "g.zip"))).toEqual([
+      expect.objectContaining({ level: "warning", what: "zip-entry", key: ".zgroup" }),
+    ]);
+  });
+});
+
+it("fails with not-found where nothing is", async () => {
+  await expect(findings(join(await testFolder(), "no.zarr"))).rejects.toMatchObject({ code: "not-found" });
+});
