@@ -15,6 +15,8 @@ import type { Documents, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { parseFillV3 } from "../meta/fill-value-v3.ts";
 import { padBytes, zeroElement } from "../meta/fill-values.ts";
+import { parseV2Codec } from "../meta/v2-codec.ts";
+import { parseV3Codec, writeV3Codec } from "../meta/v3-codec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
@@ -140,10 +142,20 @@ function codecsOf({ codec, codecs, order, shape }: NewArray, { dataType, endian 
       hint: "Give one or the other.",
     });
   }
-  const listed = codecs?.map(normalConfig) ?? usualCodecs(codec, order, shape.length);
+  const listed = codecs?.map(codecOf) ?? usualCodecs(codec, order, shape.length);
   if (listed.some(({ name }) => TO_BYTES.includes(name))) return listed;
   const start = listed.findLastIndex(({ name }) => name === "transpose") + 1;
   return listed.toSpliced(start, 0, toBytes(dataType, endian));
+}
+
+/** A codec in its normal form; one that no dialect knows, which is the caller's, stays as it was stated. */
+function codecOf(json: CodecJson, index: number): CodecConfig {
+  const normal = normalConfig(json);
+  if (writeV3Codec(normal, 1) !== undefined) return normal;
+  const isOfV2 = typeof json === "object" && "id" in json;
+  return isOfV2
+    ? parseV2Codec(fromPlain(json), `/filters/${index}`)
+    : parseV3Codec(fromPlain(json), `/codecs/${index}`);
 }
 
 function usualCodecs(codec = "zstd", order: "C" | "F" = "C", rank: number): CodecConfig[] {

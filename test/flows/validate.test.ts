@@ -121,7 +121,7 @@ describe("consolidated metadata", () => {
 
   it("are stale when nodes come, go or change", async () => {
     const folder = await consolidated();
-    await writeV2Array(join(folder, "new"), { ...array, dimensions: [], attributes: { a: 1 } });
+    await writeV2Array(join(folder, "new"), array);
     await rm(join(folder, "t"), { recursive: true });
     await writeFile(join(folder, "u/.zattrs"), '{"_ARRAY_DIMENSIONS": ["y", "z"]}');
     const error = { level: "error", what: "stale-consolidated", path: "" };
@@ -207,7 +207,7 @@ describe("a zip", () => {
   it("tells of entries that occur twice", async () => {
     const folder = await testFolder();
     const document = new TextEncoder().encode(JSON.stringify({ zarr_format: 2 }));
-    const entries = [1, 2].map(() => ({ name: ".zgroup", bytes: document }));
+    const entries = [1, 2].map(() => ({ name: ".zgroup", data: document }));
     await writeFile(join(folder, "g.zip"), buildZip(entries));
     expect(await faults(join(folder, "g.zip"))).toEqual([
       expect.objectContaining({ level: "warning", what: "zip-entry", key: ".zgroup" }),

@@ -78,6 +78,5 @@ export function valuesOf(count: number, itemSize: number, seed: number): Uint8Ar
     return state >>> 24;
   };
   const values = Uint8Array.from({ length: count * itemSize }, next);
-  if (seed % 3 === 0) values.forEach((_, i) => values.fill((i % itemSize) + 1, i, i + 1));
-  return values;
+  return seed % 3 === 0 ? values.map((_, i) => (i % itemSize) + 1) : values;
 }

@@ -6,6 +6,7 @@ import { encodeChunks, regrid, writeChunks } from "../../src/streams/index.ts";
 import { streamFrom } from "../../src/util/web-streams.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { deferred, failOnUnhandledRejections, rejection, settle } from "../streams/support.ts";
+import { keysOf } from "./keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
@@ -118,7 +119,7 @@ describe("append", () => {
     const log = withRequestLog(store, ({ operation }) => {
       if (operation === "set") written++;
     });
-    const writer = await create(log, { ...movie, writeEmpty: true, chunks: [4, 2, 3] } as typeof movie);
+    const writer = await create(log, { ...movie, chunks: [4, 2, 3] });
     const ahead: number[] = [];
     const counted = async function* () {
       for (const [i, frame] of [...frames(100)].entries()) {
@@ -204,9 +205,3 @@ test("placeFrames is a stage of its own, before regrid with `growing`", async ()
   await writer.close();
   expect(await timesOf(target)).toEqual(upTo(7));
 });
-
-async function keysOf(store: MemoryStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
-}

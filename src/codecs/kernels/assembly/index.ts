@@ -5,6 +5,7 @@ export { lz4Decode, lz4Encode } from "./lz4";
 export { shuffle, unshuffle } from "./shuffle";
 export { swapBytes } from "./swap";
 export { zstdDecode } from "./zstd-decode";
+export { zstdEncode } from "./zstd-encode";
 
 /** Where the memory begins that the kernels do not use themselves. */
 export const heapBase: usize = __heap_base;

@@ -1,0 +1,47 @@
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Array } from "../../support/v2-store.ts";
+
+async function array(): Promise<string> {
+  const cwd = await testFolder();
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) });
+  return cwd;
+}
+
+describe("zarrflow validate", () => {
+  it("ends with 0 where nothing is wrong, and where there is only something to know", async () => {
+    const cwd = await array();
+    const sound = await runCli(cwd, "validate", "a.zarr", "--deep");
+    expect(sound).toMatchObject({ code: 0, stdout: "", stderr: "nothing is wrong\n" });
+    await writeFile(join(cwd, "a.zarr/notes\u001b"), "");
+    expect(await runCli(cwd, "validate", "a.zarr")).toMatchObject({
+      code: 0,
+      stdout: "info     a.zarr (key notes\\u{1b}): is neither a chunk nor a document\n",
+      stderr: "0 errors, 0 warnings, 1 to know\n",
+    });
+    expect(await runCli(cwd, "validate", "a.zarr", "--json")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("ends with 1 where something is wrong, a line each", async () => {
+    const cwd = await array();
+    await truncate(join(cwd, "a.zarr/1"), 3);
+    await writeFile(join(cwd, "a.zarr/2"), "");
+    await writeFile(join(cwd, "a.zarr/3"), "");
+    const { code, stdout, stderr } = await runCli(cwd, "validate", "a.zarr");
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: `error    a.zarr (key 1): the chunk has 3 bytes, and not 8
+warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array grows
+`,
+      stderr: "1 error, 1 warning, 0 to know\n",
+    });
+    const json = await runCli(cwd, "validate", "a.zarr", "--json", "--quiet");
+    expect(json).toMatchObject({ code: 1, stderr: "" });
+    expect(JSON.parse(json.stdout)).toEqual([
+      expect.objectContaining({ level: "error", what: "chunk-size", key: "1" }),
+      expect.objectContaining({ level: "warning", what: "outside-grid", count: 2 }),
+    ]);
+  });
+});

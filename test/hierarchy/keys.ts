@@ -1,0 +1,26 @@
+import { readdirSync } from "node:fs";
+import type { ListableStore } from "../../src/stores/store.ts";
+
+/** All keys of a store. */
+export async function keysOf(store: ListableStore): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list("")) keys.push(key);
+  return keys;
+}
+
+/** All files and folders below a folder, with a slash behind folders; those of a run under way too. */
+export function everythingIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map(
+      (entry) =>
+        `${entry.parentPath.slice(folder.length + 1)}/${entry.name}`.replace(/^\//, "") +
+        (entry.isDirectory() ? "/" : ""),
+    )
+    .sort();
+}
+
+/** The JSON document at a key. */
+export async function jsonAt(store: { get(key: string): Promise<Uint8Array | undefined> }, key: string) {
+  const bytes = await store.get(key);
+  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+}
