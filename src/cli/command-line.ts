@@ -88,7 +88,7 @@ function unknownFlag(rawName: string, names: readonly string[]): ZarrflowError {
 }
 
 function notAChoice(name: string, value: string, choices: readonly string[]): ZarrflowError {
-  const near = nearestName(value, choices);
+  const near = value.length > 2 ? nearestName(value, choices) : undefined;
   return invalid(
     `\`${value}\` is nothing that --${name} can be`,
     near ? `did you mean \`${near}\`?` : `it can be ${choices.join(", ")}`,

@@ -1,5 +1,4 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -9,7 +8,7 @@ import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
 import type { ReadEvent } from "./events.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, type PlanOptions } from "./flow.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
 export type { Difference } from "./diff/difference.ts";
 
@@ -39,18 +38,27 @@ export async function* diff(
   b: FlowSource,
   options: DiffOptions = {},
 ): AsyncGenerator<Difference> {
-  const [nodes, others] = [await nodesOf(a, options), await nodesOf(b, options)];
-  const paths = [...new Set([...nodes.keys(), ...others.keys()])].sort(compareUtf8);
-  for (const path of paths) {
-    for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
-      yield { path, ...found, counts: found.counts || options.strict === true };
+  const left = await openSource(a, options);
+  try {
+    const right = await openSource(b, options);
+    try {
+      const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
+      const paths = [...new Set([...nodes.keys(), ...others.keys()])].sort(compareUtf8);
+      for (const path of paths) {
+        for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
+          yield { path, ...found, counts: found.counts || options.strict === true };
+        }
+      }
+    } finally {
+      await right.close();
     }
+  } finally {
+    await left.close();
   }
 }
 
 /** A node and all below it by their paths from there. */
-async function nodesOf(source: FlowSource, { signal }: PlanOptions): Promise<Map<string, ZarrNode>> {
-  const root = typeof source === "string" ? await open(source, { signal }) : source;
+async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<string, ZarrNode>> {
   const nodes = new Map<string, ZarrNode>([["", root]]);
   if (root.kind === "array") return nodes;
   for await (const node of walk(root, { signal })) {
@@ -67,7 +75,8 @@ async function* compareNodes(
 ): AsyncGenerator<Omit<Difference, "path">> {
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
-  yield* compareMetadata(a, b);
+  // All nodes of a hierarchy have the dialect of its root.
+  for (const found of compareMetadata(a, b)) if (found.what !== "dialect" || path === "") yield found;
   if (a.kind !== "array" || b.kind !== "array" || !isComparable(a, b)) return;
   const found = await valuesOf(a, b, path, options);
   if (found === undefined) return;

@@ -83,7 +83,7 @@ export class Slice {
    *
    * @throws `unsupported-operation` for strings and objects, which have no fixed size.
    */
-  bytes(): ReadableStream<Uint8Array> {
+  bytes(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return streamFrom(this.#pieces());
   }
 
@@ -126,7 +126,7 @@ export class Slice {
     }
   }
 
-  async *#pieces(): AsyncGenerator<Uint8Array> {
+  async *#pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for await (const { data } of this.slabs()) {
       if (data.kind === "variable") {
         throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {

@@ -1,5 +1,4 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { open } from "../hierarchy/open.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Listed, type Store } from "../stores/store.ts";
 import type { ZipFinding } from "../stores/zip/read-directory.ts";
@@ -8,7 +7,7 @@ import { TransformStream } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, type PlanOptions } from "./flow.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
@@ -40,32 +39,46 @@ export async function* validate(
   source: FlowSource,
   options: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
-  const { io = DEFAULT_IO, signal } = options;
-  const root = await openRoot(source, options);
-  if (!("kind" in root)) return yield root;
-  const { store } = root;
-  yield* zipFindings(store, root.path);
-  if (root.consolidated || !isListable(store)) {
-    const read = await walkNodes(root, { io, signal });
-    yield* read.findings;
-    yield isListable(store) ? onlyConsolidated(root.path) : notListed(root.path);
-    if (isListable(store)) yield* keyFindings(root, store, read, options);
-    return;
+  const opened = await openRoot(source, options);
+  if (!("root" in opened)) return yield opened;
+  try {
+    yield* rootFindings(opened.root, options);
+  } finally {
+    await opened.close();
   }
-  const read = await readNodes(root, store, { io, signal });
-  yield* read.findings;
-  yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
-  yield* keyFindings(root, store, read, options);
 }
 
-async function openRoot(source: FlowSource, { signal }: PlanOptions): Promise<ZarrNode | ValidateFinding> {
-  if (typeof source !== "string") return source;
+/** The source, opened; or what keeps it from being. */
+async function openRoot(
+  source: FlowSource,
+  options: PlanOptions,
+): Promise<Awaited<ReturnType<typeof openSource>> | ValidateFinding> {
   try {
-    return await open(source, { signal });
+    return await openSource(source, options);
   } catch (error) {
     if (!isZarrflowError(error) || !isFault(error)) throw error;
     return faultFinding(error, "metadata", error.details.path ?? "");
   }
+}
+
+async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
+  const { io = DEFAULT_IO, signal } = options;
+  const { store } = root;
+  yield* zipFindings(store, root.path);
+  if (!isListable(store)) {
+    yield* (await walkNodes(root, { io, signal })).findings;
+    yield notListed(root.path);
+    return;
+  }
+  const read = await readNodes(root, store, { io, signal });
+  // Where no other node has documents, consolidated metadata may tell of some.
+  const told = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
+  const areOnlyTold = root.consolidated !== undefined || told.nodes.size > read.nodes.size;
+  const known = areOnlyTold ? { ...told, broken: read.broken } : read;
+  yield* known.findings;
+  if (areOnlyTold) yield onlyConsolidated(root.path);
+  else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
+  yield* keyFindings(root, store, known, options);
 }
 
 function* zipFindings(store: Store, path: string): Generator<ValidateFinding> {

@@ -56,7 +56,10 @@ export interface NewArray extends NewGroup {
   readonly codecs?: readonly CodecJson[];
   /** Order of items inside a chunk; `C` by default: the last dimension runs fastest. */
   readonly order?: "C" | "F";
-  /** What items that were never written read as; 0, or empty, by default. `null` leaves it undefined, in v2 only. */
+  /**
+   * What items that were never written read as; 0, or empty, by default. In v2, where xarray takes all items that
+   * equal it for missing, `null` leaves it undefined; in v3 that is the default.
+   */
   readonly fillValue?: FillOption;
   /** One name a dimension, null for none. */
   readonly dimensionNames?: readonly (string | null)[];
@@ -115,7 +118,9 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
     chunkGrid: { chunkShape: chunkShapeOf(array) },
     chunkKeyEncoding: { name: dialect === "v2" ? "plain" : "default", separator },
     codecs: codecsOf(array, stored),
-    fillValue: { bytes: fillBytes(array.fillValue, dataType) },
+    fillValue: {
+      bytes: dialect === "v2" && array.fillValue === null ? null : fillBytes(array.fillValue, dataType),
+    },
     attributes: asObject(attributes),
     ...(dimensionNames && { dimensionNames }),
   };
@@ -178,9 +183,8 @@ function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecCon
   }
 }
 
-function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array | null {
-  if (fill === null) return null;
-  if (fill === undefined) return zeroElement(dataType);
+function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
+  if (fill === undefined || fill === null) return zeroElement(dataType);
   if (dataType.kind === "fixed-bytes") {
     const bytes = typeof fill === "string" ? new TextEncoder().encode(fill) : fill;
     if (bytes instanceof Uint8Array) return padBytes(bytes, dataType.size, "/fillValue");

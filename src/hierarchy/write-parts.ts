@@ -8,11 +8,13 @@ export function partsInto(writer: ArrayWriter, concurrency: number): WritableStr
   // Whoever writes learns of failures from the writable side.
   readable.pipeTo(new WritableStream()).catch(() => {});
   const parts = writable.getWriter();
-  parts.closed.catch(() => {});
+  const failure = parts.closed.catch((error: unknown) => error);
   const orGiveUp = async (step: Promise<void>): Promise<void> => {
     try {
       await step;
-    } catch (error) {
+    } catch {
+      // To close a stream that has failed fails with an error of its own.
+      const error = await failure;
       await writer.abort(error);
       throw error;
     }

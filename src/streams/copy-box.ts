@@ -15,6 +15,8 @@ interface Loop {
 
 /** From this many bytes on a memmove beats a loop over items. */
 const LONG_RUN_BYTES = 128;
+/** Items on a side of a tile. */
+const TILE = 16;
 
 /**
  * Copies a box of items between two buffers. Values are never looked at: an item is `itemSize` bytes.
@@ -125,9 +127,33 @@ function copyLoops(
     copyRun(source, from, target, to, loop);
   } else if (depth + 2 === loops.length && inner.count === 2 && inner.from === 1 && inner.to === 1) {
     copyPairs(source, from, target, to, loop);
+  } else if (depth + 2 === loops.length && Math.min(loop.count, inner.count) > 1 && turnsRows(loop, inner)) {
+    copyTurned(source, from, target, to, loop, inner);
   } else {
     for (let i = 0; i < loop.count; i++) {
       copyLoops(source, from + i * loop.from, target, to + i * loop.to, loops, depth + 1);
+    }
+  }
+}
+
+/** Whether what lies together on one side lies apart on the other. */
+function turnsRows(outer: Loop, inner: Loop): boolean {
+  return outer.from < inner.from !== outer.to < inner.to;
+}
+
+/** Rows to columns, tile by tile, so that the lines of cache that a tile touches are used while they are there. */
+function copyTurned(source: Items, from: number, target: Items, to: number, outer: Loop, inner: Loop): void {
+  const { from: outerFrom, to: outerTo } = outer;
+  const { from: innerFrom, to: innerTo } = inner;
+  for (let i0 = 0; i0 < outer.count; i0 += TILE) {
+    const iEnd = Math.min(i0 + TILE, outer.count);
+    for (let j0 = 0; j0 < inner.count; j0 += TILE) {
+      const jEnd = Math.min(j0 + TILE, inner.count);
+      for (let i = i0; i < iEnd; i++) {
+        let s = from + i * outerFrom + j0 * innerFrom;
+        let t = to + i * outerTo + j0 * innerTo;
+        for (let j = j0; j < jEnd; j++, s += innerFrom, t += innerTo) target[t] = source[s] as number;
+      }
     }
   }
 }

@@ -72,7 +72,6 @@ describe("values", () => {
     });
     expect(found.map(({ what, counts }) => ({ what, counts }))).toEqual([
       { what: "dialect", counts: false },
-      { what: "dialect", counts: false },
       { what: "chunks", counts: false },
       { what: "codecs", counts: false },
     ]);

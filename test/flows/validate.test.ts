@@ -147,6 +147,18 @@ describe("consolidated metadata", () => {
     }
     expect(await findings(folder)).toEqual([expect.objectContaining({ level: "warning", what: "metadata" })]);
   });
+
+  it("of v3 that are the only ones are a warning, and chunks below are still known", async () => {
+    const folder = await consolidated();
+    const target = join(folder, "../v3.zarr");
+    await convert(folder, target, { to: "v3" });
+    for (const name of ["t", "u"]) await rm(join(target, name, "zarr.json"));
+    await writeFile(join(target, "t/c/0/9"), "");
+    expect(await findings(target, { deep: true })).toEqual([
+      expect.objectContaining({ level: "warning", what: "metadata", path: "" }),
+      expect.objectContaining({ level: "warning", what: "outside-grid", path: "t", key: "t/c/0/9" }),
+    ]);
+  });
 });
 
 describe("keys", () => {
@@ -207,7 +219,7 @@ describe("a zip", () => {
   it("tells of entries that occur twice", async () => {
     const folder = await testFolder();
     const document = new TextEncoder().encode(JSON.stringify({ zarr_format: 2 }));
-    const entries = [1, 2].map(() => ({ name: ".zgroup", data: document }));
+    const entries = [1, 2].map(() => ({ name: ".zgroup", value: document }));
     await writeFile(join(folder, "g.zip"), buildZip(entries));
     expect(await faults(join(folder, "g.zip"))).toEqual([
       expect.objectContaining({ level: "warning", what: "zip-entry", key: ".zgroup" }),

@@ -191,6 +191,18 @@ describe("writeChunks", () => {
     });
   });
 
+  it("removes the key of a chunk without bytes where an older one may lie, when asked", async () => {
+    for (const removeMissing of [false, true]) {
+      const store = new TestStore();
+      const place = placeIn(store);
+      await store.set(place.chunkKey([0]), new Uint8Array(1));
+      const [ref] = vectorRefs(1);
+      if (ref === undefined) throw new Error("one ref");
+      await streamFrom([{ ...ref, bytes: undefined }]).pipeTo(writeChunks(place, { removeMissing }));
+      expect(store.values.size).toBe(removeMissing ? 0 : 1);
+    }
+  });
+
   describe("aborted", () => {
     it("by its writer it ends the running writes, also when no more fit, and waits for them", async () => {
       const store = new TestStore();

@@ -3,6 +3,7 @@ import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { printable } from "../words/printable.ts";
 
 export const command = defineCommand({
   summary: "print the SHA-256 of an array's values, or of each array of a group",
@@ -27,7 +28,8 @@ export const command = defineCommand({
     const digests = digest(url, { ...options, onEvent });
     try {
       if (json) return await writeJsonList(digests, terminal);
-      for await (const { sha256, path } of digests) await terminal.write(`${sha256}  ${path || url}\n`);
+      for await (const { sha256, path } of digests)
+        await terminal.write(`${sha256}  ${printable(path || url)}\n`);
     } finally {
       view.stop();
     }

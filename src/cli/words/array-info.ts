@@ -3,6 +3,7 @@ import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
 import { grouped } from "./count.ts";
 import { toJson } from "./json.ts";
+import { printable } from "./printable.ts";
 import { formatShape } from "./shape.ts";
 
 const ATTRIBUTE_WIDTH = 60;
@@ -17,10 +18,11 @@ export function arrayInfoText(info: ArrayInfo, name: string): string {
     ["size", sizes(info)],
     ...Object.entries(info.attributes as object).map(([attribute, value], i) => [
       i === 0 ? "attributes" : "",
-      `${attribute}: ${shortened(toJson(value))}`,
+      printable(`${attribute}: ${shortened(toJson(value))}`),
     ]),
   ];
-  return `${path || name}  ${dataType} ${formatShape(shape, dimensionNames)}\n${columns(rows)}\n`;
+  const title = `${path || name}  ${dataType} ${formatShape(shape, dimensionNames)}`;
+  return `${printable(title)}\n${columns(rows)}\n`;
 }
 
 function presence({ chunks, chunksPresent }: ArrayInfo): string {

@@ -1,4 +1,5 @@
-import { type ErrorDetails, isZarrflowError } from "../../util/errors.ts";
+import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { printable } from "./printable.ts";
 
 export interface FailureWords {
   /** One line of JSON instead of words. */
@@ -13,8 +14,17 @@ export function failureText(error: unknown, { json = false, color = false }: Fai
   if (!isZarrflowError(error)) {
     return `${name} this is a fault of zarrflow itself, please report it\n${stackOf(error)}`;
   }
-  const lines = detailLines(error.details).map((line) => `  ${line}`);
-  return [`${name} ${error.message}`, ...lines].join("\n");
+  const lines = detailLines(inFlags(error)).map((line) => `  ${printable(line)}`);
+  return [`${name} ${printable(error.message)}`, ...lines].join("\n");
+}
+
+/** The details of an error, its way out in terms of flags where it comes from below the command. */
+function inFlags({ code, details }: ZarrflowError): ErrorDetails {
+  if (code !== "target-exists" || details.store === undefined) return details;
+  return {
+    ...details,
+    hint: "--if-exists replace puts the new one in its place, --if-exists skip leaves it",
+  };
 }
 
 /** The details that the message does not hold already. */
@@ -30,8 +40,8 @@ function detailLines({ store, format, value, pointers, hint }: ErrorDetails): st
 
 function failureJson(error: unknown): object {
   if (!isZarrflowError(error)) return { code: "fault", exitCode: 1, stack: stackOf(error) };
-  const { code, exitCode, message, reason, details } = error;
-  return { code, exitCode, message, reason, ...details };
+  const { code, exitCode, message, reason } = error;
+  return { code, exitCode, message, reason, ...inFlags(error) };
 }
 
 function stackOf(error: unknown): string {

@@ -21,20 +21,28 @@ export interface Kernels {
   readonly zstd: ZstdKernels | undefined;
 }
 
-/** How the items of a blosc block are shuffled and split; shared by both directions. */
+/** How the items of a blosc block are shuffled, split and encoded; shared by both directions. */
 export interface BlockLayout {
+  readonly inner: string;
   readonly mode: "noshuffle" | "shuffle" | "bitshuffle";
   readonly itemSize: number;
   /** Streams of equal length that the block is split into. */
   readonly streams: number;
 }
 
-/** A whole block of blosc with LZ4 streams. */
+/** Whole blocks of blosc. */
 export interface BlockKernels {
+  /** The inner codecs that there are kernels for. */
+  readonly inner: readonly string[];
   /** The longest block that is taken. */
   readonly maxSize: number;
-  /** Encodes and shuffles. @returns the bytes written, or 0 where they do not fit. */
-  encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, acceleration: number): number;
+  /**
+   * Shuffles and encodes.
+   *
+   * @param effort of lz4 the acceleration, of zstd the level.
+   * @returns the bytes written, or 0 where they do not fit.
+   */
+  encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, effort: number): number;
   /** Decodes the streams of one block and undoes the shuffle. @returns whether they gave exactly `target`. */
   decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout): boolean;
 }
@@ -45,4 +53,8 @@ export interface ZstdKernels {
   readonly maxSize: number;
   /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
   decode(frame: Uint8Array, target: Uint8Array): number;
+  /** The levels that `encode` knows. */
+  readonly levels: { readonly least: number; readonly most: number };
+  /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where they do not fit. */
+  encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;
 }

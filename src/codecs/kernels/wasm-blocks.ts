@@ -1,5 +1,5 @@
 import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
-import { PIECE, type WasmMemory } from "./wasm-memory.ts";
+import { PIECE, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
 import { wordsOf } from "./words.ts";
 
 const MAX_BLOCK = 256 * 1024 * 1024;
@@ -11,10 +11,13 @@ const MAX_BLOCK = 256 * 1024 * 1024;
 export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   return {
     maxSize: MAX_BLOCK,
+    inner: ["lz4", "zstd"],
 
-    encode(source, target, layout, acceleration) {
+    encode(source, target, layout, effort) {
+      const isZstd = layout.inner === "zstd";
       const plainSize = source.length / layout.streams;
-      const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, plainSize));
+      const streamRoom = isZstd ? zstdRoom(plainSize) : plainSize;
+      const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, streamRoom));
       shuffleInto(wasm, source, layout, places);
       const words = wordsOf(target);
       const { stream } = places;
@@ -23,8 +26,10 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
       for (let s = places.block; s < end; s += plainSize) {
         const room = Math.min(plainSize, target.length - t - 4);
         if (room <= 0) return 0;
-        const size = wasm.exports.lz4Encode(s, s + plainSize, stream, stream + room, acceleration);
-        const isPlain = size === 0 || size === plainSize;
+        const size = isZstd
+          ? wasm.exports.zstdEncode(s, s + plainSize, stream, effort, 0)
+          : wasm.exports.lz4Encode(s, s + plainSize, stream, stream + room, effort);
+        const isPlain = size === 0 || size > room || size === plainSize;
         if (isPlain && plainSize > room) return 0;
         const length = isPlain ? plainSize : size;
         const start = isPlain ? s : stream;
@@ -36,6 +41,8 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
     },
 
     decode(source, target, layout) {
+      const { lz4Decode, zstdDecode } = wasm.exports;
+      const decodeStream = layout.inner === "zstd" ? zstdDecode : lz4Decode;
       const plainSize = target.length / layout.streams;
       const words = wordsOf(source);
       const places = placesOf(wasm.layOut(target.length, PIECE, PIECE, source.length));
@@ -48,7 +55,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
         if (size === plainSize) wasm.bytes.set(encoded, t);
         else {
           wasm.bytes.set(encoded, stream);
-          if (wasm.exports.lz4Decode(stream, stream + size, t, t + plainSize) !== plainSize) return false;
+          if (decodeStream(stream, stream + size, t, t + plainSize) !== plainSize) return false;
         }
       }
       unshuffleFrom(wasm, target, layout, places);

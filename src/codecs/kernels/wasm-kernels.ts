@@ -1,12 +1,11 @@
 import type { Kernels } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
-import { PIECE, WasmMemory } from "./wasm-memory.ts";
+import { MOST_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
+import { wasmZstd } from "./wasm-zstd.ts";
 
 /** Larger items leave too few in a piece. */
 const LARGE_ITEM = 64;
-/** Calls that would need more memory than this are left to the plain kernels. */
-const MOST_MEMORY = 1024 * 1024 * 1024;
 
 /** The kernels in WebAssembly; undefined where there is none with SIMD. */
 export function createWasmKernels(): Kernels | undefined {
@@ -99,17 +98,6 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     blocks: wasmBlocks(wasm),
-
-    zstd: {
-      maxSize: MOST_MEMORY,
-
-      decode(frame, target) {
-        const [from = 0, to = 0] = wasm.layOut(frame.length, target.length);
-        wasm.bytes.set(frame, from);
-        const size = wasm.exports.zstdDecode(from, from + frame.length, to, to + target.length);
-        if (size > 0) target.set(wasm.bytes.subarray(to, to + size));
-        return size;
-      },
-    },
+    zstd: wasmZstd(wasm),
   };
 }

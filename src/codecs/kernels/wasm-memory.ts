@@ -20,16 +20,26 @@ export interface WasmExports {
   swapBytes(start: number, length: number, unit: number): void;
   crc32c(crc: number, source: number, length: number): number;
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
+  /** Takes a target that has room for `zstdRoom` of the source. */
+  zstdEncode(source: number, sourceEnd: number, target: number, level: number, checksum: number): number;
 }
 
 /** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
 export const PIECE = 64 * 1024;
+
+/** Calls that would need more memory than this are not made. */
+export const MOST_MEMORY = 1024 * 1024 * 1024;
 
 const PAGE = 65_536;
 /** Kernels may touch this many bytes behind each buffer. */
 const SLACK = 64;
 /** Memory beyond this is let go after use. */
 const MOST_KEPT = 48 * 1024 * 1024;
+
+/** Bytes that encoding `size` bytes by zstd may touch, though the frame is never as long. */
+export function zstdRoom(size: number): number {
+  return size + (size >>> 8) + 512 * 1024;
+}
 
 /**
  * The kernels' own memory, of which buffers are laid out anew for each call. It grows to what the largest call needs,

@@ -12,7 +12,7 @@ import type { Difference } from "./difference.ts";
 /** A difference, but for the path of the node. */
 type Found = Omit<Difference, "path">;
 
-/** What differs in the metadata of two nodes of one kind; `meaning` first, then how the same is stored. */
+/** What differs in the metadata of two nodes of one kind: first what they mean, then how they store it. */
 export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
   if (a.kind === "array" && b.kind === "array") yield* compareMeaning(a, b);
   yield* compareAttributes(a.metadata.attributes, b.metadata.attributes);

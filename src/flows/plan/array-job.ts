@@ -127,13 +127,24 @@ async function chooseStrategy(request: JobRequest): Promise<Omit<JobChoice, "lea
     return { strategy: "verbatim", notTaken: [], sides };
   }
   const from = await createPipeline(source.metadata.codecs, chunkSpecOf(source.metadata));
-  const to = await createPipeline(target.metadata.codecs, chunkSpecOf(target.metadata));
+  const to = await targetPipeline(request);
   const sides = { source: gridSide(source, from), target: gridSide(target, to) };
   const notTaken: Alternative[] = [{ strategy: "verbatim", reason: notVerbatim }];
   const notTranscode = otherGrid ?? whyNotSameLayout(from, to);
   if (notTranscode === undefined) return { strategy: "transcode", notTaken, sides };
   notTaken.push({ strategy: "transcode", reason: notTranscode });
   return { strategy: "direct", notTaken, sides };
+}
+
+/** @throws `invalid-option` for a codec that was asked for and cannot be made. */
+async function targetPipeline({ source, target }: JobRequest): Promise<CodecPipeline> {
+  try {
+    return await createPipeline(target.metadata.codecs, chunkSpecOf(target.metadata));
+  } catch (error) {
+    const asked = target.metadata.codecs !== source.metadata.codecs;
+    if (!asked || !isZarrflowError(error, "invalid-metadata")) throw error;
+    throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });
+  }
 }
 
 function whyNotSameGrid({ source, target, selection }: JobRequest): string | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flowAdvance } from "../../../src/cli/progress/flow-advance.ts";
+import { eventAdvance, flowAdvance } from "../../../src/cli/progress/flow-advance.ts";
 import type { Plan } from "../../../src/flows/plan/plan.ts";
 
 const plan = (...jobs: { chunksRead: number; chunksWritten: number }[]) => ({ jobs }) as unknown as Plan;
@@ -36,5 +36,18 @@ describe("flowAdvance", () => {
 
   it("knows no end of a plan without chunks", () => {
     expect(flowAdvance(plan())(progress(1, 1)).fraction).toBeUndefined();
+  });
+});
+
+describe("eventAdvance", () => {
+  it("goes by progress, then by what is read back, and passes over the rest", () => {
+    const advance = eventAdvance(plan({ chunksRead: 2, chunksWritten: 2 }));
+    expect(advance({ type: "task-start", task: 0 })).toBeUndefined();
+    const told = advance({ type: "progress", progress: { ...progress(1, 1), bufferBytes: 7 } });
+    expect(told).toMatchObject({ fraction: 0.5, bytes: 3000 });
+    expect(advance({ type: "verify", keys: 3, allKeys: 1200 })).toEqual({
+      bytes: 3000,
+      words: ["reading back", "3/1,200 keys"],
+    });
   });
 });

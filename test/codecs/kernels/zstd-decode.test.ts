@@ -6,6 +6,7 @@ import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 import { xxh64 } from "../../../src/codecs/kernels/xxh64.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { wasmKernels } from "./kernel-pair.ts";
+import { INPUTS } from "./zstd-inputs.ts";
 
 // The twin: zstd itself, in WebAssembly.
 beforeAll(() => isLoaded);
@@ -20,22 +21,6 @@ function decoded(frame: Uint8Array, size: number): Uint8Array | undefined {
   check();
   return written === -1 ? undefined : bytes.slice(0, written);
 }
-
-const random = randomNumbers(31);
-const words = Array.from({ length: 500 }, () => Math.floor(random(2 ** 31)).toString(36));
-const INPUTS: Record<string, Uint8Array> = {
-  none: new Uint8Array(0),
-  one: Uint8Array.of(7),
-  noise: Uint8Array.from({ length: 70_000 }, () => random(256)),
-  runs: Uint8Array.from({ length: 300_000 }, (_, i) => i >> 12),
-  skewed: Uint8Array.from({ length: 150_000 }, () => Math.clz32(1 + random(2 ** 31))),
-  sparse: Uint8Array.from({ length: 300_000 }, () => (random(50) === 0 ? random(256) : 0)),
-  floats: new Uint8Array(
-    Float32Array.from({ length: 100_000 }, (_, i) => Math.round(Math.sin(i / 300) * 500)).buffer,
-  ),
-  text: Buffer.from(Array.from({ length: 60_000 }, () => words[random(random(500) + 1)]).join(" ")),
-  repeats: Uint8Array.from({ length: 200_000 }, (_, i) => (i % 4001) * 7 + (i % 977 === 0 ? random(9) : 0)),
-};
 
 describe.each(Object.entries(INPUTS))("%s", (_, bytes) => {
   test.each([-50, -1, 1, 2, 3, 5, 9, 13, 19])("of level %i", (level) => {

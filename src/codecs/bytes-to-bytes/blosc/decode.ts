@@ -17,7 +17,7 @@ export function decodeBlocks(
   target: Uint8Array,
 ): void {
   const words = wordsOf(source);
-  const kernels = blockKernels(header);
+  const kernels = blockKernels(header, inner);
   for (let block = 0; block < blockCount(header); block++) {
     const targetStart = block * header.blockSize;
     const length = Math.min(header.blockSize, header.size - targetStart);
@@ -25,11 +25,11 @@ export function decodeBlocks(
     const streams = streamCount(header, length);
     const end = streamsEnd(words, start, header.encodedSize, streams, length);
     const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
-    if (kernels) {
-      const layout = { mode, itemSize: header.typeSize, streams };
-      const decoded = target.subarray(targetStart, targetStart + length);
-      if (!kernels.decode(source.subarray(start, end), decoded, layout)) throw notWhole(header);
-    } else if (mode === "noshuffle") {
+    const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
+    const decoded = target.subarray(targetStart, targetStart + length);
+    // What the kernels refuse goes the longer way, which knows why.
+    if (kernels?.decode(source.subarray(start, end), decoded, layout)) continue;
+    if (mode === "noshuffle") {
       decodeStreams(source, start, end, header, inner, target, targetStart, length / streams);
     } else {
       const shuffled = workingBuffer(0, length);

@@ -46,7 +46,8 @@ function encodeBlocks(
 ): number {
   const starts = wordsOf(target);
   const targetEnd = source.length + HEADER_SIZE;
-  const kernels = blockKernels(header);
+  const kernels = blockKernels(header, inner);
+  const effort = inner.kernelEffort?.(level);
   let t = HEADER_SIZE + 4 * blockCount(header);
   if (t > targetEnd) return 0;
   for (let block = 0; block < blockCount(header); block++) {
@@ -54,10 +55,11 @@ function encodeBlocks(
     const length = Math.min(header.blockSize, source.length - start);
     starts.setUint32(HEADER_SIZE + 4 * block, t, true);
     const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
-    if (kernels) {
-      const layout = { mode, itemSize: header.typeSize, streams: streamCount(header, length) };
+    if (kernels && effort !== undefined) {
+      const streams = streamCount(header, length);
+      const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
       const block = source.subarray(start, start + length);
-      const size = kernels.encode(block, target.subarray(t, targetEnd), layout, 10 - level);
+      const size = kernels.encode(block, target.subarray(t, targetEnd), layout, effort);
       t = size === 0 ? 0 : t + size;
     } else if (mode === "noshuffle")
       t = encodeStreams(source, start, length, header, inner, target, t, targetEnd, level);

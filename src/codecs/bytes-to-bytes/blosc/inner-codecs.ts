@@ -28,12 +28,18 @@ export interface InnerCodec {
     targetEnd: number,
     level: number,
   ): number;
+  /**
+   * What block kernels are told for this level; undefined where they do not know it. Absent where there are no such
+   * kernels, or they would be slower.
+   */
+  kernelEffort?(level: number): number | undefined;
 }
 
 const lz4: InnerCodec = {
   decode: lz4Decode,
   encode: (source, start, end, target, targetStart, targetEnd, level) =>
     lz4Encode(source, start, end, target, targetStart, targetEnd, 10 - level),
+  kernelEffort: (level) => 10 - level,
 };
 const blosclz: InnerCodec = { decode: blosclzDecode, encode: blosclzEncode };
 const snappy: InnerCodec = { decode: snappyDecode, encode: snappyEncode };
@@ -79,7 +85,9 @@ async function loadInnerZstd(): Promise<InnerCodec> {
     import("../zstd.ts"),
   ]);
   const backend = await loadZstd();
+  const { kernelLevels } = backend;
   return {
+    ...(kernelLevels && { kernelEffort: (level) => kernelLevel(zstdLevel(level), kernelLevels) }),
     decode: (source, start, end, target, targetStart, targetEnd) =>
       orTooLarge(() =>
         decodeZstd(backend, source.subarray(start, end), target.subarray(targetStart, targetEnd)),
@@ -98,6 +106,10 @@ async function loadInnerZstd(): Promise<InnerCodec> {
 function zstdLevel(level: number): number {
   if (level === 9) return 22;
   return level === 8 ? 20 : 2 * level - 1;
+}
+
+function kernelLevel(level: number, { most }: { readonly most: number }): number | undefined {
+  return level <= most ? level : undefined;
 }
 
 /** -1 in place of an overrun: a larger target would not help a stream whose size is known. */

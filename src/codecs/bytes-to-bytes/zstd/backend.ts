@@ -8,7 +8,9 @@ export interface ZstdBackend {
   decodeFrame(frame: Uint8Array, target: Uint8Array): number;
   /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where `target` is too small. */
   encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;
+  /** The levels that kernels of our own encode, where these are what runs. */
+  readonly kernelLevels?: { readonly least: number; readonly most: number };
 }
 
-/** Levels of the zstd library; 0 is its default. */
-export const ZSTD_LEVELS = { least: -131_072, most: 22 } as const;
+/** Levels of the zstd library; 0 stands for its default. */
+export const ZSTD_LEVELS = { least: -131_072, most: 22, usual: 3 } as const;

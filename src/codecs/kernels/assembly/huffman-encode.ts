@@ -407,22 +407,24 @@ function writeStream(target: usize, source: usize, sourceEnd: usize): usize {
   let s = sourceEnd;
   let word: u64 = 0;
   let held: u64 = 0;
+  // Shifts look at six bits only, and five codes take fewer than 64: what lies above the lengths does no harm.
   for (; s >= source + 5; s -= 5) {
     const a = load<u32>(codes + (<usize>load<u8>(s - 1) << 2));
-    const b = load<u32>(codes + (<usize>load<u8>(s - 2) << 2));
-    const c = load<u32>(codes + (<usize>load<u8>(s - 3) << 2));
-    const d = load<u32>(codes + (<usize>load<u8>(s - 4) << 2));
-    const e = load<u32>(codes + (<usize>load<u8>(s - 5) << 2));
     word |= <u64>(a >> 8) << held;
-    held += <u64>(a & 255);
+    held += <u64>a;
+    const b = load<u32>(codes + (<usize>load<u8>(s - 2) << 2));
     word |= <u64>(b >> 8) << held;
-    held += <u64>(b & 255);
+    held += <u64>b;
+    const c = load<u32>(codes + (<usize>load<u8>(s - 3) << 2));
     word |= <u64>(c >> 8) << held;
-    held += <u64>(c & 255);
+    held += <u64>c;
+    const d = load<u32>(codes + (<usize>load<u8>(s - 4) << 2));
     word |= <u64>(d >> 8) << held;
-    held += <u64>(d & 255);
+    held += <u64>d;
+    const e = load<u32>(codes + (<usize>load<u8>(s - 5) << 2));
     word |= <u64>(e >> 8) << held;
-    held += <u64>(e & 255);
+    held += <u64>e;
+    held &= 63;
     store<u64>(t, word);
     t += <usize>(held >> 3);
     word >>= held & 56;

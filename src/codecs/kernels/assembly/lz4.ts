@@ -1,5 +1,5 @@
 import { copyLiterals, copyMatch, matchLength } from "./copy";
-import { raiseBase, SHORT_STREAM, slotAt } from "./match-table";
+import { distanceTo, hashAt, hasTag, keepPlace, lastPlace, raiseBase, SHORT_STREAM } from "./match-table";
 
 /** Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes at most 65,535 back. */
 
@@ -95,16 +95,20 @@ function encode(
       let step: usize = 1;
       let nextStep: usize = 1;
       while (s < searchEnd) {
-        const slot = slotAt(s, isShort);
-        match = <usize>(load<u32>(slot) - shift);
-        store<u32>(slot, <u32>s + shift);
-        if (
-          match >= source &&
-          match < s &&
-          <u32>(s - match) <= MAX_DISTANCE &&
-          load<u32>(match) == load<u32>(s)
-        ) {
-          break;
+        const hash = hashAt(s, isShort);
+        const entry = lastPlace(hash);
+        const place = <u32>s + shift;
+        keepPlace(hash, place);
+        if (hasTag(entry, hash)) {
+          const distance = distanceTo(place, entry);
+          match = s - <usize>distance;
+          if (
+            distance - 1 < MAX_DISTANCE &&
+            <usize>distance <= s - source &&
+            load<u32>(match) == load<u32>(s)
+          ) {
+            break;
+          }
         }
         s += step;
         step = nextStep;
@@ -139,7 +143,7 @@ function encode(
       s += MIN_MATCH + matched;
       anchor = s;
       if (s >= searchEnd) break;
-      store<u32>(slotAt(s - 2, isShort), <u32>s - 2 + shift);
+      keepPlace(hashAt(s - 2, isShort), <u32>s - 2 + shift);
     }
   }
 

@@ -1,36 +1,64 @@
 /**
- * Where each hash was last seen, shared by the LZ encoders. Places are kept as `place + base`, and `base` rises with
- * each stream, so that the table is never reset: older entries lie before the stream's start.
+ * Where each hash was last seen, shared by the LZ encoders. An entry is a place and, in the low byte, a tag of the
+ * hash, which spares most looks at bytes that do not match. Places are kept as `place + base`, modulo 2^24, and `base`
+ * rises with each stream, so that the table is seldom reset: older entries lie before the stream's start.
  */
 
 /** Streams below this are searched by four bytes in a table twice as fine. */
 export const SHORT_STREAM: usize = 65_547;
 const LONG_BITS = 12;
 const SHORT_BITS = 13;
+const TAG_BITS = 8;
 const SIZE = 4 << SHORT_BITS;
 const LONG_PRIME: u64 = 889523592379;
 const SHORT_PRIME: u32 = 2654435761;
+const MAX_PLACE: u32 = 0xff_ffff;
 
 const LAST_PLACES = memory.data(SIZE, 16);
 let base: u32 = 1;
 
 /** The base of a new stream of `size` bytes, whose places count from 0. */
 export function raiseBase(size: u32): u32 {
-  if (base > 0x7fff_ffff - size) {
+  if (base > MAX_PLACE || size > MAX_PLACE - base) {
     memory.fill(LAST_PLACES, 0, SIZE);
     base = 1;
   }
   const first = base;
-  base += size;
+  base += min(size, MAX_PLACE);
   return first;
 }
 
-/** The table's slot for the five bytes at `at`, or four in a short stream. */
+/** A hash of the five bytes at `at`, or of four in a short stream, with a tag in its low byte. */
 // @ts-ignore: decorator
 @inline
-export function slotAt(at: usize, isShort: bool): usize {
-  const hash = isShort
-    ? <usize>((load<u32>(at) * SHORT_PRIME) >> (32 - SHORT_BITS))
-    : <usize>(((load<u64>(at) << 24) * LONG_PRIME) >> (64 - LONG_BITS));
-  return LAST_PLACES + (hash << 2);
+export function hashAt(at: usize, isShort: bool): u32 {
+  return isShort
+    ? (load<u32>(at) * SHORT_PRIME) >> (32 - SHORT_BITS - TAG_BITS)
+    : <u32>(((load<u64>(at) << 24) * LONG_PRIME) >> (64 - LONG_BITS - TAG_BITS));
+}
+
+/** The entry of a hash: a place shifted by 8, and a tag. */
+// @ts-ignore: decorator
+@inline
+export function lastPlace(hash: u32): u32 {
+  return load<u32>(<usize>(hash >> TAG_BITS) << 2, LAST_PLACES);
+}
+
+// @ts-ignore: decorator
+@inline
+export function keepPlace(hash: u32, place: u32): void {
+  store<u32>(<usize>(hash >> TAG_BITS) << 2, (place << TAG_BITS) | (hash & 255), LAST_PLACES);
+}
+
+// @ts-ignore: decorator
+@inline
+export function hasTag(entry: u32, hash: u32): bool {
+  return ((entry ^ hash) & 255) == 0;
+}
+
+/** How far `place` lies behind that of the entry. */
+// @ts-ignore: decorator
+@inline
+export function distanceTo(place: u32, entry: u32): u32 {
+  return (place - (entry >> TAG_BITS)) & MAX_PLACE;
 }

@@ -1,4 +1,3 @@
-import { addBits, endBits, flushBits, startBits } from "./bit-writer";
 import { highBit } from "./bits";
 import {
   bitsOut,
@@ -202,52 +201,90 @@ function writeSequences(target: usize): usize {
   const matchLog = chosenLog;
   store<u8>(modes, <u8>(mode | (chosenMode << 2)));
 
-  startBits(t);
-  let literalState = firstState(literalTable, <u32>load<u8>(last, 12));
-  let offsetState = firstState(offsetTable, <u32>load<u8>(last, 13));
-  let matchState = firstState(matchTable, <u32>load<u8>(last, 14));
-  addExtra(last);
-  for (let sequence = last - 16; sequence >= SEQUENCES; sequence -= 16) {
+  return writeCodes(t, last, literalTable, literalLog, offsetTable, offsetLog, matchTable, matchLog);
+}
+
+/** Writes the states and extra bits of all sequences, the last first. Returns the place behind them. */
+function writeCodes(
+  t: usize,
+  last: usize,
+  literalTable: usize,
+  literalLog: u32,
+  offsetTable: usize,
+  offsetLog: u32,
+  matchTable: usize,
+  matchLog: u32,
+): usize {
+  let word: u64 = 0;
+  let held: u64 = 0;
+  let literalState: u32 = 0;
+  let offsetState: u32 = 0;
+  let matchState: u32 = 0;
+  for (let sequence = last; sequence >= SEQUENCES; sequence -= 16) {
     const literal = <u32>load<u8>(sequence, 12);
     const offset = <u32>load<u8>(sequence, 13);
     const match = <u32>load<u8>(sequence, 14);
-    const offsetBits = bitsOut(offsetTable, offset, offsetState);
-    addBits(<u64>(offsetState & ((1 << offsetBits) - 1)), <u64>offsetBits);
-    offsetState = stateBefore(offsetTable, offset, offsetState, offsetBits);
-    const matchBits = bitsOut(matchTable, match, matchState);
-    addBits(<u64>(matchState & ((1 << matchBits) - 1)), <u64>matchBits);
-    matchState = stateBefore(matchTable, match, matchState, matchBits);
-    const literalBits = bitsOut(literalTable, literal, literalState);
-    addBits(<u64>(literalState & ((1 << literalBits) - 1)), <u64>literalBits);
-    literalState = stateBefore(literalTable, literal, literalState, literalBits);
-    flushBits();
-    addExtra(sequence);
+    if (sequence == last) {
+      literalState = firstState(literalTable, literal);
+      offsetState = firstState(offsetTable, offset);
+      matchState = firstState(matchTable, match);
+    } else {
+      const offsetBits = bitsOut(offsetTable, offset, offsetState);
+      word |= lowBits(offsetState, <u64>offsetBits) << held;
+      held += <u64>offsetBits;
+      offsetState = stateBefore(offsetTable, offset, offsetState, offsetBits);
+      const matchBits = bitsOut(matchTable, match, matchState);
+      word |= lowBits(matchState, <u64>matchBits) << held;
+      held += <u64>matchBits;
+      matchState = stateBefore(matchTable, match, matchState, matchBits);
+      const literalBits = bitsOut(literalTable, literal, literalState);
+      word |= lowBits(literalState, <u64>literalBits) << held;
+      held += <u64>literalBits;
+      literalState = stateBefore(literalTable, literal, literalState, literalBits);
+    }
+
+    const literalBits = <u64>load<u8>(LITERAL_BITS + literal);
+    const matchBits = <u64>load<u8>(MATCH_BITS + match);
+    const offsetBits = <u64>offset;
+    if (held + literalBits + matchBits + offsetBits > 63) {
+      store<u64>(t, word);
+      t += <usize>(held >> 3);
+      word >>= held & 56;
+      held &= 7;
+    }
+    word |= <u64>(load<u32>(sequence) - load<u32>(LITERAL_BASES + (literal << 2))) << held;
+    held += literalBits;
+    word |= <u64>(load<u32>(sequence, 4) - load<u32>(MATCH_BASES + (match << 2))) << held;
+    held += matchBits;
+    if (held + offsetBits > 63) {
+      store<u64>(t, word);
+      t += <usize>(held >> 3);
+      word >>= held & 56;
+      held &= 7;
+    }
+    word |= lowBits(load<u32>(sequence, 8), offsetBits) << held;
+    held += offsetBits;
+    store<u64>(t, word);
+    t += <usize>(held >> 3);
+    word >>= held & 56;
+    held &= 7;
   }
-  addBits(<u64>(matchState & ((1 << matchLog) - 1)), <u64>matchLog);
-  addBits(<u64>(offsetState & ((1 << offsetLog) - 1)), <u64>offsetLog);
-  addBits(<u64>(literalState & ((1 << literalLog) - 1)), <u64>literalLog);
-  flushBits();
-  return endBits();
+  word |= lowBits(matchState, <u64>matchLog) << held;
+  held += <u64>matchLog;
+  word |= lowBits(offsetState, <u64>offsetLog) << held;
+  held += <u64>offsetLog;
+  word |= lowBits(literalState, <u64>literalLog) << held;
+  held += <u64>literalLog;
+  // The mark at the end.
+  word |= <u64>1 << held;
+  store<u64>(t, word);
+  return t + <usize>((held + 8) >> 3);
 }
 
-/** What the codes of a sequence leave open. */
 // @ts-ignore: decorator
 @inline
-function addExtra(sequence: usize): void {
-  const literal = <usize>load<u8>(sequence, 12);
-  const match = <usize>load<u8>(sequence, 14);
-  const offsetBits = <u64>load<u8>(sequence, 13);
-  addBits(
-    <u64>(load<u32>(sequence) - load<u32>(LITERAL_BASES + (literal << 2))),
-    <u64>load<u8>(LITERAL_BITS + literal),
-  );
-  addBits(
-    <u64>(load<u32>(sequence, 4) - load<u32>(MATCH_BASES + (match << 2))),
-    <u64>load<u8>(MATCH_BITS + match),
-  );
-  if (offsetBits > 24) flushBits();
-  addBits(<u64>load<u32>(sequence, 8) & ((<u64>1 << offsetBits) - 1), offsetBits);
-  flushBits();
+function lowBits(value: u32, count: u64): u64 {
+  return <u64>value & ((<u64>1 << count) - 1);
 }
 
 /** Notes the codes of all sequences behind their values, and counts them. */

@@ -1,0 +1,37 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli, testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Array } from "../../support/v2-store.ts";
+import { elementsOf } from "../report/markup.ts";
+
+async function array(): Promise<string> {
+  const cwd = await testFolder();
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24) });
+  return cwd;
+}
+
+describe("--report", () => {
+  it.each([
+    ["copy", "a.zarr", "b.zarr"],
+    ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6"],
+    ["convert", "a.zarr", "b.zarr.zip", "--to", "v3", "--json"],
+    ["slice", "a.zarr", "b.zarr", "--slice", "0:2"],
+  ])("writes a page about %s", async (...args) => {
+    const cwd = await array();
+    await writeFile(join(cwd, "run.html"), "the one before");
+    const { code, stderr } = await runCli(cwd, ...args, "--report", "run.html");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: args.includes("--json") ? "" : expect.any(String) });
+    const page = await readFile(join(cwd, "run.html"), "utf8");
+    expect(elementsOf(page)).toContain("table");
+    expect(page).toContain(`<code>zarrflow ${args.join(" ")} --report run.html</code>`);
+    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", args[2], "run.html"]);
+  });
+
+  it("fails before the work where no page can be written", async () => {
+    const cwd = await array();
+    const { code, stderr } = await runCli(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("there is no folder `no`") });
+    expect(await readdir(cwd)).toEqual(["a.zarr"]);
+  });
+});

@@ -1,0 +1,85 @@
+import { compress, decompress, isLoaded } from "@foxglove/wasm-zstd";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
+import { wasmKernels } from "./kernel-pair.ts";
+import { INPUTS } from "./zstd-inputs.ts";
+
+// The twin: zstd itself, in WebAssembly.
+beforeAll(() => isLoaded);
+
+const LEVELS = [1, 2, 3];
+
+/** A frame by the kernels, which both they and the twin decode. */
+function encoded(bytes: Uint8Array, level: number, checksum = false): Uint8Array {
+  const { bytes: target, check } = guarded(bytes.length + (bytes.length >>> 8) + 512);
+  const size = wasmKernels.zstd?.encode(bytes, target, level, checksum) ?? 0;
+  expect(size).toBeGreaterThan(0);
+  const frame = target.slice(0, size);
+  check();
+  expectSame(decompress(frame, bytes.length), bytes);
+  const back = guarded(bytes.length);
+  expect(wasmKernels.zstd?.decode(frame, back.bytes)).toBe(bytes.length);
+  expectSame(back.bytes, bytes);
+  back.check();
+  return frame;
+}
+
+describe.each(Object.entries(INPUTS))("%s", (_, bytes) => {
+  test.each(LEVELS)("at level %i is read by the twin, and hardly longer than what it writes", (level) => {
+    const size = encoded(bytes, level).length;
+    expect(size).toBeLessThanOrEqual(compress(bytes, level).length * 1.015 + 8);
+    expect(encoded(bytes, level, true).length).toBe(size + 4);
+  });
+});
+
+test("all that is like chunks", () => {
+  fc.assert(
+    fc.property(chunkBytes(30_000), fc.constantFrom(...LEVELS), fc.boolean(), (bytes, level, checksum) => {
+      encoded(bytes, level, checksum);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("lengths around those where headers and blocks change", () => {
+  const random = randomNumbers(8);
+  const borders = [1, 5, 16, 63, 64, 255, 256, 1024, 4096, 16_384, 65_791, 65_792, 131_072, 262_144];
+  for (const length of borders.flatMap((border) => [border - 1, border, border + 1])) {
+    encoded(
+      Uint8Array.from({ length }, (_, i) => (i % 37) + random(3)),
+      1 + random(3),
+    );
+  }
+});
+
+test("literals of all skews: few symbols and many, equal and not", () => {
+  const random = randomNumbers(4);
+  for (let symbols = 1; symbols <= 256; symbols += symbols < 20 ? 1 : 13) {
+    for (const power of [1, 2, 6]) {
+      const bytes = Uint8Array.from(
+        { length: 100 + random(3000) },
+        () => symbols * (random(1e6) / 1e6) ** power,
+      );
+      encoded(bytes, 1);
+    }
+  }
+});
+
+test("frames with a window read no farther back than it", () => {
+  const random = randomNumbers(6);
+  const phrase = Uint8Array.from({ length: 60_000 }, () => random(256));
+  const bytes = new Uint8Array(5 * 1024 * 1024);
+  for (const start of [0, 1_500_000, 3_500_000, 2_097_152 + 3_000_000]) bytes.set(phrase, start);
+  for (const level of LEVELS) encoded(bytes, level);
+});
+
+test("nothing is written where the frame does not fit", () => {
+  const bytes = INPUTS.text?.subarray(0, 4000) ?? new Uint8Array(0);
+  const size = encoded(bytes, 3).length;
+  for (const room of [0, 1, 10, size - 1]) {
+    const { bytes: target, check } = guarded(room);
+    expect(wasmKernels.zstd?.encode(bytes, target, 3, false)).toBe(0);
+    check();
+  }
+});

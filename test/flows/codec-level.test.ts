@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { planCopy } from "../../src/flows/index.ts";
+import { openArray } from "../../src/hierarchy/open.ts";
+import { makeArray } from "../support/made-array.ts";
+
+test.each(["zstd:99", "gzip:11"])(
+  "a level that the codec does not have is a wrong option: %s",
+  async (codec) => {
+    const { store } = await makeArray({
+      shape: [4],
+      chunks: [2],
+      order: "C",
+      itemSize: 1,
+      missing: 0,
+      seed: 1,
+    });
+    const plan = planCopy(await openArray(store), "memory:level", { codec });
+    await expect(plan).rejects.toMatchObject({
+      code: "invalid-option",
+      details: { codec: codec.split(":")[0] },
+    });
+  },
+);

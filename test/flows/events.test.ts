@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { copy, digest, type FlowEvent, type ReadEvent, rechunk } from "../../src/index.ts";
+import { testFolder } from "../support/cli.ts";
+import { ramp, writeV2Array } from "../support/v2-store.ts";
+
+async function array(): Promise<string> {
+  const folder = join(await testFolder(), "a.zarr");
+  await writeV2Array(folder, { shape: [60, 100], chunks: [6, 10], dtype: "<f4", items: ramp(6000) });
+  return folder;
+}
+
+describe("a run", () => {
+  it("tells its plan, each task's start and end, progress, verification, and its end, in order", async () => {
+    const folder = await array();
+    const events: FlowEvent[] = [];
+    const report = await rechunk(folder, `${folder}.out`, {
+      chunks: [30, 20],
+      maxMemory: 400_000,
+      verify: true,
+      onEvent: (event) => events.push(event),
+    });
+    const of = <T extends FlowEvent["type"]>(type: T) =>
+      events.filter((event): event is Extract<FlowEvent, { type: T }> => event.type === type);
+    expect(events[0]?.type).toBe("plan");
+    expect(events.at(-1)).toEqual({ type: "done", report });
+    const { tasks } = of("plan")[0]?.plan.totals ?? { tasks: 0 };
+    expect(of("task-start").map(({ task }) => task)).toEqual(Array.from({ length: tasks }, (_, i) => i));
+    expect(of("task-end")).toHaveLength(tasks);
+    expect(of("task-end").reduce((sum, { bytes }) => sum + bytes, 0)).toBe(24_000);
+    expect(of("task-end").every(({ ms }) => ms >= 0)).toBe(true);
+    expect(of("verify").at(-1)).toEqual({ type: "verify", keys: 11, allKeys: 11 });
+    expect(of("progress").at(-1)?.progress).toMatchObject({ tasks, bytesRead: 24_000, chunksWritten: 10 });
+    for (const { progress } of of("progress")) {
+      expect(progress.bufferBytes).toBeLessThanOrEqual(report.peakBuffers);
+    }
+  });
+
+  it("that is skipped tells its plan and its end", async () => {
+    const folder = await array();
+    await copy(folder, `${folder}.out`);
+    const types: string[] = [];
+    const options = { ifExists: "skip", onEvent: ({ type }: FlowEvent) => types.push(type) } as const;
+    expect(await copy(folder, `${folder}.out`, options)).toMatchObject({ skipped: true, keysWritten: 0 });
+    expect(types).toEqual(["plan", "done"]);
+  });
+});
+
+describe("a digest", () => {
+  it("tells how much it has read of how much", async () => {
+    const events: ReadEvent[] = [];
+    for await (const _ of digest(await array(), { onEvent: (event) => events.push(event) }));
+    expect(events.at(-1)).toEqual({ type: "read", path: "", bytes: 24_000, allBytes: 24_000 });
+  });
+});
