@@ -18,9 +18,10 @@ export { type DeleteOptions, deleteNode } from "./hierarchy/edit-delete.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
 export { open, openArray, openGroup } from "./hierarchy/open.ts";
 export { walk } from "./hierarchy/walk.ts";
-export { type ArrayPart, ArrayWriter, type WriterOptions } from "./hierarchy/write-array.ts";
-export { type GrowingArray, placeFrames } from "./hierarchy/write-frames.ts";
+export { ArrayWriter, type WriterOptions } from "./hierarchy/write-array.ts";
+export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write-frames.ts";
 export { GroupWriter } from "./hierarchy/write-group.ts";
+export type { ArrayPart } from "./hierarchy/write-parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write-region.ts";
 export type { ValueList, Values } from "./hierarchy/write-values.ts";
 export {

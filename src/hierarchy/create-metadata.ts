@@ -110,17 +110,19 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
   const { shape, dimensionNames, attributes = {} } = array;
   const stored = parseDataTypeOption(array.dataType);
   const { dataType } = stored;
-  const separator = array.separator ?? (dialect === "v2" ? "." : "/");
+  const isV3 = dialect === "v3";
+  const hasNoFill = array.fillValue === null && !isV3;
   return {
     kind: "array",
     shape,
     dataType,
     chunkGrid: { chunkShape: chunkShapeOf(array) },
-    chunkKeyEncoding: { name: dialect === "v2" ? "plain" : "default", separator },
-    codecs: codecsOf(array, stored),
-    fillValue: {
-      bytes: dialect === "v2" && array.fillValue === null ? null : fillBytes(array.fillValue, dataType),
+    chunkKeyEncoding: {
+      name: isV3 ? "default" : "plain",
+      separator: array.separator ?? (isV3 ? "/" : "."),
     },
+    codecs: codecsOf(array, stored),
+    fillValue: { bytes: hasNoFill ? null : fillBytes(array.fillValue, dataType) },
     attributes: asObject(attributes),
     ...(dimensionNames && { dimensionNames }),
   };

@@ -65,8 +65,8 @@ export async function deleteKeys(
   const ownDocuments = DOCUMENTS.map((name) => prefix + name);
   if (isListable(store)) {
     await removeAll(ownDocuments);
-    await removeAll(listedKeys(store, prefix, isDocument));
-    await removeAll(listedKeys(store, prefix));
+    await removeAll(listedKeys(store, prefix, signal, isDocument));
+    await removeAll(listedKeys(store, prefix, signal));
   } else if (metadata.kind === "array") {
     await removeAll(ownDocuments);
     await removeAll(chunkKeys(layout, metadata));
@@ -86,9 +86,10 @@ function isDocument(key: string): boolean {
 async function* listedKeys(
   store: ListableStore,
   prefix: string,
+  signal: AbortSignal | undefined,
   isWanted: (key: string) => boolean = () => true,
 ): AsyncGenerator<string> {
-  for await (const { key } of store.list(prefix)) if (isWanted(key)) yield key;
+  for await (const { key } of store.list(prefix, { signal })) if (isWanted(key)) yield key;
 }
 
 function* chunkKeys(

@@ -5,7 +5,7 @@ import type { NodeLayout } from "../meta/dialect.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { withIoLimit } from "../stores/with/io-limit.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import type { ChunkCoding, ChunkPlace, Region } from "../streams/chunk.ts";
+import type { ChunkCoding, ChunkPlace } from "../streams/chunk.ts";
 import type { RegridTarget } from "../streams/regrid.ts";
 import type { WritableStream } from "../streams/web.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
@@ -14,8 +14,8 @@ import { type ArrayDescription, describeArray, documentsOf, type NewArray } from
 import type { NodePlace, NodeSite } from "./create-place.ts";
 import { deleteKeys } from "./edit-delete.ts";
 import { Calls } from "./write-calls.ts";
-import { appendFrames, type GrowingArray } from "./write-frames.ts";
-import { partsInto } from "./write-parts.ts";
+import { appendFrames, type Frames, type GrowingArray } from "./write-frames.ts";
+import { type ArrayPart, partsInto } from "./write-parts.ts";
 import { type RegionOption, regionOf, writeBox } from "./write-region.ts";
 import { chunkDataOf, type Values } from "./write-values.ts";
 
@@ -25,14 +25,6 @@ export interface WriterOptions {
   /** Stores chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A box of an array and its values: what `slice(...).chunks()` gives, and `ArrayWriter.writable` takes. */
-export interface ArrayPart {
-  readonly region: Region;
-  readonly data: Values;
-  /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
-  readonly stride?: readonly number[];
 }
 
 /** The most bytes in buffers that are kept for reuse. */
@@ -157,7 +149,7 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
    *
    * @throws `invalid-option` for a frame of another type or of a part of an item; whatever `frames` throws.
    */
-  async append(frames: Iterable<Values> | AsyncIterable<Values>): Promise<void> {
+  async append(frames: Frames): Promise<void> {
     const before = this.#appended;
     this.#appended = this.#calls.run(async (signal) => {
       await before;

@@ -13,6 +13,9 @@ import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./write-values.ts";
 
+/** Frames of any number, each the values of one or more items of an array's first dimension. */
+export type Frames = Iterable<Values> | AsyncIterable<Values> | ReadableStream<Values>;
+
 /** An array that grows along its first dimension. Every `ArrayWriter` is one. */
 export interface GrowingArray {
   readonly path: string;
@@ -82,7 +85,7 @@ type FrameTarget = GrowingArray & RegridTarget & ChunkPlace<WritableStore> & Chu
 /** Writes frames behind what an array has, chunk row by chunk row. */
 export async function appendFrames(
   array: FrameTarget,
-  frames: Iterable<Values> | AsyncIterable<Values>,
+  frames: Frames,
   { io, writeEmpty, buffers, signal }: AppendOptions,
 ): Promise<void> {
   const begun = beginOfLastRow(array);
@@ -122,7 +125,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
 }
 
 /** Pulls from `frames`; to cancel it does not wait for a frame that is still to come. */
-function streamOf(frames: Iterable<Values> | AsyncIterable<Values>): ReadableStream<Values> {
+function streamOf(frames: Frames): ReadableStream<Values> {
   const source = (frames instanceof ReadableStream ? frames : streamFrom(frames)).getReader();
   return new ReadableStream<Values>(
     {

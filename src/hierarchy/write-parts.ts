@@ -1,9 +1,24 @@
+import type { Region } from "../streams/chunk.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { WritableStream } from "../streams/web.ts";
-import type { ArrayPart, ArrayWriter } from "./write-array.ts";
+import type { Values } from "./write-values.ts";
+
+/** A box of an array and its values: what `slice(...).chunks()` gives, and `ArrayWriter.writable` takes. */
+export interface ArrayPart {
+  readonly region: Region;
+  readonly data: Values;
+  /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
+  readonly stride?: readonly number[];
+}
+
+interface PartWriter {
+  writePart(part: ArrayPart): Promise<void>;
+  close(): Promise<void>;
+  abort(reason: unknown): Promise<void>;
+}
 
 /** A stream that writes up to `concurrency` parts at a time, and closes and aborts the writer as it is itself. */
-export function partsInto(writer: ArrayWriter, concurrency: number): WritableStream<ArrayPart> {
+export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart> {
   const { readable, writable } = mapConcurrent((part: ArrayPart) => writer.writePart(part), { concurrency });
   // Whoever writes learns of failures from the writable side.
   readable.pipeTo(new WritableStream()).catch(() => {});

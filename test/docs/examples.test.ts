@@ -22,6 +22,7 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "04-stages-by-hand.ts": [/^24 x 33 x 49: 283\.00$/, /^744 x 11 x 7: 9\.85$/],
   "05-custom-store.ts": [/^31 chunks over HTTP, 21 written to 744 x 33 x 49$/],
+  "06-write-frames.ts": [/^315 x 64 of 25\d at most in the middle line$/, /^the last frame is at 12560 ms$/],
 };
 
 describe("examples", () => {

@@ -133,6 +133,31 @@ describe("writing a region of an array that is open", () => {
     expect([...(await slice(array).read()).data]).toEqual(["-", "long words", "in between", "ä", "-"]);
   });
 
+  test("strings in F order, in parts of chunks", async () => {
+    const store = new MemoryStore();
+    const words = { shape: [3, 5], dataType: "string", chunks: [2, 3], order: "F" } as const;
+    await (await create(store, words)).close();
+    const array = await openArray(store);
+    const model = Array.from({ length: 15 }, (_, i) => "abc".repeat(i % 3) + i);
+    await writeRegion(
+      array,
+      [
+        [0, 3],
+        [0, 2],
+      ],
+      model.filter((_, i) => i % 5 < 2),
+    );
+    await writeRegion(
+      array,
+      [
+        [0, 3],
+        [2, 5],
+      ],
+      model.filter((_, i) => i % 5 >= 2),
+    );
+    expect([...(await slice(array).read()).data]).toEqual(model);
+  });
+
   test.each([
     ["beyond the array", [[0, 6]], "invalid-selection"],
     ["of another rank", [0, 0, 0], "invalid-selection"],

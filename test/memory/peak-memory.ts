@@ -9,13 +9,13 @@ process.on("exit", () => writeSync(3, readFileSync("/proc/self/status")));
 
 /** Runs the command and returns the most memory that its process had resident, in bytes (VmHWM). */
 export function peakMemoryOf(...args: readonly string[]): Promise<number> {
-  return peakMemoryOfScript(command, ...args);
+  return peakMemoryOfNode(command, ...args);
 }
 
-/** The same for a script. */
-export function peakMemoryOfScript(script: string, ...args: readonly string[]): Promise<number> {
+/** The same of Node with these arguments. */
+export function peakMemoryOfNode(...args: readonly string[]): Promise<number> {
   const report = `data:text/javascript,${encodeURIComponent(REPORT)}`;
-  const child = spawn(process.execPath, ["--import", report, script, ...args], {
+  const child = spawn(process.execPath, ["--import", report, ...args], {
     stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
   let status = "";

@@ -149,6 +149,26 @@ describe("fillItems", () => {
   });
 });
 
+describe("rows that become columns", () => {
+  it("are whole in planes larger than a tile, whatever lies around", () => {
+    for (const [rows, columns] of [
+      [2, 40],
+      [15, 17],
+      [16, 16],
+      [33, 50],
+      [70, 3],
+    ] as const) {
+      for (const itemSize of [1, 2, 4, 6, 8, 16]) {
+        const shape = [2, rows, columns];
+        const from = { offset: 3, strides: [rows * columns + 1, columns, 1] };
+        const to = { offset: 1, strides: [rows * columns + 5, 1, rows] };
+        check({ shape, itemSize, from, to, shifts: [0, 0] });
+        check({ shape, itemSize, from: to, to: from, shifts: [0, 4] });
+      }
+    }
+  });
+});
+
 describe("the layouts of these tests", () => {
   it("give every item of a target a place of its own", () => {
     fc.assert(

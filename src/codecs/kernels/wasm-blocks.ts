@@ -1,8 +1,25 @@
 import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
-import { PIECE, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
+import { PIECE, type WasmExports, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
 import { wordsOf } from "./words.ts";
 
 const MAX_BLOCK = 256 * 1024 * 1024;
+
+/** Encodes one stream: lz4 with `effort` as the acceleration, zstd as the level, without regard to the target's end. */
+type EncodeStream = (
+  exports: WasmExports,
+  source: number,
+  sourceEnd: number,
+  target: number,
+  targetEnd: number,
+  effort: number,
+) => number;
+
+const ENCODERS = {
+  blosclz: (exports, s, sEnd, t, tEnd) => exports.blosclzEncode(s, sEnd, t, tEnd),
+  lz4: (exports, s, sEnd, t, tEnd, effort) => exports.lz4Encode(s, sEnd, t, tEnd, effort),
+  zstd: (exports, s, sEnd, t, _, effort) => exports.zstdEncode(s, sEnd, t, effort, 0),
+} satisfies Record<string, EncodeStream>;
+type InnerName = keyof typeof ENCODERS;
 
 /**
  * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory and are shuffled there
@@ -11,12 +28,12 @@ const MAX_BLOCK = 256 * 1024 * 1024;
 export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   return {
     maxSize: MAX_BLOCK,
-    inner: ["lz4", "zstd"],
+    inner: Object.keys(ENCODERS),
 
     encode(source, target, layout, effort) {
-      const isZstd = layout.inner === "zstd";
+      const encodeStream: EncodeStream = ENCODERS[layout.inner as InnerName];
       const plainSize = source.length / layout.streams;
-      const streamRoom = isZstd ? zstdRoom(plainSize) : plainSize;
+      const streamRoom = layout.inner === "zstd" ? zstdRoom(plainSize) : plainSize;
       const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, streamRoom));
       shuffleInto(wasm, source, layout, places);
       const words = wordsOf(target);
@@ -26,9 +43,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
       for (let s = places.block; s < end; s += plainSize) {
         const room = Math.min(plainSize, target.length - t - 4);
         if (room <= 0) return 0;
-        const size = isZstd
-          ? wasm.exports.zstdEncode(s, s + plainSize, stream, effort, 0)
-          : wasm.exports.lz4Encode(s, s + plainSize, stream, stream + room, effort);
+        const size = encodeStream(wasm.exports, s, s + plainSize, stream, stream + room, effort);
         const isPlain = size === 0 || size > room || size === plainSize;
         if (isPlain && plainSize > room) return 0;
         const length = isPlain ? plainSize : size;
@@ -41,8 +56,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
     },
 
     decode(source, target, layout) {
-      const { lz4Decode, zstdDecode } = wasm.exports;
-      const decodeStream = layout.inner === "zstd" ? zstdDecode : lz4Decode;
+      const decodeStream = wasm.exports[`${layout.inner as InnerName}Decode`];
       const plainSize = target.length / layout.streams;
       const words = wordsOf(source);
       const places = placesOf(wasm.layOut(target.length, PIECE, PIECE, source.length));

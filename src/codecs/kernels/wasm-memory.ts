@@ -17,6 +17,8 @@ export interface WasmExports {
     acceleration: number,
   ): number;
   lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
+  blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
+  blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
   crc32c(crc: number, source: number, length: number): number;
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;

@@ -45,7 +45,7 @@ describe("zarrflow rechunk", () => {
 
   it("tells the plan: strategy, cost, why not others, memory", async () => {
     const cwd = await group();
-    const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--max-mem", "4kB", "--dry-run"];
+    const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--max-mem", "20kB", "--dry-run"];
     const { code, stdout, stderr } = await runCli(cwd, "rechunk", ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replaceAll(cwd, "CWD")).toMatchSnapshot();

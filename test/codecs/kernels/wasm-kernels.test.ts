@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/blosclz.ts";
 import type { BlockLayout } from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
 import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
+import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
 import { testLz } from "./lz-suite.ts";
@@ -56,6 +58,31 @@ test("LZ4: changed and cut blocks get the same verdict and the same bytes", () =
   }
 });
 
+describe("BloscLZ", () => {
+  const memory = new WasmMemory();
+  const at =
+    (name: "blosclzDecode" | "blosclzEncode") =>
+    (
+      source: Uint8Array,
+      start: number,
+      end: number,
+      target: Uint8Array,
+      targetStart: number,
+      targetEnd: number,
+    ) => {
+      const room = targetEnd - targetStart;
+      const [from = 0, to = 0] = memory.layOut(end - start, room);
+      memory.bytes.set(source.subarray(start, end), from);
+      const size = memory.exports[name](from, from + end - start, to, to + room);
+      if (size > 0) target.set(memory.bytes.subarray(to, to + size), targetStart);
+      return size;
+    };
+  const maxEncodedSize = (size: number) => size + Math.ceil(size / 32) + 16;
+  testLz(at("blosclzEncode"), at("blosclzDecode"), maxEncodedSize);
+  describe("read by the twin", () => testLz(at("blosclzEncode"), blosclzDecode, maxEncodedSize));
+  describe("written by the twin", () => testLz(blosclzEncode, at("blosclzDecode"), maxEncodedSize));
+});
+
 test.each(Array.from({ length: 70 }, (_, i) => i + 1))(
   "shuffles of items of %i bytes are equal",
   (itemSize) => {
@@ -98,7 +125,7 @@ test("CRC-32C is equal at any length", () => {
 describe("blocks of blosc", () => {
   const { blocks } = wasmKernels;
   const layouts = fc.record({
-    inner: fc.constantFrom("lz4", "zstd"),
+    inner: fc.constantFrom("blosclz", "lz4", "zstd"),
     mode: fc.constantFrom("noshuffle" as const, "shuffle" as const, "bitshuffle" as const),
     itemSize: fc.oneof(fc.integer({ min: 1, max: 32 }), fc.constantFrom(2, 4, 8, 16, 64, 255)),
     isSplit: fc.boolean(),
@@ -124,7 +151,7 @@ describe("blocks of blosc", () => {
     );
   });
 
-  test.each(["lz4", "zstd"])("of %s that do not fit are given up", (inner) => {
+  test.each(["blosclz", "lz4", "zstd"])("of %s that do not fit are given up", (inner) => {
     const bytes = noise(4000, randomNumbers(1));
     const layout: BlockLayout = { inner, mode: "shuffle", itemSize: 4, streams: 4 };
     for (const room of [0, 3, 4, 5, 1000, 1004, 4015]) {

@@ -41,7 +41,7 @@ const lz4: InnerCodec = {
     lz4Encode(source, start, end, target, targetStart, targetEnd, 10 - level),
   kernelEffort: (level) => 10 - level,
 };
-const blosclz: InnerCodec = { decode: blosclzDecode, encode: blosclzEncode };
+const blosclz: InnerCodec = { decode: blosclzDecode, encode: blosclzEncode, kernelEffort: (level) => level };
 const snappy: InnerCodec = { decode: snappyDecode, encode: snappyEncode };
 
 const loaders: Readonly<Record<InnerName, () => InnerCodec | Promise<InnerCodec>>> = {

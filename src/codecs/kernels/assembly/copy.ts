@@ -1,10 +1,7 @@
 /**
- * Copies in steps of 16 bytes, the base of all LZ kernels. They may read and write up to `SLACK` bytes behind what they
+ * Copies in steps of 16 bytes, the base of all LZ kernels. They may read and write up to 64 bytes behind what they
  * are asked for: the host keeps that much room free behind every buffer.
  */
-
-/** Room that is free behind every buffer. */
-export const SLACK: usize = 64;
 
 /**
  * For each distance below 16: which of the last bytes come next, and, in the second half, how far 16 bytes so made can

@@ -1,5 +1,6 @@
-/** What the host calls. All addresses are of buffers with `SLACK` bytes of room behind them. */
+/** What the host calls. All addresses are of buffers with 64 bytes of room behind them. */
 export { splitBits, joinBits } from "./bit-shuffle";
+export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { crc32c } from "./crc32c";
 export { lz4Decode, lz4Encode } from "./lz4";
 export { shuffle, unshuffle } from "./shuffle";

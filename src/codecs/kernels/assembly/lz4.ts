@@ -46,9 +46,9 @@ export function lz4Decode(source: usize, sourceEnd: usize, target: usize, target
     }
     length += MIN_MATCH;
     if (s > sourceEnd || distance - 1 >= t - target || t + length > targetEnd) return -1;
-    if (distance >= 16 && length <= 32) {
+    if (distance >= 16) {
       v128.store(t, v128.load(t - distance));
-      v128.store(t, v128.load(t - distance, 16), 16);
+      if (length > 16) copyMatch(t + 16, distance, length - 16);
     } else copyMatch(t, distance, length);
     t += length;
   }
@@ -122,7 +122,9 @@ function encode(
 
       const literals = s - anchor;
       const matched = matchLength(s + MIN_MATCH, match + MIN_MATCH, matchEnd);
-      if (t + 5 + literals + literals / 255 + matched / 255 > targetEnd) return 0;
+      let needed = 5 + literals;
+      if (literals + matched >= 255) needed += literals / 255 + matched / 255;
+      if (t + needed > targetEnd) return 0;
       const token = t++;
       if (literals < 15) {
         store<u8>(token, <u8>(literals << 4));
