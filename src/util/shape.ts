@@ -16,12 +16,6 @@ export function cStrides(shape: readonly number[]): number[] {
   return strides;
 }
 
-/** Whether `strides` are those of C order without gaps; dimensions of one item may have any. */
-export function isCOrder(shape: readonly number[], strides: readonly number[]): boolean {
-  const c = cStrides(shape);
-  return shape.every((n, d) => n === 1 || strides[d] === c[d]);
-}
-
 /** Coords of the item at `index` in C order. */
 export function coordsAt(index: number, shape: readonly number[]): number[] {
   const coords = new Array<number>(shape.length);

@@ -17,7 +17,9 @@ import {
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
-import { openZipFile } from "../../src/stores/zip.ts";
+import { openZipFile, ZipStore, ZipWriter } from "../../src/stores/zip.ts";
+import { BytesReader } from "../stores/bytes-reader.ts";
+import { MemorySink } from "../stores/memory-sink.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { failOnUnhandledRejections } from "../streams/support.ts";
 import { everythingIn, jsonAt, keysOf } from "./keys.ts";
@@ -243,6 +245,19 @@ describe("a store of the caller's", () => {
     });
     await (await create({ store, path: "a" }, array, { ifExists: "replace" })).close();
     expect(await keysOf(store)).toEqual(["a/zarr.json", "zarr.json"]);
+  });
+
+  test("that only grows, such as a zip being written, takes a whole hierarchy", async () => {
+    const sink = new MemorySink();
+    const store = new ZipWriter(sink, "zip in memory");
+    const group = await createGroup(store);
+    const writer = await group.create("a", array);
+    await writer.write([], ones);
+    await writer.close();
+    await group.close();
+    await store.finish();
+    const zip = await ZipStore.open(new BytesReader(sink.bytes), "zip in memory");
+    expect((await slice(await openArray({ store: zip, path: "a" })).read()).data).toEqual(ones);
   });
 
   test("that cannot be written is refused", async () => {
