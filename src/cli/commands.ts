@@ -1,9 +1,10 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { Command } from "./command.ts";
+import type { summaries } from "./summaries.ts";
 
 /** Every command, loaded when it is used. */
-const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+const commands: Readonly<Record<keyof typeof summaries, () => Promise<{ readonly command: Command }>>> = {
   info: () => import("./commands/info.ts"),
   tree: () => import("./commands/tree.ts"),
   copy: () => import("./commands/copy.ts"),
@@ -28,7 +29,7 @@ export function loadCommands(): Promise<(readonly [name: string, command: Comman
 
 /** The command of this name. @throws `invalid-option` with the nearest name. */
 export async function loadCommand(name: string): Promise<Command> {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const load = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : undefined;
   if (load) return (await load()).command;
   const near = nearestName(name, [...commandNames, "help"]);
   throw new ZarrflowError("invalid-option", `there is no command \`${name}\``, {

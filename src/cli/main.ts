@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { commandNames, loadCommand, loadCommands } from "./commands.ts";
+import { commandNames, loadCommand } from "./commands.ts";
 import { abortOnInterrupt } from "./interrupt.ts";
 import { ClosedPipe, openTerminal, type Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
@@ -45,7 +45,7 @@ async function run([name, ...rest]: readonly string[], { write }: Terminal): Pro
 
   async function help(about: string | undefined): Promise<void> {
     if (about !== undefined) return write(commandHelp(about, await loadCommand(about)));
-    return write(overview(await loadCommands()));
+    return write(overview());
   }
 }
 

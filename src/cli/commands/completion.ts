@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { summaries } from "../summaries.ts";
 import { completionScript, type NamedCommand, type Shell } from "../words/completion.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
@@ -8,7 +9,7 @@ const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 /** The command that completes the commands of a table, itself among them. */
 export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): Command {
   return defineCommand({
-    summary: "print a script that completes commands and flags in bash, zsh or fish",
+    summary: summaries.completion,
     usage: "bash|zsh|fish",
     operands: [1, 1],
     options: { help: { type: "boolean", summary: "this text" } },

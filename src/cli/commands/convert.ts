@@ -2,9 +2,10 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
 import { runPlanned } from "../run-flow.ts";
 import { changesOf, dialectOptions, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: "write an array, or a group with all below it, in another dialect of Zarr",
+  summary: summaries.convert,
   usage: "SRC DST --to v2|v3",
   notes: [
     "Chunks whose bytes mean the same in both dialects are copied as they are. What the dialect cannot hold is",

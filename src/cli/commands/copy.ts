@@ -7,9 +7,10 @@ import {
   tellingOptions,
   writingOptions,
 } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: "copy an array, or a group with all below it, byte for byte or changed on the way",
+  summary: summaries.copy,
   usage: "SRC DST",
   notes: [
     "Without --codec, --chunks and --to every key is copied as it is. DST appears whole under its name when all is",

@@ -4,10 +4,11 @@ import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import { differenceText, diffSummary } from "../words/difference.ts";
 
 export const command = defineCommand({
-  summary: "tell what differs between two arrays or groups: nodes, metadata, values",
+  summary: summaries.diff,
   usage: "A B",
   notes: [
     "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs",

@@ -3,10 +3,11 @@ import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import { printable } from "../words/printable.ts";
 
 export const command = defineCommand({
-  summary: "print the SHA-256 of an array's values, or of each array of a group",
+  summary: summaries.digest,
   usage: "URL",
   notes: [
     "The digest is that of the items in C order, little-endian: the same whatever the chunks, the codecs or",

@@ -1,10 +1,11 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../words/array-info.ts";
 
 export const command = defineCommand({
-  summary: "tell what an array is, or each array of a group: shape, type, chunks, codecs, sizes",
+  summary: summaries.info,
   usage: "URL",
   operands: [1, 1],
   options: tellingOptions,

@@ -8,9 +8,10 @@ import {
   tellingOptions,
   writingOptions,
 } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: "re-cut an array, or the arrays of a group, to another chunk shape, within a memory budget",
+  summary: summaries.rechunk,
   usage: "SRC DST --chunks SIZES",
   notes: [
     "Of a group, every array is re-cut that has all the named dimensions, save 1-d coordinates named after their",

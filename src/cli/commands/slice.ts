@@ -17,6 +17,7 @@ import {
   tellingOptions,
   writingOptions,
 } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../words/json.ts";
 import { outputText } from "../words/output.ts";
@@ -45,7 +46,7 @@ const options = {
 type SliceValues = Values<typeof options>;
 
 export const command = defineCommand({
-  summary: "cut a part out of an array, as raw bytes, a NumPy file, JSON, or a smaller Zarr",
+  summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
     "With a DST the part is written as a Zarr array, in which a dimension that an index is given for stays, with",

@@ -1,10 +1,11 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import { isAsciiLocale, treeText } from "../words/tree.ts";
 
 export const command = defineCommand({
-  summary: "draw a group with all below it: type, shape and chunks of each array",
+  summary: summaries.tree,
   usage: "URL",
   notes: [
     "A group is `implied` where no document makes it one, but nodes lie below it. What is odd about a node's",

@@ -4,12 +4,13 @@ import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import { findingSummary, findingText } from "../words/finding.ts";
 
 const EXIT_FOUND = 1;
 
 export const command = defineCommand({
-  summary: "look for what is wrong with an array, or a group with all below it",
+  summary: summaries.validate,
   usage: "URL",
   notes: [
     "An `error` is what readers fail or are wrong over, a `warning` what some may be; both make the exit code 1.",

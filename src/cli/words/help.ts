@@ -1,5 +1,6 @@
-import type { Command, CommandWords } from "../command.ts";
+import type { CommandWords } from "../command.ts";
 import type { Option, Options } from "../command-line.ts";
+import { summaries } from "../summaries.ts";
 import { definitions } from "./columns.ts";
 
 const EXIT_CODES = [
@@ -14,14 +15,14 @@ const EXIT_CODES = [
 ] as const;
 
 /** What `zarrflow --help` prints. */
-export function overview(commands: readonly (readonly [name: string, command: Command])[]): string {
+export function overview(): string {
   return `zarrflow moves chunked arrays (Zarr): copies, re-cuts and cuts out, within a memory budget
 
 usage: zarrflow COMMAND OPERANDS [--flags]
 
 commands
 ${definitions([
-  ...commands.map(([name, { summary }]) => [name, summary] as const),
+  ...Object.entries(summaries),
   ["help", "explain a command, with examples: zarrflow help COMMAND"],
 ])}
 

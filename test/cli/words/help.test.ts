@@ -4,11 +4,9 @@ import { commandNames, loadCommand } from "../../../src/cli/commands.ts";
 import { commandHelp, overview } from "../../../src/cli/words/help.ts";
 
 describe("help", () => {
-  it("of all", async () => {
-    const commands = await Promise.all(
-      commandNames.map(async (name) => [name, await loadCommand(name)] as const),
-    );
-    expect(overview(commands)).toMatchSnapshot();
+  it("of all", () => {
+    expect(overview()).toMatchSnapshot();
+    for (const name of commandNames) expect(overview()).toContain(`\n  ${name} `);
   });
 
   it.each(commandNames)("of %s", async (name) => {
