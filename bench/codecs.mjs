@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
   },
 });
 const SECONDS = Number(options.seconds);
-const PYTHON = process.env.ZARRFLOW_PYTHON ?? "/tmp/bench/venv/bin/python";
+const PYTHON = process.env.ZARRFLOW_PYTHON ?? "python3";
 
 const blosc = (cname, shuffle, clevel = 5) => ({ id: "blosc", cname, clevel, shuffle, blocksize: 0 });
 const ROWS = [
