@@ -15,9 +15,12 @@ export type { FillOption, NewArray, NewGroup } from "./hierarchy/create-metadata
 export type { CreateTarget } from "./hierarchy/create-place.ts";
 export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit-attributes.ts";
 export { type DeleteOptions, deleteNode } from "./hierarchy/edit-delete.ts";
+export type { EditSource } from "./hierarchy/edit-home.ts";
+export { type RenameOptions, renameNode } from "./hierarchy/edit-rename.ts";
+export { type ResizeOptions, resizeArray } from "./hierarchy/edit-resize.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
-export { open, openArray, openGroup } from "./hierarchy/open.ts";
-export { walk } from "./hierarchy/walk.ts";
+export { exists, open, openArray, openGroup } from "./hierarchy/open.ts";
+export { children, walk } from "./hierarchy/walk.ts";
 export { ArrayWriter, type WriterOptions } from "./hierarchy/write-array.ts";
 export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write-frames.ts";
 export { GroupWriter } from "./hierarchy/write-group.ts";

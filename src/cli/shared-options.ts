@@ -69,11 +69,21 @@ export const chunksOption = {
   },
 } as const satisfies Options;
 
+export const shardsOption = {
+  shards: {
+    type: "string",
+    multiple: true,
+    value: "SIZES",
+    summary:
+      "put chunks together in shards of so many items, given as chunks are; none: each chunk on its own",
+  },
+} as const satisfies Options;
+
 export const dialectOptions = {
   to: {
     type: "string",
-    value: "v2|v3",
-    choices: ["v2", "v3"],
+    value: "v1|v2|v3-draft-2019|v3",
+    choices: ["v1", "v2", "v3-draft-2019", "v3"],
     summary: "the dialect to write; the source's by default",
   },
   "allow-loss": {
@@ -86,17 +96,24 @@ export const dialectOptions = {
 } as const satisfies Options;
 
 /** Flags of commands that may change arrays on the way. */
-export const changingOptions = { ...chunksOption, ...codecOption, ...dialectOptions } as const;
+export const changingOptions = {
+  ...chunksOption,
+  ...shardsOption,
+  ...codecOption,
+  ...dialectOptions,
+} as const;
 
 /** What the flags of changing mean to a flow. */
 export function changesOf({
   chunks,
+  shards,
   codec,
   to,
   "allow-loss": losses,
 }: Values<typeof changingOptions>): Changes {
   return {
     ...(chunks && { chunks }),
+    ...(shards && { shards }),
     ...(codec !== undefined && { codec }),
     ...(to && { to }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),

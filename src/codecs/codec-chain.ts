@@ -1,49 +1,57 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import { isFixed } from "../meta/data-type.ts";
+import { type FixedDataType, isFixed } from "../meta/data-type.ts";
+import { settingPointer } from "../meta/setting-pointer.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { pointerTo } from "../util/json-pointer.ts";
 import { product } from "../util/shape.ts";
-import type { ChunkSpec, Codec, CodecContext } from "./codec.ts";
+import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from "./codec.ts";
+import { fuseCodecs } from "./fuse-codecs.ts";
+import { boundOfOthers, MAX_CHUNK_SIZE } from "./limits.ts";
 import { makeCodec } from "./registry.ts";
 
-/** The most bytes that one chunk may have, at any place of its chain. */
-export const MAX_CHUNK_SIZE = 2 ** 31 - 1;
-
-/** A codec at its place in a chain, with the sizes that are known there before any chunk is read. */
-export interface PlacedCodec<C extends Codec = Codec> {
-  readonly codec: C;
-  /** Bytes of the decoded form where every chunk has the same; undefined behind a compressor and for variable data. */
-  readonly decodedSize: number | undefined;
-  /** The most bytes that the decoded form may have. */
-  readonly maxDecodedSize: number;
-}
+export type { PlacedCodec };
 
 export interface ChainOptions {
   /** The most bytes that a chunk of variable data may have; 2 GiB by default. */
   readonly maxVariableSize?: number | undefined;
+  /** Bytes that an item of varying size takes on average; for estimates only. */
+  readonly variableItemSize?: number | undefined;
 }
 
 /**
  * Makes the codecs of a chain, in encoding order, and computes what each is given: shapes, item sizes, bytes.
  *
- * @throws `invalid-metadata` at `/codecs` when they are not array -> array, then one array -> bytes, then bytes ->
+ * @param list pointer of the list of codecs
+ * @throws `invalid-metadata` at the list when they are not array -> array, then one array -> bytes, then bytes ->
  *   bytes codecs; `unsupported-codec`, `invalid-metadata` at the codec; `resource-limit` when chunks are above 2 GiB.
  * @see V3-40
  */
 export async function loadCodecs(
   configs: readonly CodecConfig[],
   spec: ChunkSpec,
-  { maxVariableSize = MAX_CHUNK_SIZE }: ChainOptions = {},
+  options: ChainOptions = {},
+  list = "/codecs",
 ): Promise<readonly PlacedCodec[]> {
   const placed: PlacedCodec[] = [];
-  let place = firstPlace(spec, maxVariableSize);
+  let place = firstPlace(spec, options);
   for (const [i, config] of configs.entries()) {
-    const codec = await makeAt(config, i, place.context);
-    expectKind(codec, place.isBytes);
+    const pointer = config.stated?.pointer ?? pointerTo(list, i);
+    const context = {
+      ...place.context,
+      pipelineOf: pipelineMaker(`${pointer}/configuration/codecs`, options),
+    };
+    const codec = await at(config, pointer, () => makeCodec(config, context));
+    expectKind(codec, place.isBytes, list);
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
-    place = after(codec, place, config);
+    place = await at(config, pointer, () => after(codec, place, config));
   }
-  if (!place.isBytes) throw misplaced("no codec turns the array into bytes");
+  if (!place.isBytes) throw misplaced("no codec turns the array into bytes", list);
   return placed;
+}
+
+/** Makes the chains of a codec whose own codecs stand in the `list`. */
+function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
+  return async (configs, spec) => fuseCodecs(await loadCodecs(configs, spec, options, list), spec, options);
 }
 
 /** What stands between two codecs. */
@@ -54,18 +62,11 @@ interface Place {
   readonly maxSize: number;
 }
 
-function firstPlace(spec: ChunkSpec, maxVariableSize: number): Place {
-  const { dataType, shape } = spec;
-  const itemSize = isFixed(dataType) ? dataType.size : 1;
-  const size = product(shape) * itemSize;
-  if (size > MAX_CHUNK_SIZE) {
-    throw new ZarrflowError("resource-limit", "chunks of this shape are above the limit of 2 GiB", {
-      expected: MAX_CHUNK_SIZE,
-      found: size,
-    });
-  }
-  const context: CodecContext = { spec, itemSize, endian: "little" };
-  if (isFixed(dataType)) return { context, isBytes: false, size, maxSize: size };
+function firstPlace(spec: ChunkSpec, options: ChainOptions): Place {
+  const size = expectAllowed(spec);
+  const context: CodecContext = { spec, itemSize: itemSizeOf(spec), endian: "little" };
+  if (isFixed(spec.dataType)) return { context, isBytes: false, size, maxSize: size };
+  const { maxVariableSize = MAX_CHUNK_SIZE } = options;
   return { context, isBytes: false, size: undefined, maxSize: maxVariableSize };
 }
 
@@ -73,44 +74,71 @@ function after(codec: Codec, place: Place, { configuration }: CodecConfig): Plac
   const { context } = place;
   switch (codec.kind) {
     case "array-to-array":
-      return { ...place, context: { ...context, spec: codec.encodedSpec(context.spec) } };
+      return { ...place, context: contextOf(context, codec.encodedSpec(context.spec)) };
     case "array-to-bytes": {
       const size = codec.encodedSize;
       const endian = configuration.endian === "big" ? "big" : "little";
-      return { context: { ...context, endian }, isBytes: true, size, maxSize: size ?? place.maxSize };
+      const { maxEncodedSize } = codec;
+      const isBounded = maxEncodedSize !== undefined && isFixed(context.spec.dataType);
+      const maxSize = isBounded ? boundOfOthers(maxEncodedSize) : place.maxSize;
+      const next = inItems(context, codec.encodedDataType);
+      return { context: { ...next, endian }, isBytes: true, size, maxSize: size ?? maxSize };
     }
     case "bytes-to-bytes": {
       const size = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
       const maxSize = size ?? boundOfOthers(codec.maxEncodedSize(place.maxSize));
-      return { context: { ...context, itemSize: codec.encodedItemSize ?? 1 }, isBytes: true, size, maxSize };
+      return { context: inItems(context, codec.encodedDataType), isBytes: true, size, maxSize };
     }
   }
 }
 
-/** The most bytes that we take from encoders other than ours, which may write more frames or padding than we do. */
-function boundOfOthers(ours: number): number {
-  return Math.min(2 * ours + 65_536, MAX_CHUNK_SIZE);
+function inItems(context: CodecContext, dataType: FixedDataType = { kind: "raw", size: 1 }): CodecContext {
+  return contextOf(context, { ...context.spec, dataType });
 }
 
-async function makeAt(config: CodecConfig, index: number, context: CodecContext): Promise<Codec> {
+function contextOf(context: CodecContext, spec: ChunkSpec): CodecContext {
+  expectAllowed(spec);
+  return { ...context, spec, itemSize: itemSizeOf(spec) };
+}
+
+/** @throws `resource-limit` when the chunk's items are more than one chunk may have. */
+function expectAllowed(spec: ChunkSpec): number {
+  const size = product(spec.shape) * itemSizeOf(spec);
+  if (size <= MAX_CHUNK_SIZE) return size;
+  throw new ZarrflowError("resource-limit", "chunks of this shape are above the limit of 2 GiB", {
+    expected: MAX_CHUNK_SIZE,
+    found: size,
+  });
+}
+
+function itemSizeOf({ dataType }: ChunkSpec): number {
+  return isFixed(dataType) ? dataType.size : 1;
+}
+
+/** What `run` gives; its errors name the codec at `pointer`, and point at what is wrong of it. */
+async function at<T>(config: CodecConfig, pointer: string, run: () => T | Promise<T>): Promise<T> {
   try {
-    return await makeCodec(config, context);
+    return await run();
   } catch (error) {
-    const pointer = config.stated?.pointer ?? `/codecs/${index}`;
-    if (isZarrflowError(error)) error.addContext({ codec: config.name, pointer });
-    throw error;
+    if (!isZarrflowError(error)) throw error;
+    const { setting } = error.details;
+    throw error.addContext({
+      codec: config.name,
+      pointer: setting === undefined ? pointer : settingPointer(config, pointer, setting),
+    });
   }
 }
 
-function expectKind({ kind, name }: Codec, isBytes: boolean): void {
-  if (isBytes && kind !== "bytes-to-bytes") throw misplaced(`\`${name}\` needs an array, but is given bytes`);
+function expectKind({ kind, name }: Codec, isBytes: boolean, list: string): void {
+  if (isBytes && kind !== "bytes-to-bytes")
+    throw misplaced(`\`${name}\` needs an array, but is given bytes`, list);
   if (!isBytes && kind === "bytes-to-bytes")
-    throw misplaced(`\`${name}\` needs bytes, but is given an array`);
+    throw misplaced(`\`${name}\` needs bytes, but is given an array`, list);
 }
 
-function misplaced(reason: string): ZarrflowError {
+function misplaced(reason: string, list: string): ZarrflowError {
   return new ZarrflowError("invalid-metadata", reason, {
-    pointer: "/codecs",
+    pointer: list,
     hint: "Codecs are listed as array -> array ones, then one array -> bytes, then bytes -> bytes ones.",
   });
 }

@@ -1,8 +1,7 @@
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkData } from "./chunk-data.ts";
-import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec } from "./codec.ts";
-import type { PlacedCodec } from "./codec-chain.ts";
+import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, PlacedCodec } from "./codec.ts";
 import { codecFailure, corrupt, isOverrun } from "./failures.ts";
 
 export type Direction = "decode" | "encode";
@@ -33,7 +32,7 @@ export function codecStep(
         case "array-to-array":
           return arrayStep(codec, direction, asArray(chunk), buffers);
         case "array-to-bytes":
-          return packingStep(codec, direction, chunk, buffers);
+          return await packingStep(codec, direction, chunk, buffers);
         case "bytes-to-bytes":
           return await bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
       }
@@ -58,7 +57,7 @@ function packingStep(
   direction: Direction,
   chunk: ChunkForm,
   buffers: Buffers,
-): ChunkForm {
+): ChunkForm | Promise<ChunkForm> {
   return direction === "decode"
     ? codec.decode(asBytes(chunk), buffers)
     : codec.encode(asArray(chunk), buffers);

@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import type { DataType, Endian } from "../meta/data-type.ts";
+import type { DataType, Endian, FixedDataType } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { ChunkData } from "./chunk-data.ts";
 
@@ -12,8 +12,9 @@ export interface ChunkSpec {
 }
 
 /**
- * Rearranges items without touching them. Fixed data are rearranged as strides: no byte is moved by the codec itself.
- * Variable data have no strides: their items move to a new buffer, and the old one is given back.
+ * Rearranges items without touching them, or computes each anew. Fixed data are rearranged as strides: no byte is moved
+ * by the codec itself. Variable data have no strides: their items move to a new buffer, and the old one is given back;
+ * so do items that are computed.
  */
 export interface ArrayToArrayCodec {
   readonly kind: "array-to-array";
@@ -35,10 +36,18 @@ export interface ArrayToBytesCodec {
   readonly name: string;
   /** Encoded size in bytes where all chunks have the same; undefined for variable data. */
   readonly encodedSize: number | undefined;
+  /** Type of the items that the encoded form consists of; absent where these are plain bytes. */
+  readonly encodedDataType?: FixedDataType;
+  /** The most bytes that encoding gives, where the codec does not work in place; for variable data an estimate. */
+  readonly maxEncodedSize?: number;
+  /** The number of items that `bytes` state, where the format states one, for callers who know of no shape. */
+  statedItems?(bytes: Uint8Array): number;
+  /** The most bytes that the codec itself holds besides what it is given and what it gives; absent: none. */
+  readonly scratchSize?: number;
   /** Takes ownership of `bytes`. @throws `corrupt-chunk` when the length is not what the spec promises. */
-  decode(bytes: Uint8Array, buffers: Buffers): ChunkData;
+  decode(bytes: Uint8Array, buffers: Buffers): ChunkData | Promise<ChunkData>;
   /** Takes ownership of `data`, which lies in C order without gaps. */
-  encode(data: ChunkData, buffers: Buffers): Uint8Array;
+  encode(data: ChunkData, buffers: Buffers): Uint8Array | Promise<Uint8Array>;
 }
 
 /**
@@ -48,8 +57,8 @@ export interface ArrayToBytesCodec {
 export interface BytesToBytesCodec {
   readonly kind: "bytes-to-bytes";
   readonly name: string;
-  /** Bytes an item of the encoded form, where that still consists of items; else it is plain bytes. */
-  readonly encodedItemSize?: number;
+  /** Type of the items that the encoded form consists of; absent where these are plain bytes. */
+  readonly encodedDataType?: FixedDataType;
   /** The most bytes that encoding `decodedSize` bytes can need. */
   maxEncodedSize(decodedSize: number): number;
   /** The most bytes that the codec itself holds while it encodes or decodes `decodedSize` bytes; absent: none. */
@@ -69,9 +78,25 @@ export interface BytesToBytesCodec {
    *   the codec cannot do these bytes.
    */
   decodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
+  /**
+   * Fills `target` with the bytes of the decoded form from `offset` on and decodes no more than these need; absent
+   * where the format has no parts that stand alone.
+   *
+   * @throws as `decodeInto`, and `corrupt-chunk` when the decoded form ends before the range.
+   */
+  decodeRangeInto?(source: Uint8Array, offset: number, target: Uint8Array): void | Promise<void>;
 }
 
 export type Codec = ArrayToArrayCodec | ArrayToBytesCodec | BytesToBytesCodec;
+
+/** A codec at its place in a chain, with the sizes that are known there before any chunk is read. */
+export interface PlacedCodec<C extends Codec = Codec> {
+  readonly codec: C;
+  /** Bytes of the decoded form where every chunk has the same; undefined behind a compressor and for variable data. */
+  readonly decodedSize: number | undefined;
+  /** The most bytes that the decoded form may have. */
+  readonly maxDecodedSize: number;
+}
 
 /** What a codec is made for: its place in the chain. */
 export interface CodecContext {
@@ -80,10 +105,18 @@ export interface CodecContext {
   readonly itemSize: number;
   /** Byte order that the `bytes` codec in front has given to items. */
   readonly endian: Endian;
+  /** Makes the chains of a codec that has codecs of its own; absent for a codec that stands alone. */
+  readonly pipelineOf?: PipelineMaker;
 }
+
+/** @throws as `loadCodecs`. */
+export type PipelineMaker = (configs: readonly CodecConfig[], spec: ChunkSpec) => Promise<CodecPipeline>;
 
 /** Makes a codec of a configuration. @throws `invalid-metadata` when the configuration is not the codec's. */
 export type CodecFactory = (configuration: CodecConfig["configuration"], context: CodecContext) => Codec;
+
+/** Makes a codec that has codecs of its own. @throws as `CodecFactory`, and what making those throws. */
+export type NestingCodecFactory = (...args: Parameters<CodecFactory>) => Promise<Codec>;
 
 /**
  * A chunk's codecs fused into one call each way.

@@ -23,3 +23,8 @@ export function codecFailure(error: unknown, codec: string, direction: "decode" 
   const reason = error instanceof Error ? error.message : String(error);
   return new ZarrflowError("codec-error", `cannot ${direction}: ${reason}`, { codec }, { cause: error });
 }
+
+/** `error` of one part of a chunk, with the part's name in front. */
+export function partFailure(part: string, error: ZarrflowError): ZarrflowError {
+  return new ZarrflowError(error.code, `${part}: ${error.reason}`, error.details, { cause: error });
+}

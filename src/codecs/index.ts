@@ -14,8 +14,11 @@ export type {
   CodecContext,
   CodecFactory,
   CodecPipeline,
+  NestingCodecFactory,
+  PipelineMaker,
+  PlacedCodec,
 } from "./codec.ts";
-export { type ChainOptions, loadCodecs, type PlacedCodec } from "./codec-chain.ts";
+export { type ChainOptions, loadCodecs } from "./codec-chain.ts";
 export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./codec-step.ts";
 export {
   type DecodeBytesOptions,
@@ -24,6 +27,8 @@ export {
   encodeBytes,
 } from "./decode-bytes.ts";
 export { kernelKind } from "./kernels/kernels.ts";
-export type { CodecJson } from "./normal-config.ts";
+export type { CodecJson, ObjectCodecJson } from "./normal-config.ts";
+export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
+export type { ObjectValues } from "./object-values.ts";
 export { createPipeline, type PipelineOptions } from "./pipeline.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";

@@ -1,8 +1,9 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import { normalConfiguration } from "../meta/v2-codec.ts";
+import { parseV3Codec } from "../meta/v3-codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
-import type { JsonObject } from "../util/json-value.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
 
 /** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
@@ -10,20 +11,34 @@ export type CodecJson =
   | { readonly name: string; readonly configuration?: object }
   | { readonly id: string; readonly [name: string]: unknown };
 
+/** A codec that encodes values, not bytes. */
+export type ObjectCodecJson =
+  | ObjectCodecName
+  | { readonly name: ObjectCodecName | `numcodecs.${ObjectCodecName}`; readonly configuration?: object }
+  | { readonly id: ObjectCodecName; readonly [name: string]: unknown };
+
+type ObjectCodecName = "vlen-utf8" | "vlen-bytes" | "vlen-array" | "json2" | "msgpack2";
+
 const V3_PREFIX = "numcodecs.";
+
 /** The normal form of a codec stated in either way. @throws `invalid-option` */
 export function normalConfig(json: CodecJson): CodecConfig {
-  if (typeof json === "string") return { name: json, configuration: {} };
+  if (typeof json === "string") return fromV3(json);
   if ("id" in json && typeof json.id === "string") {
     const { id, ...configuration } = json;
     return fromNumcodecs(id, asJson(configuration));
   }
   if ("name" in json && typeof json.name === "string") {
     const { name, configuration = {} } = json;
-    if (!name.startsWith(V3_PREFIX)) return { name, configuration: asJson(configuration) };
+    if (!name.startsWith(V3_PREFIX)) return fromV3({ name, configuration: asJson(configuration) });
     return fromNumcodecs(name.slice(V3_PREFIX.length), asJson(configuration));
   }
   throw new ZarrflowError("invalid-option", "a codec needs an `id` or a `name`");
+}
+
+function fromV3(json: JsonValue): CodecConfig {
+  const { name, configuration } = parseV3Codec(json, "");
+  return { name, configuration };
 }
 
 function fromNumcodecs(id: string, configuration: JsonObject): CodecConfig {

@@ -1,23 +1,35 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import type { Codec, CodecContext, CodecFactory } from "./codec.ts";
+import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
+import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
 /** Fetches a factory when the codec is first wanted, so that its code is loaded on use. */
-export type CodecLoader = () => Promise<CodecFactory>;
+export type CodecLoader = () => Promise<CodecFactory | NestingCodecFactory | NumcodecsClass>;
 
-const codecs = new Map<string, CodecFactory | CodecLoader>(
+const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
   Object.entries({
+    cast_value: async () => (await import("./array-to-array/cast-value.ts")).createCastValue,
+    scale_offset: async () => (await import("./array-to-array/scale-offset.ts")).createScaleOffset,
     transpose: async () => (await import("./array-to-array/transpose.ts")).createTranspose,
 
     bytes: async () => (await import("./array-to-bytes/bytes.ts")).createBytes,
+    sharding_indexed: async () => (await import("./array-to-bytes/sharding.ts")).loadSharding,
+    json2: async () => (await import("./array-to-bytes/json2.ts")).createJson2,
+    msgpack2: async () => (await import("./array-to-bytes/msgpack2.ts")).createMsgpack2,
+    "v3.packbits": async () => (await import("./array-to-bytes/bit-packing.ts")).createBitPacking,
+    "vlen-array": async () => (await import("./array-to-bytes/vlen-array.ts")).createVlenArray,
     "vlen-bytes": async () => (await import("./array-to-bytes/vlen-bytes.ts")).createVlenBytes,
     "vlen-utf8": async () => (await import("./array-to-bytes/vlen-utf8.ts")).createVlenUtf8,
+    zep0007: async () => (await import("./array-to-bytes/zep0007.ts")).createZep0007,
 
     adler32: async () => (await import("./bytes-to-bytes/adler32.ts")).createAdler32,
     astype: async () => (await import("./bytes-to-bytes/astype.ts")).createAstype,
+    base64: async () => (await import("./bytes-to-bytes/base64.ts")).createBase64,
     bitround: async () => (await import("./bytes-to-bytes/bitround.ts")).createBitround,
     blosc: async () => (await import("./bytes-to-bytes/blosc.ts")).createBlosc,
+    bz2: async () => (await import("./bytes-to-bytes/bz2.ts")).createBz2,
+    categorize: async () => (await import("./bytes-to-bytes/categorize.ts")).createCategorize,
     crc32: async () => (await import("./bytes-to-bytes/crc32.ts")).createCrc32,
     crc32c: async () => (await import("./bytes-to-bytes/crc32c.ts")).createCrc32c,
     delta: async () => (await import("./bytes-to-bytes/delta.ts")).createDelta,
@@ -25,22 +37,29 @@ const codecs = new Map<string, CodecFactory | CodecLoader>(
       (await import("./bytes-to-bytes/fixedscaleoffset.ts")).createFixedScaleOffset,
     fletcher32: async () => (await import("./bytes-to-bytes/fletcher32.ts")).createFletcher32,
     gzip: async () => (await import("./bytes-to-bytes/gzip.ts")).loadGzip(),
+    jenkins_lookup3: async () => (await import("./bytes-to-bytes/jenkins-lookup3.ts")).createJenkinsLookup3,
     lz4: async () => (await import("./bytes-to-bytes/lz4.ts")).createLz4,
+    lzma: async () => (await import("./bytes-to-bytes/lzma.ts")).createLzma,
     packbits: async () => (await import("./bytes-to-bytes/packbits.ts")).createPackbits,
     quantize: async () => (await import("./bytes-to-bytes/quantize.ts")).createQuantize,
     shuffle: async () => (await import("./bytes-to-bytes/shuffle.ts")).createShuffle,
+    "v1.gzip": async () => (await import("./bytes-to-bytes/v1-gzip.ts")).loadV1Gzip(),
     zlib: async () => (await import("./bytes-to-bytes/zlib.ts")).loadZlib(),
     zstd: async () => (await import("./bytes-to-bytes/zstd.ts")).loadZstdCodec(),
   } satisfies Record<string, CodecLoader>),
 );
 
 /** Codecs that are never read, each with the reason. */
-const refused = new Map([["pickle", "reading pickles runs whatever code their author put in"]]);
+const refused = new Map([
+  ["pickle", "reading pickles runs whatever code their author put in"],
+  ["pcodec", "there is no implementation of Pco in JavaScript; convert the array with zarr-python"],
+  ["zfpy", "there is no implementation of ZFP in JavaScript; convert the array with zarr-python"],
+]);
 
 /**
  * Makes a codec known by its normal name, in place of the one that had it.
  *
- * @param codec a factory, or a function without arguments that fetches one.
+ * @param codec a factory; a class as the package numcodecs has them; or a function without arguments that fetches one.
  * @example
  * ```ts
  * import { type BytesToBytesCodec, registerCodec } from "zarrflow/codecs";
@@ -60,8 +79,29 @@ const refused = new Map([["pickle", "reading pickles runs whatever code their au
  *   return source.length;
  * }
  * ```
+ * @example
+ * ```ts
+ * import { decodeBytes, encodeBytes, registerCodec } from "zarrflow/codecs";
+ *
+ * class Reverse {
+ *   static readonly codecId = "reverse";
+ *   static fromConfig(): Reverse {
+ *     return new Reverse();
+ *   }
+ *   encode(data: Uint8Array): Uint8Array {
+ *     return data.slice().reverse();
+ *   }
+ *   decode(data: Uint8Array): Uint8Array {
+ *     return data.slice().reverse();
+ *   }
+ * }
+ * registerCodec(Reverse.codecId, Reverse);
+ *
+ * const encoded = await encodeBytes({ id: "reverse" }, new Uint8Array([1, 2, 3]));
+ * console.log((await decodeBytes({ id: "reverse" }, encoded)).join()); // 1,2,3
+ * ```
  */
-export function registerCodec(name: string, codec: CodecFactory | CodecLoader): void {
+export function registerCodec(name: string, codec: CodecFactory | CodecLoader | NumcodecsClass): void {
   codecs.set(name, codec);
 }
 
@@ -90,6 +130,7 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
       hint: nearest ? `Did you mean \`${nearest}\`?` : `Known are ${codecNames().join(", ")}.`,
     });
   }
-  const made = await codec(configuration, context);
+  const made = isNumcodecsClass(codec) ? codec : await codec(configuration, context);
+  if (isNumcodecsClass(made)) return fromNumcodecsClass(made, name, configuration);
   return typeof made === "function" ? made(configuration, context) : made;
 }

@@ -53,6 +53,6 @@ export class Settings {
   #invalid(name: string, rule: string): ZarrflowError {
     const value = this.value(name);
     const reason = value === undefined ? `\`${name}\` is required and ${rule}` : `\`${name}\` ${rule}`;
-    return new ZarrflowError("invalid-metadata", reason, { value: value && String(value) });
+    return new ZarrflowError("invalid-metadata", reason, { setting: name, value: value && String(value) });
   }
 }

@@ -1,9 +1,18 @@
 import { parseSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import type { ArrayMetadata, CodecConfig, DialectName } from "../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../meta/codec-option.ts";
+import { withoutShards, withShards } from "../meta/reshard.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import { type ChunksOption, type ChunksRequest, parseChunks, resolveChunks } from "./chunk-option.ts";
+import type { Selection } from "../streams/selection.ts";
+import {
+  type ChunksOption,
+  type ChunksRequest,
+  parseChunks,
+  resolveChunks,
+  resolveShards,
+} from "./chunk-option.ts";
+import { type GroupArray, sliceGroup } from "./group-slice.ts";
 import type { Change, SourceNode } from "./plan/hierarchy-plan.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
@@ -13,11 +22,17 @@ export interface Changes {
    * `t2m:time=-1,lat=16` for one array of a group); -1 is the whole dimension. Several texts add up.
    */
   readonly chunks?: ChunksOption | string | readonly string[];
+  /**
+   * The shape of shards, each of whole chunks, given as `chunks` is; -1 is the whole dimension. `none`: no shards, as it
+   * is where `chunks` alone are given. Arrays keep theirs by default.
+   */
+  readonly shards?: ChunksOption | string | readonly string[];
   /** The new compressor of the arrays that are re-cut, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
   /**
-   * The part of an array that is taken: ranges by dimension name or in order, or as text (`time=0:24,lat=10:20:2`). A
-   * dimension that an index is given for stays, with one item. Only of an array, not of a group.
+   * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`). A
+   * dimension that an index is given for stays, with one item. Of a group, every array is cut that has any of the
+   * dimensions, the others are taken whole.
    */
   readonly slice?: SliceOption | string;
   /** The dialect to write. */
@@ -36,20 +51,39 @@ interface Root {
 /** Tells what becomes of each array of a node that was opened; undefined for one that stays as it is. */
 export function changeOf(changes: Changes, root: Root, nodes: readonly SourceNode[]): ChangeOf {
   const { slice, ...others } = changes;
-  if (slice === undefined) return changeWhole(others, root, nodes);
-  const [node] = nodes;
-  if (node?.metadata.kind !== "array") {
-    throw new ZarrflowError("invalid-option", "a slice is cut out of an array, and this is a group", {
-      path: root.path,
-      hint: "name one of its arrays",
-    });
-  }
-  const option = typeof slice === "string" ? parseSlice(slice) : slice;
-  const { selection } = resolveSlice(option, node.metadata, root.path);
-  const metadata = partOf(node.metadata, selection.shape);
-  const { path, layout, documents } = node;
-  const change = changeWhole(others, root, [{ path, layout, documents, metadata }]);
-  return () => ({ metadata, ...change(path, metadata), selection });
+  const arrays = arraysOf(nodes);
+  if (slice === undefined) return changeWhole(others, root, arrays);
+  const selections = selectionsOf(typeof slice === "string" ? parseSlice(slice) : slice, root, arrays);
+  const cut = ({ path, metadata }: GroupArray) => {
+    const selection = selections.get(path);
+    return selection ? partOf(metadata, selection.shape) : metadata;
+  };
+  const change = changeWhole(
+    others,
+    root,
+    arrays.map((array) => ({ ...array, metadata: cut(array) })),
+  );
+  return (path, whole) => {
+    const selection = selections.get(path);
+    const metadata = cut({ path, metadata: whole });
+    return selection ? { metadata, ...change(path, metadata), selection } : change(path, whole);
+  };
+}
+
+/** What a slice takes, of an array that was opened or of those of a group, by path. */
+function selectionsOf(
+  option: SliceOption,
+  root: Root,
+  arrays: readonly GroupArray[],
+): ReadonlyMap<string, Selection> {
+  if (root.kind === "group") return sliceGroup(option, arrays);
+  return new Map(
+    arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]),
+  );
+}
+
+function arraysOf(nodes: readonly SourceNode[]): GroupArray[] {
+  return nodes.flatMap(({ path, metadata }) => (metadata.kind === "array" ? [{ path, metadata }] : []));
 }
 
 /** An array of another shape; its chunks are no larger than it is, but for those that hold inner ones. */
@@ -60,16 +94,39 @@ function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadat
   return { ...metadata, shape, chunkGrid: { chunkShape } };
 }
 
-function changeWhole({ chunks, codec }: Changes, root: Root, nodes: readonly SourceNode[]): ChangeOf {
-  const recode = codec === undefined ? undefined : recodeTo(codec);
-  if (chunks === undefined) return (_, metadata) => recode && { metadata: recode(metadata) };
-  const shapes = chunkShapes(chunksRequest(chunks), nodes, root.path, root.kind === "array");
+function changeWhole(
+  { chunks, shards, codec }: Changes,
+  root: Root,
+  arrays: readonly GroupArray[],
+): ChangeOf {
+  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
+  if (chunks === undefined && shards === undefined) {
+    return (_, metadata) => (codec === undefined ? undefined : { metadata: recode(metadata) });
+  }
+  const request = (option: NonNullable<Changes["chunks"]>) =>
+    meantOptions(chunksRequest(option), arrays, root);
+  const chunkOptions = chunks === undefined ? undefined : request(chunks);
+  const isUnsharded = `${shards}` === "none";
+  const shardOptions = shards === undefined || isUnsharded ? undefined : request(shards);
   return (path, metadata) => {
-    const chunkShape = shapes.get(path);
-    if (chunkShape === undefined) return undefined;
-    const recut = { ...metadata, chunkGrid: { chunkShape } };
-    return { metadata: recode?.(recut) ?? recut };
+    const chunkOption = chunkOptions?.get(path);
+    const shardOption = shardOptions?.get(path);
+    if (chunkOption === undefined && shardOption === undefined && !isUnsharded) return undefined;
+    const isKept = chunkOption === undefined || namesNothing(chunkOption);
+    if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata) };
+    const before = metadata.chunkGrid.innerChunkShape && metadata.chunkGrid.chunkShape;
+    const plain = withoutShards(metadata);
+    const recut = isKept
+      ? plain
+      : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, plain, path) } };
+    const recoded = recode(recut);
+    if (shardOption === undefined) return { metadata: recoded };
+    return { metadata: withShards(recoded, resolveShards(shardOption, recoded, { path, before })) };
   };
+}
+
+function namesNothing(option: ChunksOption): boolean {
+  return !Array.isArray(option) && Object.keys(option).length === 0;
 }
 
 function chunksRequest(chunks: NonNullable<Changes["chunks"]>): ChunksRequest {
@@ -95,34 +152,29 @@ function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => Arr
   return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
 }
 
-/** New chunk shapes by path, of the arrays that the request means. */
-function chunkShapes(
+/** What is asked for by path, of the arrays that the request means. */
+function meantOptions(
   request: ChunksRequest,
-  nodes: readonly SourceNode[],
-  root: string,
-  single: boolean,
-): Map<string, number[]> {
-  const shapes = new Map<string, number[]>();
-  const arrays = nodes.flatMap(({ path, metadata }) =>
-    metadata.kind === "array" ? [{ path, metadata }] : [],
-  );
+  arrays: readonly GroupArray[],
+  root: Root,
+): Map<string, ChunksOption> {
+  const options = new Map<string, ChunksOption>();
   const { all } = request;
   if (all) {
-    const meant = single ? arrays : arrays.filter(({ path, metadata }) => isMeant(all, path, metadata));
+    const isSingle = root.kind === "array";
+    const meant = isSingle ? arrays : arrays.filter(({ path, metadata }) => isMeant(all, path, metadata));
     if (meant.length === 0) throw nothingMeant(all, arrays);
-    for (const { path, metadata } of meant) shapes.set(path, resolveChunks(all, metadata, path));
+    for (const { path } of meant) options.set(path, all);
   }
   for (const [name, option] of Object.entries(request.arrays ?? {})) {
-    const path = [root, name].filter(Boolean).join("/");
-    const array = arrays.find((candidate) => candidate.path === path);
-    if (!array)
-      throw noArray(
-        name,
-        arrays.map((candidate) => candidate.path.slice(root.length).replace(/^\//, "")),
-      );
-    shapes.set(path, resolveChunks(option, array.metadata, path));
+    const path = [root.path, name].filter(Boolean).join("/");
+    if (!arrays.some((candidate) => candidate.path === path)) {
+      const paths = arrays.map((candidate) => candidate.path.slice(root.path.length).replace(/^\//, ""));
+      throw noArray(name, paths);
+    }
+    options.set(path, option);
   }
-  return shapes;
+  return options;
 }
 
 /** Whether an array of a group has all the named dimensions and is no coordinate of one of them. */

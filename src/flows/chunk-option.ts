@@ -1,5 +1,6 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { dimensionNamed } from "../meta/dimension-named.ts";
+import { wholeShards } from "../meta/reshard.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /**
@@ -55,6 +56,27 @@ export function resolveChunks(
     if (Number.isSafeInteger(size) && size >= 1) return size;
     throw invalid(`a chunk cannot have ${size} items along dimension ${dimensionNames?.[d] ?? d}`, path);
   });
+}
+
+/**
+ * The shard shape that `option` means for an array that has the new chunks, but no shards; -1 is the whole dimension,
+ * in whole chunks. Dimensions that are not named have the sizes of `before`, or of a chunk.
+ *
+ * @throws `invalid-option` for a wrong rank, name or size.
+ */
+export function resolveShards(
+  option: ChunksOption,
+  metadata: ArrayMetadata,
+  { path, before }: { readonly path: string; readonly before: readonly number[] | undefined },
+): number[] {
+  const { chunkShape } = metadata.chunkGrid;
+  const sizes = Array.isArray(option) ? ofRank(option, metadata.shape, path) : byNameOf(option);
+  return wholeShards(sizes, metadata);
+
+  function byNameOf(named: ChunksOption): readonly number[] {
+    const others = before ?? chunkShape;
+    return byName(named as Readonly<Record<string, number>>, others, metadata.dimensionNames ?? [], path);
+  }
 }
 
 function ofRank(sizes: readonly number[], shape: readonly number[], path: string): readonly number[] {

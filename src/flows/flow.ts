@@ -1,4 +1,5 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
+import { demandOwnFolder } from "../hierarchy/edit-home.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
 import { open } from "../hierarchy/open.ts";
 import { openNode } from "../hierarchy/open-node.ts";
@@ -79,14 +80,20 @@ async function planFrom(
   if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
   const target = targetSpec(to);
   await assertApart(root.spec, target.store);
+  await demandOwnFolder(target.store);
   const dialect = dialectNamed(options.to ?? root.layout.dialect);
   const change = changeOf(options, root, nodes);
   const changed =
     dialect.name !== root.layout.dialect ||
+    root.reading.v2?.separator === "/" ||
     nodes.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   return planHierarchy({
     operation,
-    source: { store: root.spec, path: root.path },
+    source: {
+      store: root.spec,
+      path: root.path,
+      ...(Object.keys(root.reading).length > 0 && { reading: root.reading }),
+    },
     target,
     nodes,
     dialect,

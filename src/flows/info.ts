@@ -13,7 +13,10 @@ export interface ArrayInfo {
   readonly dialect: string;
   readonly shape: readonly number[];
   readonly dataType: string;
+  /** Shape of what one key holds: of a shard, where chunks lie in shards. */
   readonly chunkShape: readonly number[];
+  /** Shape of the chunks in a shard; absent without shards. */
+  readonly innerChunkShape?: readonly number[];
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly codecs: readonly string[];
   /** Chunks of the grid. */
@@ -36,7 +39,8 @@ export async function* info(source: FlowSource, options: PlanOptions = {}): Asyn
 
 async function describeArray(array: ZarrArray, path: string, options: PlanOptions): Promise<ArrayInfo> {
   const { metadata } = array;
-  const { dataType } = metadata;
+  const { dataType, chunkGrid } = metadata;
+  const { innerChunkShape } = chunkGrid;
   const stored = await storedChunks(array, options);
   const logicalBytes = isFixed(dataType) ? product(metadata.shape) * dataType.size : null;
   return {
@@ -44,10 +48,11 @@ async function describeArray(array: ZarrArray, path: string, options: PlanOption
     dialect: array.layout.dialect,
     shape: metadata.shape,
     dataType: array.dataType,
-    chunkShape: metadata.chunkGrid.chunkShape,
+    chunkShape: chunkGrid.chunkShape,
+    ...(innerChunkShape && { innerChunkShape }),
     dimensionNames: metadata.dimensionNames ?? null,
     codecs: metadata.codecs.map(describeCodec),
-    chunks: product(gridShape(metadata.shape, metadata.chunkGrid.chunkShape)),
+    chunks: product(gridShape(metadata.shape, chunkGrid.chunkShape)),
     chunksPresent: stored?.count ?? null,
     storedBytes: stored?.bytes ?? null,
     logicalBytes,
@@ -65,7 +70,7 @@ async function storedChunks(
   const grid = gridShape(shape, chunkGrid.chunkShape);
   let count = 0;
   let bytes = 0;
-  for await (const { key, size } of store.list(layout.path === "" ? "" : `${layout.path}/`, { signal })) {
+  for await (const { key, size } of store.list(layout.chunksPrefix, { signal })) {
     const coords = layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
     if (!coords?.every((c, d) => c < (grid[d] ?? 0))) continue;
     count++;

@@ -30,11 +30,13 @@ export async function planSlice(
   option: SliceOption = {},
   options: PlanOptions = {},
 ): Promise<SlicePlan> {
-  const { metadata, path } = array;
+  const { path } = array;
+  const inner = array.innerChunks();
+  const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const { selection } = resolveSlice(option, metadata, path);
   const io = options.io ?? DEFAULT_IO;
-  const plan = planSlabs({ path, metadata, pipeline: await array.pipeline(), selection, maxMemory, io });
+  const plan = planSlabs({ array: inner, pipeline: await inner.pipeline(), selection, maxMemory, io });
   const touched = selection.shape.map((count, d) => {
     const { start, step } = selection;
     const sourceChunk = metadata.chunkGrid.chunkShape[d] ?? 1;

@@ -1,4 +1,5 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
@@ -10,6 +11,7 @@ import { regrid } from "../streams/regrid.ts";
 import { chunkRegion, type Selection } from "../streams/selection.ts";
 import { coordsOf, cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
+import { chunkRefs } from "./plan/chunk-refs.ts";
 import { chunksHit } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 
@@ -28,17 +30,20 @@ export interface Slab {
 
 /** Reads a selection as slabs in C order, within a memory budget; the next one is read while one is used. */
 export async function* readSlabs(
-  array: ZarrArray,
+  source: ZarrArray,
   selection: Selection,
   { maxMemory, io, signal }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
+  const array = source.innerChunks();
   const pipeline = await array.pipeline();
-  const plan = planSlabs({ path: array.path, metadata: array.metadata, pipeline, selection, maxMemory, io });
+  const plan = planSlabs({ array, pipeline, selection, maxMemory, io });
   const buffers = new BufferPool(maxMemory);
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   const grid = gridShape(selection.shape, plan.slabShape);
+  const concurrency = Math.min(io, plan.readAhead);
+  const maxEncodedSize = mostStoredBytes(pipeline);
   const inFlight = {
     budget: new ByteBudget(plan.readAhead * plan.bytesPerChunk),
     bytesPerChunk: plan.bytesPerChunk,
@@ -47,7 +52,7 @@ export async function* readSlabs(
   const read = async (coords: readonly number[]): Promise<Slab> => {
     const region = chunkRegion(coords, plan.slabShape, selection.shape);
     const part = partOf(selection, region);
-    const options = { concurrency: plan.readAhead, inFlight, buffers, signal: combined };
+    const options = { concurrency, inFlight, maxEncodedSize, buffers, signal: combined };
     const slab = { ...pipeline.spec, shape: region.shape };
     const data = await only(
       readChunks(array, chunksOf(array, part), options)
@@ -83,18 +88,15 @@ export async function* readSlabs(
   }
 }
 
-/** The source chunks that a selection touches, in C order. */
-export function* chunksOf(array: ZarrArray, { start, step, shape }: Selection): Generator<ChunkRef> {
+/** The source chunks that a selection touches, in C order; those in shards shard by shard. */
+export function chunksOf(array: ZarrArray, { start, step, shape }: Selection): Generator<ChunkRef> {
   const { chunkShape } = array.metadata.chunkGrid;
   const hit = shape.map((count, d) => {
     const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk: chunkShape[d] ?? 1 };
     return chunksHit(dimension, 0, count);
   });
-  let index = 0;
-  for (const at of coordsOf(hit.map(({ count }) => count))) {
-    const coords = at.map((i, d) => hit[d]?.at(i) ?? 0);
-    yield { index: index++, coords, region: chunkRegion(coords, chunkShape, array.metadata.shape) };
-  }
+  const shardShape = array.shards && chunkShape.map((n, d) => n * (array.shards?.chunksPerShard[d] ?? 1));
+  return chunkRefs({ shape: array.shape, chunkShape, shardShape }, hit);
 }
 
 /** The selection of which `region` of the result is made. */

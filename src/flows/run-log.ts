@@ -1,4 +1,5 @@
 import type { EncodedChunk } from "../streams/chunk.ts";
+import type { StoredValue } from "../streams/shard-output.ts";
 import { crc32 } from "../util/crc32.ts";
 import type { FlowEvent, Progress, RunCounts } from "./events.ts";
 import type { Ledger } from "./ledger.ts";
@@ -58,10 +59,14 @@ export class RunLog {
     this.#tell();
   }
 
-  chunkWritten({ bytes, key }: EncodedChunk & { readonly key: string }, task: number): void {
+  chunkWritten(): void {
     this.#counts.chunksWritten++;
-    if (bytes) this.#enter({ task, key, size: bytes.length, crc32: crc32(bytes) });
     this.#tell();
+  }
+
+  /** A value that a task stored: a chunk, or a shard of them. */
+  valueStored(value: StoredValue, task: number): void {
+    this.#enter({ task, ...value });
   }
 
   /** A key that was copied as it is, outside any task. */

@@ -3,7 +3,7 @@ import { openFromAbove } from "../hierarchy/open-from-above.ts";
 import { openNode } from "../hierarchy/open-node.ts";
 import { consolidate } from "../meta/consolidated.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { joinKey } from "../meta/join-key.ts";
+import { outerPrefixes } from "../meta/key-trees.ts";
 import { isListable, type ListableStore, type Store, type TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
@@ -86,15 +86,10 @@ async function fill(
   if (build.store.singleWriter) await publish();
   await runTasks(plan, options, { budget, buffers, log, documents });
   if (plan.publication.sweep) {
-    await sweep(listable(source), build.store, {
-      prefix: joinKey(plan.source.path, ""),
-      targetKeyOf: sweptKeys(plan, documents),
-      budget,
-      buffers,
-      io,
-      log,
-      signal,
-    });
+    const targetKeyOf = sweptKeys(plan, documents);
+    for (const prefix of outerPrefixes(dialectNamed(plan.publication.from).layout(plan.source.path))) {
+      await sweep(listable(source), build.store, { prefix, targetKeyOf, budget, buffers, io, log, signal });
+    }
   }
   if (!build.store.singleWriter) await publish();
   if (!options.verify) return undefined;
@@ -144,7 +139,7 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
   const openBoth = async (job: ArrayJob) => {
     const layout = dialect.layout(job.targetPath);
     const parsed = dialect.parse(documents, layout);
-    const options = { dialect: job.source.dialect, signal };
+    const options = { ...plan.source.reading, dialect: job.source.dialect, signal };
     const opened =
       (await openNode(source, job.path, options)) ??
       (await openFromAbove(source, plan.source.store, job.path, options));
@@ -157,7 +152,10 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
       layout,
       metadata: parsed.metadata,
     });
-    return { source: opened, target };
+    return {
+      source: job.source.shardShape ? opened.innerChunks() : opened,
+      target: job.target.shardShape ? target.innerChunks(1) : target,
+    };
   };
   const opened = (job: ArrayJob) => {
     const both = arrays.get(job) ?? openBoth(job);
@@ -178,9 +176,10 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
         ...(writeEmpty && { writeEmpty }),
         signal,
         onRead: (chunk) => log.chunkRead(chunk),
-        onWritten: (chunk) => {
-          bytesWritten += chunk.bytes?.length ?? 0;
-          log.chunkWritten(chunk, task.number);
+        onWritten: () => log.chunkWritten(),
+        onStored: (value) => {
+          bytesWritten += value.size;
+          log.valueStored(value, task.number);
         },
       });
       ended(bytesWritten);

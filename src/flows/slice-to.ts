@@ -12,7 +12,7 @@ import {
 /** What is changed; `slice` is needed. */
 export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
 
-/** Plans a smaller array. @throws as `planCopy`; `invalid-selection`; `invalid-option` for a group. */
+/** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
 export function planSliceTo(
   source: FlowSource,
   target: string,
@@ -22,15 +22,19 @@ export function planSliceTo(
 }
 
 /**
- * Writes a part of an array as an array of its own, with the same attributes. All dimensions stay; one that an index
- * is given for has one item. Chunks keep their shape, but are no larger than the part.
+ * Writes a part of an array as an array of its own, or of a group as a smaller group, with the same attributes. Of a
+ * group, every array is cut that has any of the named dimensions, coordinates and bounds too; the others are taken
+ * whole, and keys that are no Zarr are left behind. All dimensions stay; one that an index is given for has one item.
+ * Chunks keep their shape, but are no larger than the part.
  *
- * @throws as `copy`; `invalid-selection` for a wrong rank, name or range; `invalid-option` for a group.
+ * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, and for a dimension that has different lengths
+ *   in arrays of the group, as the levels of a multiscale image have; `invalid-option` for ranges without names for a
+ *   group.
  * @example
  * ```ts
  * import { sliceTo } from "zarrflow";
  *
- * await sliceTo("era5.zarr/t2m", "day.zarr.zip", { slice: { time: [0, 24], latitude: [10, 20] } });
+ * await sliceTo("era5.zarr", "day.zarr.zip", { slice: { time: [0, 24], latitude: [10, 20] } });
  * ```
  */
 export async function sliceTo(

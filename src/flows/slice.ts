@@ -1,5 +1,6 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
+import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
 import { parseSlice, type ResolvedSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
@@ -43,7 +44,7 @@ const PIECE_BYTES = 2 ** 18;
 /** The most bytes, or items of varying size, that are read into memory at once. */
 const MAX_READ = 2 ** 32;
 
-/** The array that is cut and what is taken of it; `close` closes its store where that was opened for it. */
+/** The array that is cut, by the chunks that are read, and what is taken of it; `close` closes its store where that was opened for it. */
 interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
@@ -103,7 +104,8 @@ export class Slice {
     demandMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
-      const whole = this.#decoded(array, selection).pipeThrough(
+      const decoded = await this.#decoded(array, selection);
+      const whole = decoded.pipeThrough(
         regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
       );
       for await (const piece of whole) data = piece.data;
@@ -151,7 +153,7 @@ export class Slice {
   async *#chunksOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<SliceChunk> {
     const { dataType } = array.metadata;
     const spec = (await array.pipeline()).spec;
-    for await (const piece of this.#decoded(array, selection)) {
+    for await (const piece of await this.#decoded(array, selection)) {
       const region = selectedRegion(selection, piece.region);
       if (!region) continue;
       const data = piece.data ?? fillData(spec, plainBuffers);
@@ -185,18 +187,25 @@ export class Slice {
     };
     try {
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
-      return { array, resolved: resolveSlice(option, array.metadata, array.path), close };
+      return {
+        array: array.innerChunks(),
+        resolved: resolveSlice(option, array.metadata, array.path),
+        close,
+      };
     } catch (error) {
       await close();
       throw error;
     }
   }
 
-  #decoded(array: ZarrArray, selection: ResolvedSlice["selection"]): ReadableStream<DecodedChunk> {
+  async #decoded(
+    array: ZarrArray,
+    selection: ResolvedSlice["selection"],
+  ): Promise<ReadableStream<DecodedChunk>> {
     const { io = DEFAULT_IO, signal } = this.#options;
-    return readChunks(array, chunksOf(array, selection), { concurrency: io, signal }).pipeThrough(
-      decodeChunks(array),
-    );
+    const maxEncodedSize = mostStoredBytes(await array.pipeline());
+    const options = { concurrency: io, maxEncodedSize, signal };
+    return readChunks(array, chunksOf(array, selection), options).pipeThrough(decodeChunks(array));
   }
 }
 

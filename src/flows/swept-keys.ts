@@ -1,16 +1,10 @@
-import type { DialectName } from "../meta/array-metadata.ts";
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { joinKey } from "../meta/join-key.ts";
+import { movedKey } from "../meta/key-trees.ts";
 import type { ArrayJob, Plan } from "./plan/plan.ts";
 
-/** Names of metadata documents, which a change of dialect leaves behind. */
-const DOCUMENT_NAMES: Readonly<Record<DialectName, readonly string[]>> = {
-  v1: ["meta", "attrs"],
-  v2: [".zarray", ".zgroup", ".zattrs", ".zmetadata"],
-  "v3-draft-2019": [],
-  v3: ["zarr.json"],
-};
+/** Consolidated metadata of v2, which a change of dialect leaves behind with all documents. */
+const CONSOLIDATED_V2 = ".zmetadata";
 
 /**
  * Tells under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
@@ -19,20 +13,25 @@ const DOCUMENT_NAMES: Readonly<Record<DialectName, readonly string[]>> = {
  */
 export function sweptKeys(plan: Plan, documents: Documents): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
-  const prefix = joinKey(plan.source.path, "").length;
   const { dialect, from } = plan.publication;
-  const leftBehind = from === dialect ? [] : DOCUMENT_NAMES[from];
+  const source = dialectNamed(from).layout(plan.source.path);
+  const target = dialectNamed(dialect).layout(plan.target.path);
+  const { sharedKeys, nodeOf, pathOf } = source.hierarchy;
+  const published = [...sharedKeys, ...source.documentKeys];
+  const isLeftBehind = (key: string) => nodeOf(key) !== undefined || key.endsWith(CONSOLIDATED_V2);
   return (key) => {
-    const job = owner(key, jobs);
+    const job = owner(pathOf(key), jobs);
     if (job) {
       const rank = job.source.shape.length;
       const coords = layoutOf(job, "source").parseChunkKey(key, rank, job.source.chunkKeyEncoding);
       if (coords && job.tasks > 0) return undefined;
       if (coords) return layoutOf(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
     }
-    if (leftBehind.includes(key.slice(key.lastIndexOf("/") + 1))) return undefined;
-    const same = joinKey(plan.target.path, key.slice(prefix));
-    return documents.has(same) || (job && isTargetChunk(same, job)) ? undefined : same;
+    if (published.includes(key) || (from !== dialect && isLeftBehind(key))) return undefined;
+    const same = movedKey(key, source, target);
+    if (documents.has(same) || (job && isTargetChunk(same, job))) return undefined;
+    if (from !== dialect) target.hierarchy.checkKey(same);
+    return same;
   };
 }
 
@@ -41,7 +40,7 @@ function isTargetChunk(key: string, job: ArrayJob): boolean {
   return layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
 }
 
-/** The job of the nearest array at or above a key. */
+/** The job of the nearest array at or above where a key lies. */
 function owner(key: string, jobs: ReadonlyMap<string, ArrayJob>): ArrayJob | undefined {
   for (let end = key.lastIndexOf("/"); end >= 0; end = key.lastIndexOf("/", end - 1)) {
     const job = jobs.get(key.slice(0, end));

@@ -18,7 +18,10 @@ export interface TreeArray extends TreeBase {
   readonly kind: "array";
   readonly dataType: string;
   readonly shape: readonly number[];
+  /** Shape of what one key holds: of a shard, where chunks lie in shards. */
   readonly chunkShape: readonly number[];
+  /** Shape of the chunks in a shard; absent without shards. */
+  readonly innerChunkShape?: readonly number[];
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
@@ -57,12 +60,14 @@ function describeNode(node: ZarrNode, root: string): TreeNode {
     findings: node.findings,
   };
   if (node.kind === "group") return { kind: "group", ...base, implied: node.documents.size === 0 };
+  const { innerChunkShape } = node.metadata.chunkGrid;
   return {
     kind: "array",
     ...base,
     dataType: node.dataType,
     shape: node.shape,
     chunkShape: node.chunkShape,
+    ...(innerChunkShape && { innerChunkShape }),
     dimensionNames: node.dimensionNames ?? null,
   };
 }

@@ -1,9 +1,10 @@
+import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { isListable, type ListableStore, type Listed, type Store } from "../stores/store.ts";
+import { isListable, type ListableStore, type Listed } from "../stores/store.ts";
 import type { ZipFinding } from "../stores/zip/read-directory.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { TransformStream } from "../streams/web.ts";
+import { streamFrom, TransformStream } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
@@ -64,7 +65,7 @@ async function openRoot(
 async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
   const { io = DEFAULT_IO, signal } = options;
   const { store } = root;
-  yield* zipFindings(store, root.path);
+  yield* zipFindings(root);
   if (!isListable(store)) {
     yield* (await walkNodes(root, { io, signal })).findings;
     yield notListed(root.path);
@@ -81,10 +82,12 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
   yield* keyFindings(root, store, known, options);
 }
 
-function* zipFindings(store: Store, path: string): Generator<ValidateFinding> {
+function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFinding> {
+  const { pathOf } = layout.hierarchy;
   const { findings = [] } = store as { readonly findings?: readonly ZipFinding[] };
   for (const { key, message } of findings) {
-    if (key.startsWith(joinKey(path, ""))) yield { level: "warning", what: "zip-entry", path, message, key };
+    if (pathOf(key).startsWith(joinKey(path, "")))
+      yield { level: "warning", what: "zip-entry", path, message, key };
   }
 }
 
@@ -101,12 +104,12 @@ function notListed(path: string): ValidateFinding {
 
 /** What the store's keys are, and with `deep` whether the chunks can be decoded. */
 async function* keyFindings(
-  { path }: ZarrNode,
+  root: ZarrNode,
   store: ListableStore,
   read: ReadNodes,
   { deep, io = DEFAULT_IO, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
-  const keys = new StoredKeys(read);
+  const keys = new StoredKeys(root, read);
   const chunks = new TransformStream<Listed, StoredChunk>({
     async transform(listed, controller) {
       const chunk = await keys.take(listed);
@@ -123,8 +126,7 @@ async function* keyFindings(
     onEvent?.({ type: "read", path, bytes, allBytes: undefined });
     return finding;
   };
-  const checked = store
-    .list(joinKey(path, ""), { signal })
+  const checked = streamFrom(keysBelow(store, root.layout, { signal }))
     .pipeThrough(chunks)
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));
   for await (const finding of checked) if (finding) yield finding;

@@ -1,4 +1,5 @@
 import type { DialectName, GroupMetadata } from "../meta/array-metadata.ts";
+import { HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import type { Store, StoreOptions, WritableStore } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -8,7 +9,7 @@ import { openNode } from "./open-node.ts";
 const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 
 /**
- * The dialect of the nearest group above `path`; undefined where there is none.
+ * The dialect of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
  *
  * @throws `path-not-allowed` below an array.
  * @see V2-74, V3-2
@@ -18,7 +19,13 @@ export async function dialectAbove(
   path: string,
   options: StoreOptions,
 ): Promise<DialectName | undefined> {
-  const nodes = await Promise.all(ancestorPaths(path).map((above) => openNode(store, above, options)));
+  const document = await store.get(HIERARCHY_KEY, options);
+  const whole = document && hierarchyDialect(document);
+  const nodes = await Promise.all(
+    ancestorPaths(path).map((above) =>
+      openNode(store, above, { ...options, ...(whole && { dialect: whole }) }),
+    ),
+  );
   const array = nodes.find((node) => node?.kind === "array");
   if (array) {
     throw new ZarrflowError(
@@ -30,15 +37,28 @@ export async function dialectAbove(
       },
     );
   }
-  return nodes.findLast((node) => node !== undefined)?.layout.dialect;
+  return whole ?? nodes.findLast((node) => node !== undefined)?.layout.dialect;
 }
 
-/** Documents of the groups that `path` lies in, the nearest first. */
+/** Documents of the groups that `path` lies in, the nearest first; none in a dialect without groups. */
 export function ancestorDocuments(path: string, dialect: DialectName): Map<string, Uint8Array>[] {
   const { layout, write } = dialectNamed(dialect);
+  if (layout(path).hierarchy.impliesGroups) return [];
   return ancestorPaths(path)
     .reverse()
-    .map((above) => write(GROUP, layout(above)));
+    .map((above) => write(GROUP, layout(above), { allowLoss: ["/node_type"] }));
+}
+
+/** Writes the documents that all nodes of a hierarchy share, unless they are there. @see D19-25 */
+export async function createShared(
+  store: WritableStore,
+  dialect: DialectName,
+  options: StoreOptions,
+): Promise<void> {
+  for (const [key, bytes] of dialectNamed(dialect).writeShared?.() ?? []) {
+    const isThere = !store.singleWriter && (await store.size(key, options)) !== undefined;
+    if (!isThere) await store.set(key, bytes, options);
+  }
 }
 
 /** Makes the groups above `path` that are missing. Returns the documents that were written, by key. */

@@ -15,7 +15,11 @@ import type { Documents, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { parseFillV3 } from "../meta/fill-value-v3.ts";
 import { padBytes, zeroElement } from "../meta/fill-values.ts";
+import { wholeShards, withShards } from "../meta/reshard.ts";
+import { USUAL_ARRAY } from "../meta/usual-array.ts";
 import { parseV2Codec } from "../meta/v2-codec.ts";
+import { objectType } from "../meta/v2-codec-list.ts";
+import { typeBehind } from "../meta/v3-cast.ts";
 import { parseV3Codec, writeV3Codec } from "../meta/v3-codec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
@@ -37,17 +41,27 @@ export type FillOption =
 export interface NewGroup {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
-  readonly dialect?: "v2" | "v3";
+  readonly dialect?: "v2" | "v3-draft-2019" | "v3";
 }
 
 /** A new array as people write it. */
-export interface NewArray extends NewGroup {
+export interface NewArray extends Omit<NewGroup, "dialect"> {
+  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly dialect?: "v1" | "v2" | "v3-draft-2019" | "v3";
   /** Items along each dimension; 0 along the first one where it grows. */
   readonly shape: readonly number[];
   readonly dataType: DataTypeOption;
   /** Items of a chunk along each dimension; -1 is the whole dimension. */
   readonly chunks: readonly number[];
-  /** The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; `zstd` by default. */
+  /**
+   * Items of a shard along each dimension, in which chunks are put together under one key: multiples of a chunk's; -1 is
+   * the whole dimension. Without it each chunk has a key of its own.
+   */
+  readonly shards?: readonly number[];
+  /**
+   * The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; by default `zstd`, `blosc`
+   * in v1, `gzip` in the draft of v3.
+   */
   readonly codec?: string;
   /**
    * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
@@ -58,17 +72,20 @@ export interface NewArray extends NewGroup {
   readonly order?: "C" | "F";
   /**
    * What items that were never written read as; 0, or empty, by default. In v2, where xarray takes all items that
-   * equal it for missing, `null` leaves it undefined; in v3 that is the default.
+   * equal it for missing, `null` leaves it undefined, as in v1 and the draft of v3; in v3 that is the default.
    */
   readonly fillValue?: FillOption;
   /** One name a dimension, null for none. */
   readonly dimensionNames?: readonly (string | null)[];
-  /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in v2. */
+  /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in all others. */
   readonly separator?: "." | "/";
 }
 
 /** Codecs that make bytes of items. */
-const TO_BYTES = ["bytes", "vlen-utf8", "vlen-bytes", "sharding_indexed", "zep0007"];
+const TO_BYTES = ["bytes", "v3.packbits", "vlen-utf8", "vlen-bytes", "sharding_indexed", "zep0007"];
+
+/** Codecs that turn arrays into arrays. */
+const OF_ARRAYS = ["transpose", "cast_value", "scale_offset"];
 
 /**
  * The metadata of a new group.
@@ -110,22 +127,25 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
   const { shape, dimensionNames, attributes = {} } = array;
   const stored = parseDataTypeOption(array.dataType);
   const { dataType } = stored;
-  const isV3 = dialect === "v3";
-  const hasNoFill = array.fillValue === null && !isV3;
-  return {
+  if (dialect === "v1" && shape.length === 0) {
+    throw new ZarrflowError("invalid-option", "an array of v1 needs a dimension at least", {
+      pointer: "/shape",
+    });
+  }
+  const { keys } = USUAL_ARRAY[dialect];
+  const hasNoFill = array.fillValue === null && dialect !== "v3";
+  const metadata: ArrayMetadata = {
     kind: "array",
     shape,
     dataType,
     chunkGrid: { chunkShape: chunkShapeOf(array) },
-    chunkKeyEncoding: {
-      name: isV3 ? "default" : "plain",
-      separator: array.separator ?? (isV3 ? "/" : "."),
-    },
-    codecs: codecsOf(array, stored),
+    chunkKeyEncoding: { ...keys, ...(array.separator && { separator: array.separator }) },
+    codecs: codecsOf(array, stored, dialect),
     fillValue: { bytes: hasNoFill ? null : fillBytes(array.fillValue, dataType) },
     attributes: asObject(attributes),
     ...(dimensionNames && { dimensionNames }),
   };
+  return array.shards ? withShards(metadata, wholeShards(array.shards, metadata)) : metadata;
 }
 
 /** The documents of a node, in publishing order. @throws `loss-refused` */
@@ -143,16 +163,23 @@ function chunkShapeOf({ shape, chunks }: NewArray): number[] {
   return chunks.map((size, d) => (size === -1 ? Math.max(1, shape[d] ?? 1) : size));
 }
 
-function codecsOf({ codec, codecs, order, shape }: NewArray, { dataType, endian }: StoredDataType) {
+function codecsOf(
+  { codec, codecs, order, shape }: NewArray,
+  { dataType, endian }: StoredDataType,
+  dialect: DialectName,
+): CodecConfig[] {
   if (codecs && (codec !== undefined || order !== undefined)) {
     throw new ZarrflowError("invalid-option", "`codecs` say all that `codec` and `order` could say", {
       hint: "Give one or the other.",
     });
   }
-  const listed = codecs?.map(codecOf) ?? usualCodecs(codec, order, shape.length);
-  if (listed.some(({ name }) => TO_BYTES.includes(name))) return listed;
-  const start = listed.findLastIndex(({ name }) => name === "transpose") + 1;
-  return listed.toSpliced(start, 0, toBytes(dataType, endian));
+  const listed =
+    codecs?.map(codecOf) ?? usualCodecs(codec ?? USUAL_ARRAY[dialect].codec, order, shape.length);
+  if (listed.some(({ name }) => TO_BYTES.includes(name) || objectType(name)?.kind === dataType.kind))
+    return listed;
+  const start = listed.findLastIndex(({ name }) => OF_ARRAYS.includes(name)) + 1;
+  const behind = typeBehind({ dataType }, listed.slice(0, start), "/codecs").dataType;
+  return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
 }
 
 /** A codec in its normal form; one that no dialect knows, which is the caller's, stays as it was stated. */
@@ -165,7 +192,7 @@ function codecOf(json: CodecJson, index: number): CodecConfig {
     : parseV3Codec(fromPlain(json), `/codecs/${index}`);
 }
 
-function usualCodecs(codec = "zstd", order: "C" | "F" = "C", rank: number): CodecConfig[] {
+function usualCodecs(codec: string, order: "C" | "F" = "C", rank: number): CodecConfig[] {
   const compressor = parseCodec(codec);
   const reversed = Array.from({ length: rank }, (_, d) => rank - 1 - d);
   const transpose: CodecConfig = { name: "transpose", configuration: { order: reversed } };

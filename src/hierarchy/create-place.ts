@@ -1,23 +1,20 @@
 import type { DialectName, NodeMetadata } from "../meta/array-metadata.ts";
-import type { Documents, NodeLayout } from "../meta/dialect.ts";
+import { HIERARCHY_KEY } from "../meta/detect.ts";
+import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import {
-  isListable,
-  type Store,
-  type StoreSpec,
-  type TargetBuild,
-  type WritableStore,
-} from "../stores/store.ts";
+import { folderInside } from "../stores/folder-spec.ts";
+import type { Store, StoreSpec, TargetBuild, WritableStore } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../util/node-path.ts";
-import { ancestorDocuments, createAncestors, dialectAbove } from "./create-ancestors.ts";
+import { checkPath } from "./check-path.ts";
+import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./create-ancestors.ts";
+import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
 import { keepConsolidated } from "./edit-consolidated.ts";
 import { deleteKeys } from "./edit-delete.ts";
-import { demandWritable, homeOfFolder } from "./edit-home.ts";
-import { openNode } from "./open-node.ts";
+import { demandWritable, type Home, homeAround } from "./edit-home.ts";
 import { assertReplaceable } from "./replaceable.ts";
 
 /** Where a node is created: a URL, a store (its root), or a path in a store. */
@@ -25,6 +22,8 @@ export type CreateTarget = string | Store | { readonly store: Store; readonly pa
 
 export interface PlaceOptions {
   readonly dialect?: DialectName | undefined;
+  /** What is to be made. */
+  readonly kind: NodeMetadata["kind"];
   readonly ifExists?: "error" | "replace" | undefined;
   readonly allowUnicode?: boolean | undefined;
   /** Refuses a place below which there are keys, though none of a node at it. */
@@ -43,6 +42,8 @@ export interface NodePlace {
 export interface NodeSite {
   readonly store: WritableStore;
   readonly layout: NodeLayout;
+  /** What finding its place noticed and went on over. */
+  readonly findings?: readonly Finding[];
   /** Writes its documents, and makes it visible; `undo` removes its other keys. */
   publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
   /** Leaves nothing of it behind; `undo` removes the keys that were written. */
@@ -59,11 +60,15 @@ export interface NodeSite {
 export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
   if (typeof target !== "string") {
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
-    return placeIn(demandWritable(store), normalisePath(path), options);
+    const place = await placeIn(demandWritable(store), normalisePath(path), options);
+    checkPath(place.layout, path);
+    return place;
   }
   const { spec, path, dialect } = parseStoreUrl(target);
   const asked = { ...options, dialect: agreed(options.dialect, dialect) };
-  if (spec.kind === "directory") return placeOfFolder(joinKey(spec.path, path).replace(/\/$/, ""), asked);
+  const folder = folderInside(spec, path);
+  if (folder?.kind === "directory") return placeOfFolder(folder, asked);
+  if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
   const store = path === "" || spec.kind === "zip" ? undefined : await openIfThere(spec);
   return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
@@ -79,19 +84,21 @@ async function placeIn(store: WritableStore, path: string, options: PlaceOptions
 }
 
 /** A folder: built beside its name, wherever in a hierarchy it is. */
-async function placeOfFolder(folder: string, options: PlaceOptions): Promise<NodePlace> {
+async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
   const { ifExists = "error", signal } = options;
-  const home = await homeOfFolder(folder);
-  const dialect = chooseDialect(options.dialect, await dialectAbove(home.store, home.path, { signal }));
-  layoutOf(home.path, dialect, options);
+  const home = await homeAround(spec);
+  const dialect = chooseDialect(options, home.path, await dialectAbove(home.store, home.path, { signal }));
+  const { hierarchy } = layoutOf(home.path, dialect, options);
+  const isReplaced = home.path === "" && ifExists === "replace";
+  if (hierarchy.sharedKeys.length > 0 && !isReplaced) return placeInHierarchy(home, { ...options, dialect });
   const layout = dialectNamed(dialect).layout("");
-  const spec: StoreSpec = { kind: "directory", path: folder };
   return {
     layout,
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
       const build = await openTargetBuild(spec, { ifExists });
       const publish = async (documents: Documents) => {
+        await createShared(build.store, dialect, { signal });
         await setAll(build.store, documents, signal);
         await build.publish({ signal });
         const ancestors = await createAncestors(home.store, home.path, dialect, { signal });
@@ -110,6 +117,26 @@ async function placeOfFolder(folder: string, options: PlaceOptions): Promise<Nod
       };
     },
   };
+}
+
+/** A prefix of a bucket, where nothing can be renamed: inside a hierarchy, keys are written where they stay. */
+async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
+  const home = await homeAround(spec);
+  if (home.path === "") return placeInNewStore(spec, "", options);
+  const place = await placeInStore(home.store, home.path, options);
+  return {
+    layout: place.layout,
+    async begin(metadata) {
+      if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      return place.begin(metadata);
+    },
+  };
+}
+
+/** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */
+async function placeInHierarchy({ store, spec, path }: Home, options: PlaceOptions): Promise<NodePlace> {
+  const root = await store.get(HIERARCHY_KEY, { signal: options.signal });
+  return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
 }
 
 /** A store that is built whole: a zip, or one in memory that has no name yet. */
@@ -137,7 +164,7 @@ function placeInBuild(
   options: PlaceOptions,
 ): NodePlace {
   const { signal } = options;
-  const dialect = chooseDialect(options.dialect, undefined);
+  const dialect = chooseDialect(options, path, undefined);
   const layout = layoutOf(path, dialect, options);
   return {
     layout,
@@ -147,6 +174,7 @@ function placeInBuild(
         store: build.store,
         layout,
         async publish(documents) {
+          await createShared(build.store, dialect, { signal });
           await setAll(build.store, documents, signal);
           for (const above of ancestorDocuments(path, dialect)) await setAll(build.store, above, signal);
           await build.publish({ signal });
@@ -160,18 +188,20 @@ function placeInBuild(
 /** A path in a store that can be read: chunks are written where they stay, and documents last. */
 async function placeInStore(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
   const { ifExists = "error", signal } = options;
-  const dialect = chooseDialect(options.dialect, await dialectAbove(store, path, { signal }));
+  const dialect = chooseDialect(options, path, await dialectAbove(store, path, { signal }));
   const layout = layoutOf(path, dialect, options);
-  const isThere = await hasNode(store, path, signal);
-  if (isThere && ifExists === "error") throw exists(store, path);
+  const findings = await demandDistinctNames(store, layout, signal);
+  if (ifExists === "error" && (await isTaken(store, layout, options.kind, signal))) throw exists(store, path);
   const site: NodeSite = {
     store,
     layout,
+    findings,
     publish: (documents) =>
       keepConsolidated(
         store,
         ancestorPaths(path),
         async () => {
+          await createShared(store, dialect, { signal });
           await setAll(store, documents, signal);
           const ancestors = await createAncestors(store, path, dialect, { signal });
           return { removed: path, written: new Map([...documents, ...ancestors]) };
@@ -201,32 +231,6 @@ async function clear(
     return { removed: layout.path, written: new Map() };
   };
   await keepConsolidated(store, ancestorPaths(layout.path), change, { signal });
-}
-
-/** Chunks left where an array is made would read as its own, and nodes below a group would not be consolidated. */
-async function demandEmpty(
-  store: WritableStore,
-  { path }: NodeLayout,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (!isListable(store)) return;
-  for await (const { key } of store.list(joinKey(path, ""), { signal })) {
-    throw new ZarrflowError("target-not-empty", "there are keys already that would mix with the new ones", {
-      store: store.description,
-      path,
-      key,
-      hint: "Replace what is there, or choose another path.",
-    });
-  }
-}
-
-async function hasNode(store: Store, path: string, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    return (await openNode(store, path, { signal })) !== undefined;
-  } catch (error) {
-    if (isZarrflowError(error)) return true; // metadata that cannot be read are metadata all the same
-    throw error;
-  }
 }
 
 async function openIfThere(spec: StoreSpec): Promise<Store | undefined> {
@@ -261,11 +265,18 @@ export function layoutOf(
   });
 }
 
-function chooseDialect(asked: DialectName | undefined, above: DialectName | undefined): DialectName {
-  return agreed(asked, above) ?? "v3";
+/** The dialect of a node; a root that replaces another may have any. */
+function chooseDialect(
+  { dialect: asked, ifExists }: PlaceOptions,
+  path: string,
+  around: DialectName | undefined,
+): DialectName {
+  const isFree = path === "" && ifExists === "replace";
+  return (isFree ? (asked ?? around) : agreed(asked, around)) ?? "v3";
 }
 
-function agreed(asked: DialectName | undefined, around: DialectName | undefined): DialectName | undefined {
+/** One of two dialects, of which either may be open. @throws `invalid-option` when they differ. */
+export function agreed(asked: DialectName | undefined, around: DialectName | undefined): DialectName | undefined {
   if (asked === undefined || around === undefined || asked === around) return asked ?? around;
   throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
     expected: around,

@@ -52,7 +52,12 @@ export async function create(
   array: NewArray,
   options: CreateOptions = {},
 ): Promise<ArrayWriter> {
-  const place = await placeOf(target, { ...options, dialect: array.dialect, mustBeEmpty: true });
+  const place = await placeOf(target, {
+    ...options,
+    dialect: array.dialect,
+    kind: "array",
+    mustBeEmpty: true,
+  });
   return ArrayWriter.begin(place, array, options);
 }
 
@@ -80,6 +85,7 @@ export async function createGroup(
   const place = await placeOf(target, {
     ...options,
     dialect: group.dialect,
+    kind: "group",
     mustBeEmpty: options.consolidated,
   });
   const metadata = groupMetadata(group, place.layout);

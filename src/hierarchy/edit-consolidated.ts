@@ -24,12 +24,13 @@ interface Consolidated {
  * Changes documents and keeps the consolidated metadata of the groups at `paths` true: they are taken away before and
  * written again after, so that whoever cuts it short leaves none rather than false ones.
  *
+ * @param change is told whether there are any, so that what was written is asked for.
  * @see V2-78, V3-19
  */
 export async function keepConsolidated(
   store: WritableStore,
   paths: readonly string[],
-  change: () => Promise<DocumentChanges>,
+  change: (areAny: boolean) => Promise<DocumentChanges>,
   options: StoreOptions = {},
 ): Promise<void> {
   const found = await Promise.all(
@@ -37,7 +38,7 @@ export async function keepConsolidated(
   );
   const all = found.flat().filter((consolidated) => consolidated !== undefined);
   for (const consolidated of all) await consolidated.suspend();
-  const changes = await change();
+  const changes = await change(all.length > 0);
   for (const consolidated of all.reverse()) await consolidated.resume(changes);
 }
 

@@ -1,7 +1,6 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-metadata.ts";
 import type { NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type WritableStore } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, WritableStream } from "../streams/web.ts";
@@ -9,8 +8,8 @@ import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { coordsOf } from "../util/shape.ts";
 import { keepConsolidated } from "./edit-consolidated.ts";
-import { homeOf } from "./edit-home.ts";
-import type { ZarrNode } from "./node.ts";
+import { type EditSource, homeOf, nodeToEdit } from "./edit-home.ts";
+import { keysBelow } from "./keys-below.ts";
 
 export interface DeleteOptions {
   /** Requests in flight; 16 by default. */
@@ -18,24 +17,25 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Names of documents, in all dialects that keep what belongs to a node below its path. */
+/** Names of documents in dialects that keep what belongs to a node below its path. */
 const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata", "meta", "attrs"];
 
 /**
- * Deletes a node with all below it: documents first, its own before those below, then every other key, so that whoever
+ * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every other key, so that whoever
  * cuts it short leaves no array that misses chunks. Consolidated metadata of the groups above stay true. The root's
- * node leaves an empty store.
+ * node leaves an empty store, but for what a hierarchy's nodes share.
  *
  * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list.
- * @see V2-3, V3-5
+ * @see V2-3, V3-5, D19-76
  * @example
  * ```ts
- * import { deleteNode, open } from "zarrflow";
+ * import { deleteNode } from "zarrflow";
  *
- * await deleteNode(await open("era5.zarr/t2m"));
+ * await deleteNode("era5.zarr/t2m");
  * ```
  */
-export async function deleteNode(node: ZarrNode, options: DeleteOptions = {}): Promise<void> {
+export async function deleteNode(source: EditSource, options: DeleteOptions = {}): Promise<void> {
+  const node = await nodeToEdit(source, options.signal);
   const { store, path } = await homeOf(node);
   const layout = dialectNamed(node.layout.dialect).layout(path);
   const change = async () => {
@@ -56,17 +56,12 @@ export async function deleteKeys(
     streamFrom(keys)
       .pipeThrough(mapConcurrent((key: string) => store.delete(key, { signal }), { concurrency: io, signal }))
       .pipeTo(new WritableStream());
-  const prefix = joinKey(layout.path, "");
-  if (!layout.documentKeys.every((key) => key.startsWith(prefix))) {
-    throw new ZarrflowError("unsupported-operation", `nodes of ${layout.dialect} cannot be deleted`, {
-      path: layout.path,
-    });
-  }
-  const ownDocuments = DOCUMENTS.map((name) => prefix + name);
+  const ownDocuments = ownDocumentKeys(layout);
   if (isListable(store)) {
+    const isDocument = (key: string) => isNamedDocument(key) || layout.hierarchy.nodeOf(key) !== undefined;
     await removeAll(ownDocuments);
-    await removeAll(listedKeys(store, prefix, signal, isDocument));
-    await removeAll(listedKeys(store, prefix, signal));
+    await removeAll(listedKeys(store, layout, signal, isDocument));
+    await removeAll(listedKeys(store, layout, signal));
   } else if (metadata.kind === "array") {
     await removeAll(ownDocuments);
     await removeAll(chunkKeys(layout, metadata));
@@ -79,17 +74,23 @@ export async function deleteKeys(
   }
 }
 
-function isDocument(key: string): boolean {
+/** Documents of the node, also of another dialect in the same folder. */
+function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly string[] {
+  const isFolder = documentKeys.every((key) => key.startsWith(membersPrefix));
+  return isFolder ? DOCUMENTS.map((name) => membersPrefix + name) : documentKeys;
+}
+
+function isNamedDocument(key: string): boolean {
   return DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1));
 }
 
 async function* listedKeys(
   store: ListableStore,
-  prefix: string,
+  layout: NodeLayout,
   signal: AbortSignal | undefined,
   isWanted: (key: string) => boolean = () => true,
 ): AsyncGenerator<string> {
-  for await (const { key } of store.list(prefix, { signal })) if (isWanted(key)) yield key;
+  for await (const { key } of keysBelow(store, layout, { signal })) if (isWanted(key)) yield key;
 }
 
 function* chunkKeys(

@@ -1,13 +1,32 @@
-import { detectionKeys } from "../meta/detect.ts";
+import { detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { folderAround, folderInside } from "../stores/folder-spec.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { ZarrNode } from "./node.ts";
+import { open } from "./open.ts";
+
+/** A node to be edited: one that is open, or its URL. */
+export type EditSource = ZarrNode | string;
+
+/** The node that a source is or names. @throws as `open`; `unsupported-operation` for a store that cannot be written. */
+export async function nodeToEdit(source: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
+  if (typeof source !== "string") return source;
+  const node = await open(source, { signal });
+  try {
+    demandWritable(node.store);
+    return node;
+  } catch (error) {
+    await node.store.close?.();
+    throw error;
+  }
+}
 
 /** A node's place in the whole hierarchy that it is part of. */
 export interface Home {
   readonly store: WritableStore;
+  readonly spec: StoreSpec;
   readonly path: string;
 }
 
@@ -15,8 +34,8 @@ export interface Home {
 const ROOT_NAME = /\.zarr$/i;
 
 /**
- * Where a node is in its hierarchy. A directory that was opened at the node itself is opened above it again, as far as
- * the hierarchy reaches.
+ * Where a node is in its hierarchy. A folder, of a disk or a bucket, that was opened at the node itself is opened above
+ * it again, as far as the hierarchy reaches.
  *
  * @throws `unsupported-operation` for a store that cannot be written.
  */
@@ -24,28 +43,69 @@ export async function homeOf({
   store,
   spec,
   path,
-}: Pick<ZarrNode, "store" | "spec" | "path">): Promise<Home> {
-  if (spec.kind === "directory") return homeOfFolder(joinKey(spec.path, path));
-  return { store: demandWritable(store), path };
+  layout,
+}: Pick<ZarrNode, "store" | "spec" | "path" | "layout">): Promise<Home> {
+  const home = { store: demandWritable(store), spec, path };
+  const isWhole = layout.hierarchy.sharedKeys.length > 0;
+  if (isWhole || folderAround(spec) === undefined) return home;
+  return homeAround(folderInside(spec, path) ?? spec);
 }
 
 /**
  * Where a folder, which need not exist, is in the hierarchy around it. That reaches up to the outermost folder above
  * it that is a node; folders between need not be nodes, but none beyond one called `*.zarr`, which is a root by its
- * name if by nothing else.
+ * name if by nothing else. A hierarchy whose nodes are no folders is a root in any case. What may not be read above
+ * the folder ends it.
+ *
+ * @throws `unsupported-operation` for a store that cannot be written.
  */
-export async function homeOfFolder(path: string): Promise<Home> {
-  const names = path.replace(/\/$/, "").split("/");
-  let root = names.length;
-  let mayHaveGaps = !ROOT_NAME.test(names.at(-1) ?? "");
-  for (let length = names.length - 1; length > 0; length--) {
-    const isRoot = ROOT_NAME.test(names[length - 1] ?? "");
-    if ((await isNode(names.slice(0, length))) || (mayHaveGaps && isRoot)) root = length;
-    else if (!mayHaveGaps) break;
-    mayHaveGaps &&= !isRoot;
+export async function homeAround(spec: StoreSpec): Promise<Home> {
+  const own = await openStore(spec);
+  let home = { store: own, spec, path: "" };
+  if (await isWholeHierarchy(own)) return { ...home, store: demandWritable(own) };
+  let mayHaveGaps = !isRootName(spec);
+  try {
+    for await (const folder of foldersAbove(spec)) {
+      const isRoot = isRootName(folder.spec);
+      const isWhole = await isWholeHierarchy(folder.store);
+      if (isWhole || (await isNode(folder.store)) || (mayHaveGaps && isRoot)) home = folder;
+      else if (!mayHaveGaps) break;
+      if (isWhole) break;
+      mayHaveGaps &&= !isRoot;
+    }
+  } catch (error) {
+    if (!isZarrflowError(error, "access-denied")) throw error;
   }
-  const store = await openStore(folderSpec(names.slice(0, root)));
-  return { store: demandWritable(store), path: names.slice(root).join("/") };
+  return { ...home, store: demandWritable(home.store) };
+}
+
+/** The folders that a store lies in, the nearest first, with the path from each to the store. */
+async function* foldersAbove(spec: StoreSpec): AsyncGenerator<Omit<Home, "store"> & { readonly store: Store }> {
+  let path = "";
+  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+    path = path === "" ? around.name : joinKey(around.name, path);
+    yield { store: await openStore(around.spec), spec: around.spec, path };
+  }
+}
+
+function isRootName(spec: StoreSpec): boolean {
+  return ROOT_NAME.test(folderAround(spec)?.name ?? "");
+}
+
+/**
+ * Holds that a folder that is to be built is in no hierarchy whose nodes are no folders: it would not be part of it.
+ *
+ * @throws `unsupported-operation`
+ */
+export async function demandOwnFolder(spec: StoreSpec): Promise<void> {
+  if (spec.kind !== "directory" && spec.kind !== "s3") return;
+  const { store, path } = await homeAround(spec);
+  if (path === "" || !(await isWholeHierarchy(store))) return;
+  throw new ZarrflowError(
+    "unsupported-operation",
+    "nodes of the hierarchy around the target do not lie in folders, so that none can be put there",
+    { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
+  );
 }
 
 export function demandWritable(store: Store): WritableStore {
@@ -55,12 +115,13 @@ export function demandWritable(store: Store): WritableStore {
   });
 }
 
-async function isNode(names: readonly string[]): Promise<boolean> {
-  const store = await openStore(folderSpec(names));
-  const sizes = await Promise.all(detectionKeys("").map((key) => store.size(key)));
-  return sizes.some((size) => size !== undefined);
+/** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
+async function isWholeHierarchy(store: Store): Promise<boolean> {
+  const document = await store.get(HIERARCHY_KEY);
+  return document !== undefined && hierarchyDialect(document) !== undefined;
 }
 
-function folderSpec(names: readonly string[]): StoreSpec {
-  return { kind: "directory", path: names.join("/") || "/" };
+async function isNode(store: Store): Promise<boolean> {
+  const sizes = await Promise.all(detectionKeys("").map((key) => store.size(key)));
+  return sizes.some((size) => size !== undefined);
 }

@@ -1,9 +1,13 @@
+import type { DialectName } from "../meta/array-metadata.ts";
 import { detectionKeys } from "../meta/detect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import { memberNames } from "./member-names.ts";
+import { type OpenNodeOptions, openNode } from "./open-node.ts";
 
 /** The most names of a folder that are looked at. */
 const MAX_NAMES = 10_000;
@@ -19,12 +23,14 @@ export async function nearestMemberHint(
   store: Store,
   spec: StoreSpec,
   path: string,
-  signal: AbortSignal | undefined,
+  { dialect, signal }: { readonly dialect?: DialectName; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<string | undefined> {
   try {
     for await (const { folder, at, name } of foldersAbove(store, spec, path)) {
-      const names = await memberNames(folder, at, signal);
-      if (names.length > 0) return await hintOf(folder, at, name, names, signal);
+      const names = dialect
+        ? await memberNames(folder, dialectNamed(dialect).layout(at), { signal })
+        : await namesIn(folder, at, signal);
+      if (names.length > 0) return await hintOf({ folder, at, name }, names, { dialect, signal });
     }
     return undefined;
   } catch (error) {
@@ -38,7 +44,7 @@ export async function nearestMemberHint(
 export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefined> {
   if (spec.kind !== "zip") return undefined;
   const asFolder: StoreSpec = { kind: "directory", path: spec.path };
-  return nearestMemberHint(await openStore(asFolder), asFolder, "", undefined);
+  return nearestMemberHint(await openStore(asFolder), asFolder, "");
 }
 
 interface Folder {
@@ -65,7 +71,7 @@ async function* foldersAbove(store: Store, spec: StoreSpec, path: string): Async
 }
 
 /** Names of folders and zips in a folder. */
-async function memberNames(
+async function namesIn(
   store: ListableStore,
   path: string,
   signal: AbortSignal | undefined,
@@ -81,24 +87,23 @@ async function memberNames(
 }
 
 async function hintOf(
-  store: ListableStore,
-  path: string,
-  name: string,
+  { folder, at, name }: Folder,
   names: readonly string[],
-  signal: AbortSignal | undefined,
+  options: OpenNodeOptions,
 ): Promise<string | undefined> {
   const near = nearestName(
     name,
     names.filter((other) => other !== name),
   );
-  if (near && (/\.(?:zip|ozx)$/i.test(near) || (await isNode(store, joinKey(path, near), signal)))) {
+  if (near && (/\.(?:zip|ozx)$/i.test(near) || (await isNode(folder, joinKey(at, near), options)))) {
     return `did you mean \`${near}\`?`;
   }
-  const isGroup = names.length <= MAX_LISTED && (await isNode(store, path, signal));
+  const isGroup = names.length <= MAX_LISTED && (await isNode(folder, at, options));
   return isGroup ? `its members are ${names.join(", ")}` : undefined;
 }
 
-async function isNode(store: Store, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+async function isNode(store: Store, path: string, { dialect, signal }: OpenNodeOptions): Promise<boolean> {
+  if (dialect) return (await openNode(store, path, { dialect, isInside: true, signal })) !== undefined;
   const sizes = await Promise.all(detectionKeys(path).map((key) => store.size(key, { signal })));
   return sizes.some((size) => size !== undefined);
 }

@@ -4,8 +4,12 @@ import { createPipeline } from "../codecs/pipeline.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
+import type { DialectOptions } from "../meta/dialects.ts";
+import { withinShards } from "../meta/inner-array.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
 import type { ChunkCoding, ChunkPlace } from "../streams/chunk.ts";
+import { Shards } from "../streams/shards.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import { type PlainValue, toPlain } from "../util/json-plain.ts";
 
 /** What a node is made of. */
@@ -21,6 +25,8 @@ export interface NodeParts<M, S extends Store = Store> {
   readonly consolidated?: Documents;
   /** What opening it noticed and went on over. */
   readonly findings?: readonly Finding[];
+  /** How its documents were read. */
+  readonly reading?: DialectOptions;
 }
 
 class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
@@ -31,6 +37,7 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
   readonly documents: Documents;
   readonly consolidated: Documents | undefined;
   readonly findings: readonly Finding[];
+  readonly reading: DialectOptions;
 
   constructor(parts: NodeParts<M, S>) {
     this.store = parts.store;
@@ -40,6 +47,7 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
     this.documents = parts.documents ?? new Map();
     this.consolidated = parts.consolidated;
     this.findings = parts.findings ?? [];
+    this.reading = parts.reading ?? {};
   }
 
   /** Path inside the store; the root's is "". */
@@ -53,13 +61,24 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
   }
 }
 
+interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
+  /** Where its chunks lie, if they lie in shards. */
+  readonly shards?: Shards;
+}
+
 /** An array that is open: a place of chunks and their coding, for the stages of `zarrflow/streams`. */
 export class ZarrArray<S extends Store = Store>
   extends Node<ArrayMetadata, S>
   implements ChunkPlace<S>, ChunkCoding
 {
   readonly kind = "array";
+  readonly shards: Shards | undefined;
   #pipeline: Promise<CodecPipeline> | undefined;
+
+  constructor(parts: ArrayParts<S>) {
+    super(parts);
+    this.shards = parts.shards;
+  }
 
   /** Items along each dimension. */
   get shape(): readonly number[] {
@@ -83,17 +102,45 @@ export class ZarrArray<S extends Store = Store>
 
   /** Store key of the chunk at `coords`. */
   chunkKey(coords: readonly number[]): string {
+    if (this.shards) return this.shards.chunkKey(coords);
     return this.layout.chunkKey(coords, this.metadata.chunkKeyEncoding);
+  }
+
+  /**
+   * The same array by the chunks inside its shards, which are then read by range: for one reading, since it remembers
+   * where they lie. The array itself where it has no shards, or these can only be read whole.
+   *
+   * @param levels how deep to go where shards lie in shards; all the way by default.
+   */
+  innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S> {
+    const sharded = levels > 0 ? withinShards(this.metadata) : undefined;
+    if (sharded === undefined) return this;
+    const shards = new Shards(this, sharded);
+    const { store, spec, layout, documents, findings, reading } = this;
+    const inner = { store, spec, layout, documents, findings, reading, metadata: sharded.inner, shards };
+    return new ZarrArray<S>(inner).innerChunks(levels - 1);
   }
 
   /**
    * Its codecs as one call each way, loaded on first use.
    *
-   * @throws `unsupported-codec`, `invalid-metadata`, with the array's path.
+   * @throws `unsupported-codec`, `invalid-metadata`, with path, key and pointer.
    */
   pipeline(): Promise<CodecPipeline> {
-    this.#pipeline ??= createPipeline(this.metadata.codecs, chunkSpecOf(this.metadata));
+    this.#pipeline ??= this.#createPipeline();
     return this.#pipeline;
+  }
+
+  async #createPipeline(): Promise<CodecPipeline> {
+    try {
+      return await createPipeline(this.metadata.codecs, chunkSpecOf(this.metadata));
+    } catch (error) {
+      const { dialect, path, documentKeys, attributesKey } = this.layout;
+      const key = documentKeys.find((one) => one !== attributesKey && this.documents.has(one));
+      if (isZarrflowError(error))
+        error.addContext({ format: dialect, path, ...(key !== undefined && { key }) });
+      throw error;
+    }
   }
 }
 

@@ -1,11 +1,16 @@
-import { detectDialect, isDraft } from "../meta/detect.ts";
+import type { DialectName } from "../meta/array-metadata.ts";
+import { detectDialect, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { Store, StoreSpec } from "../stores/store.ts";
+import { folderAround, folderInside } from "../stores/folder-spec.ts";
+import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { withFolder } from "../stores/with/folder.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
+import { nearestMemberHint } from "./nearest-member.ts";
 import type { ZarrNode } from "./node.ts";
-import { nodeIn, type OpenNodeOptions } from "./open-node.ts";
+import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
 
 /** A folder of a store, and a node at or below it. */
 interface Ancestor {
@@ -15,58 +20,92 @@ interface Ancestor {
   readonly path: string;
   /** Path of the node. */
   readonly nodePath: string;
+  /** Whether it is beyond the root of the store that was asked for. */
+  readonly isOutside?: boolean;
 }
 
 /**
  * The node at `path` that has no documents of its own, by what lies above it: consolidated metadata of a group, or
- * the hierarchy document of the draft of 2019; undefined when there is neither.
+ * the document of a whole hierarchy, whose nodes do not lie at their paths; undefined when there is neither.
  *
- * @throws `unsupported-format` below a draft; `invalid-metadata` for a broken document above.
- * @see V2-78, V3-19
+ * What cannot be read beyond the root of the store ends the search.
+ *
+ * @throws `not-found` for what is not in such a hierarchy; `invalid-metadata` for a broken document above.
+ * @see V2-78, V3-19, D19-73
  */
 export async function openFromAbove(
   store: Store,
   spec: StoreSpec,
   path: string,
-  { dialect, signal }: Pick<OpenNodeOptions, "dialect" | "signal">,
+  options: Omit<OpenNodeOptions, "spec"> = {},
 ): Promise<ZarrNode | undefined> {
+  const { dialect } = options;
   for await (const ancestor of ancestorsOf(store, spec, path)) {
-    const node = await openFrom(ancestor, signal);
-    if (node && (dialect === undefined || node.layout.dialect === dialect)) return node;
+    try {
+      const node = await openFrom(ancestor, options);
+      if (node && (dialect === undefined || node.layout.dialect === dialect)) return node;
+    } catch (error) {
+      if (ancestor.isOutside && isZarrflowError(error, "access-denied")) return undefined;
+      throw error;
+    }
   }
   return undefined;
 }
 
 async function openFrom(
-  { store, spec, path, nodePath }: Ancestor,
-  signal: AbortSignal | undefined,
+  ancestor: Ancestor,
+  { dialect: asked, signal, ...reading }: Omit<OpenNodeOptions, "spec">,
 ): Promise<ZarrNode | undefined> {
-  const document = await store.get(joinKey(path, "zarr.json"), { signal });
-  if (document && isDraft(document, path)) {
-    throw new ZarrflowError("unsupported-format", "nodes of the 2019 draft of Zarr v3 cannot be read yet", {
-      format: "v3-draft-2019",
-      path: nodePath,
-      key: joinKey(path, "zarr.json"),
-      pointer: "/zarr_format",
-    });
-  }
+  const { store, spec, path, nodePath } = ancestor;
+  const document = await store.get(joinKey(path, HIERARCHY_KEY), { signal });
+  const dialect = document && hierarchyDialect(document);
+  if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
   const consolidated =
     (document && consolidatedV3(document, path)) ?? (await consolidatedV2(store, path, { signal }));
   if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;
-  return nodeIn(consolidated, store, nodePath, { spec, areConsolidated: true });
+  return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true });
 }
 
-/** The node's own folder first, then those above it; of a directory also the folders that its path lies in. */
+/** A node of the hierarchy whose root a folder is. @throws `not-found` with the keys that were tried. */
+async function openInHierarchy(
+  ancestor: Ancestor,
+  dialect: DialectName,
+  signal: AbortSignal | undefined,
+): Promise<ZarrNode> {
+  const { store, spec } = await rootStore(ancestor);
+  const path = ancestor.nodePath.slice(ancestor.path.length).replace(/^\//, "");
+  const node = await openNode(store, path, { spec, dialect, signal });
+  if (node) return node;
+  const { documentKeys, membersPrefix } = dialectNamed(dialect).layout(path);
+  throw new ZarrflowError("not-found", "no array or group of the hierarchy is here", {
+    format: dialect,
+    store: store.description,
+    path,
+    found: `none of ${[...documentKeys, membersPrefix].join(", ")}`,
+    hint: isListable(store)
+      ? await nearestMemberHint(store, spec, path, { dialect, signal })
+      : "This store cannot list, so that groups without a document of their own cannot be told.",
+  });
+}
+
+/** A folder as the root of a store of its own. */
+async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor, "store" | "spec">> {
+  if (path === "") return { store, spec };
+  const inner = folderInside(spec, path);
+  if (inner) return { store: await openStore(inner), spec: inner };
+  const folder = withFolder(store, path);
+  return { store: folder, spec: { kind: "object", description: folder.description } };
+}
+
+/** The node's own folder first, then those above it, beyond the root of the store too. */
 async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
   const names = path === "" ? [] : path.split("/");
   for (let length = names.length; length >= 0; length--) {
     yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };
   }
-  if (spec.kind !== "directory") return;
-  const folders = spec.path.split("/");
-  for (let length = folders.length - 1; length > 0; length--) {
-    const above = { ...spec, path: folders.slice(0, length).join("/") || "/" };
-    const nodePath = [...folders.slice(length), ...names].join("/");
-    yield { store: await openStore(above), spec: above, path: "", nodePath };
+  let nodePath = path;
+  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+    nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
+    yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
   }
 }

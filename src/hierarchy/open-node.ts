@@ -1,17 +1,19 @@
 import type { DialectName } from "../meta/array-metadata.ts";
-import { detectDialect, detectionKeys } from "../meta/detect.ts";
-import type { Documents } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { detectDialect, detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
+import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
+import { type DialectOptions, dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { Store, StoreSpec } from "../stores/store.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ZarrArray, ZarrGroup, type ZarrNode } from "./node.ts";
 
-export interface OpenNodeOptions {
+export interface OpenNodeOptions extends DialectOptions {
   /** Tells another process how to open the store. */
   readonly spec?: StoreSpec;
   /** The dialect to take, where documents of several are there; else the first in detection order. */
   readonly dialect?: DialectName;
+  /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
+  readonly isInside?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,20 +25,84 @@ export interface OpenNodeOptions {
 export async function openNode<S extends Store>(
   store: S,
   path: string,
-  { signal, ...options }: OpenNodeOptions = {},
+  { signal, isInside = false, ...options }: OpenNodeOptions = {},
 ): Promise<ZarrNode<S> | undefined> {
-  const { dialect } = options;
-  const keys = dialect
-    ? dialectNamed(dialect).layout(path).documentKeys
-    : [...detectionKeys(path), joinKey(path, ".zattrs")];
-  const values = await Promise.all(keys.map((key) => store.get(key, { signal })));
-  const documents = new Map(keys.flatMap((key, i) => (values[i] ? [[key, values[i]]] : [])));
-  return nodeIn(documents, store, path, options);
+  const documents = new Map<string, Uint8Array>();
+  const asked = new Set<string>();
+  const load = async (keys: readonly string[]) => {
+    const others = keys.filter((key) => !asked.has(key));
+    const values = await Promise.all(others.map((key) => store.get(key, { signal })));
+    others.forEach((key, i) => {
+      asked.add(key);
+      if (values[i]) documents.set(key, values[i]);
+    });
+  };
+  if (!options.dialect) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
+  const found = options.dialect ? { dialect: options.dialect } : await findDialect(path, documents, load);
+  if (!found) return undefined;
+  const layout = dialectNamed(found.dialect).layout(path);
+  const { sharedKeys, impliesGroups } = layout.hierarchy;
+  await load([...(isInside ? [] : sharedKeys), ...layout.documentKeys]);
+  const missing = isInside ? undefined : sharedKeys.find((key) => !documents.has(key));
+  if (missing !== undefined) {
+    if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
+    return undefined;
+  }
+  const node = nodeIn(documents, store, path, { ...options, ...found });
+  if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
+  const { spec = specOf(store) } = options;
+  return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
 }
 
-export interface NodeInOptions extends Pick<OpenNodeOptions, "spec" | "dialect"> {
+/** The dialect of a node by its own documents, or by the one that the whole store has at its root. */
+async function findDialect(
+  path: string,
+  documents: Documents,
+  load: (keys: readonly string[]) => Promise<void>,
+): Promise<ReturnType<typeof detectDialect>> {
+  const own = detectDialect(documents, path);
+  const isRootOfItsOwn = path !== "" && own && hasSharedDocuments(own.dialect);
+  if (own && !isRootOfItsOwn) return own;
+  await load([HIERARCHY_KEY]);
+  const root = documents.get(HIERARCHY_KEY);
+  const dialect = root && hierarchyDialect(root);
+  return dialect && { dialect, findings: [] };
+}
+
+function hasSharedDocuments(dialect: DialectName): boolean {
+  return dialectNamed(dialect).layout("").hierarchy.sharedKeys.length > 0;
+}
+
+/** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. @see D19-73 */
+async function isImplied(
+  store: Store,
+  { path, membersPrefix }: NodeLayout,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (path === "") return true;
+  if (!isListable(store)) return false;
+  for await (const _ of store.listDirectory(membersPrefix, { signal })) return true;
+  return false;
+}
+
+function noSharedDocument(store: Store, { dialect, path }: NodeLayout, key: string): ZarrflowError {
+  return new ZarrflowError("not-found", "the document that all nodes of the hierarchy share is missing", {
+    format: dialect,
+    store: store.description,
+    path,
+    key,
+  });
+}
+
+function specOf(store: Store): StoreSpec {
+  return { kind: "object", description: store.description };
+}
+
+export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside"> {
   /** Whether `documents` are those of consolidated metadata, which alone hold them. */
   readonly areConsolidated?: boolean;
+  /** What finding its dialect noticed. */
+  readonly findings?: readonly Finding[];
 }
 
 /** The node at `path` that `documents` describe; undefined when they describe none. @throws as `openNode`. */
@@ -44,24 +110,22 @@ export function nodeIn<S extends Store>(
   documents: Documents,
   store: S,
   path: string,
-  {
-    spec = { kind: "object", description: store.description },
-    dialect: asked,
-    areConsolidated,
-  }: NodeInOptions,
+  { spec = specOf(store), dialect: asked, areConsolidated, findings = [], ...reading }: NodeInOptions,
 ): ZarrNode<S> | undefined {
   try {
-    const detected = asked ? { dialect: asked, findings: [] } : detectDialect(documents, path);
+    const detected = asked ? { dialect: asked, findings } : detectDialect(documents, path);
     if (!detected) return undefined;
-    const dialect = dialectNamed(detected.dialect);
+    const dialect = dialectNamed(detected.dialect, reading);
     const layout = dialect.layout(path);
     const parsed = dialect.parse(documents, layout);
     if (!parsed) return undefined;
+    const { sharedKeys } = layout.hierarchy;
     const parts = {
       store,
       spec,
       layout,
-      documents,
+      documents: new Map([...documents].filter(([key]) => !sharedKeys.includes(key))),
+      reading,
       findings: [...detected.findings, ...parsed.findings],
       ...(areConsolidated && { consolidated: documents }),
     };

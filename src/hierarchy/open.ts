@@ -1,10 +1,13 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { detectionKeys } from "../meta/detect.ts";
+import type { DialectOptions } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
+import { compareUtf8 } from "../util/utf8-order.ts";
+import { checkPath } from "./check-path.ts";
 import { nearestMemberHint, nearestStoreHint } from "./nearest-member.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
 import { openFromAbove } from "./open-from-above.ts";
@@ -13,7 +16,7 @@ import { openNode } from "./open-node.ts";
 /** What can be opened: a URL, a store (its root), or a path in a store. */
 export type OpenSource = string | Store | { readonly store: Store; readonly path: string };
 
-export interface OpenOptions {
+export interface OpenOptions extends DialectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,17 +32,35 @@ export interface OpenOptions {
  * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
  * ```
  */
-export async function open(source: OpenSource, { signal }: OpenOptions = {}): Promise<ZarrNode> {
+export async function open(source: OpenSource, { signal, ...reading }: OpenOptions = {}): Promise<ZarrNode> {
   const { store, spec, path, dialect } = await locate(source);
-  const options = { signal, ...(dialect && { dialect }) };
+  const options = { ...reading, signal, ...(dialect && { dialect }) };
   try {
     const node =
       (await openNode(store, path, { spec, ...options })) ??
       (await openFromAbove(store, spec, path, options));
+    if (node && typeof source !== "string" && "path" in source) checkPath(node.layout, source.path);
     if (node) return node;
     throw await notFound(store, spec, path, signal);
   } catch (error) {
     await closeOpened(source, store);
+    throw error;
+  }
+}
+
+/**
+ * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
+ *
+ * @throws as `open`, but for `not-found`.
+ * @see V3-5, V2-73
+ */
+export async function exists(source: OpenSource, options: OpenOptions = {}): Promise<boolean> {
+  try {
+    const { store } = await open(source, options);
+    await closeOpened(source, store);
+    return true;
+  } catch (error) {
+    if (isZarrflowError(error, "not-found")) return false;
     throw error;
   }
 }
@@ -105,10 +126,8 @@ async function notFound(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
-  const folder = path === "" && isListable(store) ? await onlyFolderWithMetadata(store, signal) : undefined;
-  const hint = folder
-    ? `did you mean the folder \`${folder}\` inside it?`
-    : await nearestMemberHint(store, spec, path, signal);
+  const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
+  const hint = nodes.length > 0 ? foldersHint(nodes) : await nearestMemberHint(store, spec, path, { signal });
   return new ZarrflowError("not-found", "no Zarr array or group is here", {
     store: store.description,
     path,
@@ -117,18 +136,25 @@ async function notFound(
   });
 }
 
-/** The name of the one top folder that is a node: that of a folder zipped with its own name. @see V2-82 */
-async function onlyFolderWithMetadata(
-  store: ListableStore,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+/** The most folders that are named to choose from. */
+const MAX_FOLDERS = 8;
+
+/** What may have been meant: a folder zipped with its own name, or one of several nodes without a group around them. */
+function foldersHint(folders: readonly string[]): string {
+  if (folders.length === 1) return `did you mean the folder \`${folders[0]}\` inside it?`;
+  const shown = folders.slice(0, MAX_FOLDERS).join(", ");
+  return `name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? ", ..." : ""}`;
+}
+
+/** Names of top folders that are nodes, one more than are named at most. @see V2-82 */
+async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of store.listDirectory("", { signal })) {
     if (!("prefix" in entry)) continue;
     const name = entry.prefix.slice(0, -1);
     const sizes = await Promise.all(detectionKeys(name).map((key) => store.size(key, { signal })));
     if (sizes.some((size) => size !== undefined)) folders.push(name);
-    if (folders.length > 1) return undefined;
+    if (folders.length > MAX_FOLDERS) break;
   }
-  return folders[0];
+  return folders.sort(compareUtf8);
 }

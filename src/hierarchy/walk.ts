@@ -5,6 +5,7 @@ import { isListable, type ListableStore } from "../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
+import { memberNames } from "./member-names.ts";
 import { ZarrGroup, type ZarrNode } from "./node.ts";
 import { nodeIn, openNode } from "./open-node.ts";
 
@@ -23,12 +24,37 @@ const AHEAD = 16;
  * @throws `unsupported-operation` when the store cannot list and there are no consolidated metadata.
  * @see V2-75, V2-76, V2-78, V3-4, V3-19
  */
-export async function* walk(group: ZarrGroup, { signal }: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return nodesOf(group, Number.POSITIVE_INFINITY, options);
+}
+
+/**
+ * The members of a group: the nodes one level below it, sorted by name. Chunks of arrays are not looked at.
+ *
+ * @throws as `walk`
+ * @see V2-75, V3-4, D19-74
+ * @example
+ * ```ts
+ * import { children, openGroup } from "zarrflow";
+ *
+ * for await (const { kind, path } of children(await openGroup("era5.zarr"))) console.log(kind, path);
+ * ```
+ */
+export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return nodesOf(group, 1, options);
+}
+
+/** The nodes in so many levels below a group. */
+async function* nodesOf(
+  group: ZarrGroup,
+  levels: number,
+  { signal }: WalkOptions,
+): AsyncGenerator<ZarrNode> {
   const { store } = group;
   const consolidated = group.consolidated ?? (await consolidatedOf(group, signal));
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
-  if (isInstead) yield* nodesBelow(group, consolidated);
-  else if (isListable(store)) yield* listedNodes(group, store, signal);
+  if (isInstead) yield* nodesBelow(group, consolidated, levels);
+  else if (isListable(store)) yield* listedNodes(group, store, levels, signal);
   else {
     throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
       store: store.description,
@@ -62,20 +88,25 @@ async function isOnlyCopy(
 }
 
 /** The nodes that `documents` describe below the group, and the groups that they imply. */
-function* nodesBelow({ store, spec, layout, path }: ZarrGroup, documents: Documents): Generator<ZarrNode> {
+function* nodesBelow(
+  { store, spec, layout, path, reading }: ZarrGroup,
+  documents: Documents,
+  levels: number,
+): Generator<ZarrNode> {
   const prefix = joinKey(path, "");
   const paths = new Set<string>();
   for (const key of documents.keys()) {
     if (!key.startsWith(prefix)) continue;
     const names = key.slice(prefix.length).split("/").slice(0, -1);
-    names.forEach((_, i) => {
+    names.slice(0, levels).forEach((_, i) => {
       paths.add(prefix + names.slice(0, i + 1).join("/"));
     });
   }
   const { dialect } = layout;
   for (const below of [...paths].sort(comparePaths)) {
-    const implied = impliedGroup(below, { store, spec, layout }, documents);
-    if (implied) yield nodeIn(documents, store, below, { spec, dialect, areConsolidated: true }) ?? implied;
+    const implied = impliedGroup(below, { store, spec, layout, reading }, documents);
+    const options = { ...reading, spec, dialect, areConsolidated: true };
+    if (implied) yield nodeIn(documents, store, below, options) ?? implied;
   }
 }
 
@@ -89,15 +120,17 @@ function comparePaths(a: string, b: string): number {
 async function* listedNodes(
   group: ZarrGroup,
   store: ListableStore,
+  levels: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ZarrNode> {
-  const names = await childNames(store, group.path, signal);
+  if (levels < 1) return;
+  const names = await memberNames(store, group.layout, { signal });
   for (let start = 0; start < names.length; start += AHEAD) {
     const children = names.slice(start, start + AHEAD).map((name) => openChild(group, name, signal));
     for (const { node, implied } of await Promise.all(children)) {
       if (node) yield node;
-      if (node?.kind === "group") yield* listedNodes(node, store, signal);
-      if (implied) yield* withNodes(implied, listedNodes(implied, store, signal));
+      if (node?.kind === "group") yield* listedNodes(node, store, levels - 1, signal);
+      if (implied) yield* withNodes(implied, store, levels - 1, signal);
     }
   }
 }
@@ -110,23 +143,25 @@ interface Child {
 
 /** One folder of a group; neither node nor implied group when its name is none of the dialect. */
 async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | undefined): Promise<Child> {
-  const { store, spec, layout } = group;
+  const { store, spec, layout, reading } = group;
   const implied = impliedGroup(joinKey(group.path, name), group);
   if (implied === undefined) return {};
-  const node = await openNode(store, implied.path, { spec, dialect: layout.dialect, signal });
+  const { dialect } = layout;
+  const node = await openNode(store, implied.path, { ...reading, spec, dialect, isInside: true, signal });
   return node ? { node } : { implied };
 }
 
 /** What a path is where it has no documents; undefined when it is none of the dialect. */
 function impliedGroup(
   path: string,
-  { store, spec, layout }: Pick<ZarrGroup, "store" | "spec" | "layout">,
+  { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
   consolidated?: Documents,
 ): ZarrGroup | undefined {
   try {
     return new ZarrGroup({
       store,
       spec,
+      reading,
       layout: dialectNamed(layout.dialect).layout(path),
       metadata: { kind: "group", attributes: {} },
       ...(consolidated && { consolidated }),
@@ -138,25 +173,18 @@ function impliedGroup(
   }
 }
 
-/** `group` and `nodes`, when there are any. */
-async function* withNodes(group: ZarrGroup, nodes: AsyncIterable<ZarrNode>): AsyncGenerator<ZarrNode> {
+/** A group without a document and the nodes below it, when there are any. */
+async function* withNodes(
+  group: ZarrGroup,
+  store: ListableStore,
+  levels: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ZarrNode> {
   let seen = false;
-  for await (const node of nodes) {
+  for await (const node of listedNodes(group, store, Math.max(1, levels), signal)) {
     if (!seen) yield group;
     seen = true;
+    if (levels < 1) return;
     yield node;
   }
-}
-
-async function childNames(
-  store: ListableStore,
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const prefix = joinKey(path, "");
-  const names: string[] = [];
-  for await (const entry of store.listDirectory(prefix, { signal })) {
-    if ("prefix" in entry) names.push(entry.prefix.slice(prefix.length, -1));
-  }
-  return names.sort(compareUtf8);
 }

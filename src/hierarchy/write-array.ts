@@ -1,7 +1,7 @@
 import type { ChunkSpec, CodecPipeline } from "../codecs/codec.ts";
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { describeDataType } from "../meta/describe.ts";
-import type { NodeLayout } from "../meta/dialect.ts";
+import type { Finding, NodeLayout } from "../meta/dialect.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { withIoLimit } from "../stores/with/io-limit.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
@@ -41,6 +41,8 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
   readonly kind = "array";
   readonly store: WritableStore;
   readonly layout: NodeLayout;
+  /** What finding its place noticed and went on over. */
+  readonly findings: readonly Finding[];
   readonly #site: NodeSite;
   readonly #pipeline: CodecPipeline;
   readonly #calls: Calls;
@@ -53,6 +55,7 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
     const { io = 16, writeEmpty = false, signal } = options;
     this.store = withIoLimit(site.store, io);
     this.layout = site.layout;
+    this.findings = site.findings ?? [];
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;

@@ -1,13 +1,14 @@
-import type { GroupMetadata } from "../meta/array-metadata.ts";
+import type { GroupMetadata, NodeMetadata } from "../meta/array-metadata.ts";
 import { consolidate } from "../meta/consolidated.ts";
-import type { NodeLayout } from "../meta/dialect.ts";
+import type { Finding, NodeLayout } from "../meta/dialect.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { isSameButForCase, sameButForCase } from "../meta/sibling-names.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { isTaken } from "./create-checks.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
 import { layoutOf, type NodePlace, type NodeSite } from "./create-place.ts";
-import { openNode } from "./open-node.ts";
 import { ArrayWriter, type WriterOptions } from "./write-array.ts";
 
 export interface GroupWriterOptions extends WriterOptions {
@@ -26,6 +27,8 @@ export class GroupWriter {
   readonly store: WritableStore;
   readonly layout: NodeLayout;
   readonly metadata: GroupMetadata;
+  /** What finding its place noticed and went on over. */
+  readonly findings: readonly Finding[];
   readonly #site: NodeSite;
   readonly #options: GroupWriterOptions;
   readonly #names = new Set<string>();
@@ -41,6 +44,7 @@ export class GroupWriter {
   constructor(site: NodeSite, metadata: GroupMetadata, options: GroupWriterOptions) {
     this.store = site.store;
     this.layout = site.layout;
+    this.findings = site.findings ?? [];
     this.metadata = metadata;
     this.#site = site;
     this.#options = options;
@@ -127,14 +131,16 @@ export class GroupWriter {
       });
     }
     const layout = layoutOf(joinKey(this.path, name), this.layout.dialect, this.#options);
-    return { layout, begin: () => this.#begin(name, layout) };
+    return { layout, begin: ({ kind }) => this.#begin(name, layout, kind) };
   }
 
-  async #begin(name: string, layout: NodeLayout): Promise<NodeSite> {
+  async #begin(name: string, layout: NodeLayout, kind: NodeMetadata["kind"]): Promise<NodeSite> {
     const { store } = this;
-    const isTaken = this.#names.has(name);
+    const other = layout.hierarchy.ignoresCase && [...this.#names].find((one) => isSameButForCase(one, name));
+    if (other) throw sameButForCase(layout.dialect, layout.path, joinKey(this.path, other));
+    const isMember = this.#names.has(name);
     this.#names.add(name);
-    if (isTaken || (!store.singleWriter && (await openNode(store, layout.path)))) {
+    if (isMember || (!store.singleWriter && (await isTaken(store, layout, kind)))) {
       throw new ZarrflowError("target-exists", "the group has a member of this name", { path: layout.path });
     }
     this.#open.set(name, undefined);

@@ -1,6 +1,6 @@
 import { type DataType, type Field, isFixed } from "../meta/data-type.ts";
 import { fieldItems } from "../meta/element-order.ts";
-import { joinBytes, padBytes, parseTextFill } from "../meta/fill-values.ts";
+import { joinBytes, padBytes, parseStringFill, parseTextFill } from "../meta/fill-values.ts";
 import { floatBytes, integerBytes } from "../meta/number-bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
@@ -48,11 +48,11 @@ function encode(value: unknown, dataType: DataType): Uint8Array | undefined {
     case "struct":
       return fields(value, dataType.fields);
     case "string":
-      return typeof value === "string" ? new TextEncoder().encode(value) : undefined;
+      return typeof value === "string" ? parseStringFill(value, "") : undefined;
     case "binary":
       return value instanceof Uint8Array ? value : undefined;
     case "object":
-      return new TextEncoder().encode(writeJson(fromPlain(value)));
+      return new TextEncoder().encode(writeJson(fromPlain(value), { nonFinite: "token" }));
   }
 }
 

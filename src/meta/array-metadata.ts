@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { DataType } from "./data-type.ts";
 
-export type DialectName = "v1" | "v2" | "v3-draft-2019" | "v3";
+export type DialectName = "v1" | "v2" | "v3-draft-2019" | "v3-draft-2020" | "v3";
 
 /** A regular grid. `chunkShape` is the shape of what one key holds; `innerChunkShape` that of a shard's chunks. */
 export interface ChunkGrid {

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../util/json-value.ts";
 import type { ChunkKeyEncoding } from "./array-metadata.ts";
-import { expectWord, member, refusal } from "./expect.ts";
+import { expectWord, memberOr, refusal } from "./expect.ts";
 import { expectNoOthers, parseExtension, writeExtension } from "./extension.ts";
 
 const SEPARATORS = [".", "/"] as const;
@@ -38,7 +38,7 @@ export function parseChunkKeyEncoding(json: JsonValue, pointer: string): ChunkKe
   }
   expectNoOthers(json, extension, ["separator"]);
   const usual = name === "default" ? "/" : ".";
-  const stated = member(configuration, "separator") ?? usual;
+  const stated = memberOr(configuration, "separator", usual);
   const separator = expectWord(stated, SEPARATORS, `${pointer}/configuration/separator`);
   return { name: name === "v2" ? "plain" : name, separator };
 }

@@ -1,7 +1,12 @@
-import { ZarrflowError } from "../util/errors.ts";
-import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { parseJson } from "../util/json-parse.ts";
+import type { JsonObject } from "../util/json-value.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { CodecConfig } from "./array-metadata.ts";
+import { expectObject } from "./expect.ts";
+import { parseV2Codec } from "./v2-codec.ts";
+import { parseV3Codec } from "./v3-codec.ts";
+import { innerCodecs } from "./v3-sharding.ts";
 
 const COMPRESSORS = ["blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"];
 const BLOSC_CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
@@ -49,37 +54,37 @@ function withDefaults(name: string, level: number | undefined): JsonObject {
 }
 
 function fromJson(text: string): CodecConfig {
-  let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    throw invalid(`\`${text}\` is not JSON`);
+    const json = expectObject(parseJson(new TextEncoder().encode(text)), "");
+    return Object.hasOwn(json, "id") ? parseV2Codec(json, "") : parseV3Codec(json, "");
+  } catch (error) {
+    if (!isZarrflowError(error, "invalid-metadata")) throw error;
+    throw invalid(`\`${text}\` is no codec: ${error.message}`);
   }
-  const { id, name, configuration, ...rest } = json as Record<string, JsonValue>;
-  if (typeof id === "string")
-    return fromV2(id, { ...rest, ...(configuration !== undefined && { configuration }) });
-  if (typeof name === "string") return { name, configuration: (configuration ?? {}) as JsonObject };
-  throw invalid(`\`${text}\` has neither \`id\` nor \`name\``);
 }
 
-function fromV2(id: string, configuration: JsonObject): CodecConfig {
-  if (id !== "blosc") return { name: id, configuration };
-  const shuffle = ["noshuffle", "shuffle", "bitshuffle"][Number(configuration.shuffle ?? 1)] ?? "auto";
-  return {
-    name: "blosc",
-    configuration: { cname: "lz4", clevel: 5, blocksize: 0, ...configuration, shuffle },
-  };
-}
-
-/** The codec list with its compressors replaced by one, or by none; filters and checksums stay. */
+/** The codec list with its compressors replaced by one, or by none; filters and checksums stay. In shards too. */
 export function withCompressor(
   codecs: readonly CodecConfig[],
   compressor: CodecConfig | undefined,
 ): readonly CodecConfig[] {
-  const first = codecs.findIndex(({ name }) => COMPRESSORS.includes(name));
+  const shards = codecs.findIndex(({ name }) => name === "sharding_indexed");
+  if (shards >= 0)
+    return codecs.map((codec, i) => (i === shards ? withInnerCompressor(codec, compressor) : codec));
+  const isCompressor = ({ name }: CodecConfig) => COMPRESSORS.includes(name) || name === "v1.gzip";
+  const first = codecs.findIndex(isCompressor);
   const place = first < 0 ? codecs.length : first;
-  const kept = codecs.filter(({ name }) => !COMPRESSORS.includes(name));
+  const kept = codecs.filter((codec) => !isCompressor(codec));
   return compressor ? [...kept.slice(0, place), compressor, ...kept.slice(place)] : kept;
+}
+
+function withInnerCompressor(
+  { name, configuration }: CodecConfig,
+  compressor: CodecConfig | undefined,
+): CodecConfig {
+  const inner = withCompressor(innerCodecs(configuration.codecs), compressor);
+  const codecs = inner.map((codec) => ({ name: codec.name, configuration: codec.configuration }));
+  return { name, configuration: { ...configuration, codecs } };
 }
 
 function integer(text: string, whole: string): number {

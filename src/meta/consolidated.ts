@@ -43,27 +43,31 @@ export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string,
  * @throws `invalid-metadata`
  * @see V3-19
  */
-export function readConsolidatedV3(
-  bytes: Uint8Array,
-  path: string,
-  findings: Finding[] = [],
-): Map<string, Uint8Array> | undefined {
+export function readConsolidatedV3(bytes: Uint8Array, path: string): Map<string, Uint8Array> | undefined {
   const allowNonFinite = (names: JsonPath) => names.includes("attributes");
   const root = expectObject(parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite }), "");
-  const pointer = "/consolidated_metadata";
   const stated = member(root, "consolidated_metadata") ?? null;
   if (stated === null) return undefined;
+  const pointer = "/consolidated_metadata";
   const consolidated = expectObject(stated, pointer);
-  const kind = member(consolidated, "kind");
-  if (kind !== "inline") {
-    findings.push({ message: "consolidated metadata of another kind than inline are passed over", pointer });
-    return undefined;
-  }
+  if (!isInline(consolidated)) return undefined;
   const metadata = expectObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
   const documents = Object.entries(metadata).filter(([below]) => isInside(below));
   return new Map(
     documents.map(([below, document]) => [joinKey(joinKey(path, below), "zarr.json"), toBytes(document)]),
   );
+}
+
+/** Notes consolidated metadata that cannot be used. */
+export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
+  const stated = member(group, "consolidated_metadata");
+  if (!isObject(stated) || isInline(stated)) return;
+  const message = "consolidated metadata of another kind than inline are passed over";
+  findings.push({ message, pointer: "/consolidated_metadata/kind" });
+}
+
+function isInline(consolidated: JsonObject): boolean {
+  return member(consolidated, "kind") === "inline";
 }
 
 /**

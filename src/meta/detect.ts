@@ -1,12 +1,15 @@
-import { ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { DialectName } from "./array-metadata.ts";
 import type { Documents, Finding } from "./dialect.ts";
-import { isObject, member } from "./expect.ts";
+import { isObject } from "./expect.ts";
 import { joinKey } from "./join-key.ts";
+import { draftOf } from "./v3-draft-bootstrap.ts";
 
 /** Names by which formats are told apart, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
+
+/** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyDialect`. */
+export const HIERARCHY_KEY = "zarr.json";
 
 /** The keys that tell which dialect a node at `path` is of, in the order in which they count. */
 export function detectionKeys(path: string): string[] {
@@ -16,8 +19,6 @@ export function detectionKeys(path: string): string[] {
 /**
  * Which dialect describes the node at `path`, by which of its `detectionKeys` exist; undefined when none does. A
  * `zarr.json` that is broken counts as v3, whose parser says what is wrong.
- *
- * @throws `unsupported-format` for the drafts of v3 later than 2019.
  */
 export function detectDialect(
   documents: Documents,
@@ -26,7 +27,8 @@ export function detectDialect(
   const [first, ...others] = NAMES.filter((name) => documents.has(joinKey(path, name)));
   if (first === undefined) return undefined;
   const bytes = documents.get(joinKey(path, first));
-  const dialect = first === "zarr.json" && bytes && isDraft(bytes, path) ? "v3-draft-2019" : dialectOf(first);
+  const draft = first === HIERARCHY_KEY && bytes ? hierarchyDialect(bytes) : undefined;
+  const dialect = draft ?? dialectOf(first);
   const strangers = others.filter((name) => dialectOf(name) !== dialect);
   const message = `${strangers.join(" and ")} of another format beside ${first}, which is taken`;
   return { dialect, findings: strangers.length > 0 ? [{ message }] : [] };
@@ -38,26 +40,14 @@ function dialectOf(name: (typeof NAMES)[number]): DialectName {
 }
 
 /**
- * Whether `bytes` are the bootstrap document of the draft of 2019: its `zarr_format` is a URI.
+ * The dialect of the hierarchy whose root has `bytes` as its `zarr.json`, where the nodes below need not have
+ * documents at their own paths: a draft of v3. Undefined for any other document.
  *
- * @throws `unsupported-format` for a later draft.
  * @see D19-21, D19-90
  */
-export function isDraft(bytes: Uint8Array, path: string): boolean {
+export function hierarchyDialect(bytes: Uint8Array): DialectName | undefined {
   const json = tryParse(bytes);
-  if (!isObject(json)) return false;
-  const format = member(json, "zarr_format");
-  if (typeof format !== "string" || !/^https?:/.test(format)) return false;
-  if (Object.hasOwn(json, "metadata_key_suffix")) {
-    throw new ZarrflowError("unsupported-format", "a later draft of v3 than that of 2019", {
-      format: "v3-draft-2020",
-      path,
-      key: joinKey(path, "zarr.json"),
-      pointer: "/zarr_format",
-      value: format,
-    });
-  }
-  return true;
+  return isObject(json) ? draftOf(json) : undefined;
 }
 
 function tryParse(bytes: Uint8Array) {

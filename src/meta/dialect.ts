@@ -1,4 +1,4 @@
-import type { ChunkKeyEncoding, DialectName, NodeMetadata } from "./array-metadata.ts";
+import type { ArrayMetadata, ChunkKeyEncoding, DialectName, NodeMetadata } from "./array-metadata.ts";
 
 /**
  * Where a node's documents and chunks lie. Nothing else joins paths. Keys are relative to the store's root and
@@ -12,10 +12,36 @@ export interface NodeLayout {
   readonly documentKeys: readonly string[];
   /** The one of them that holds nothing but the attributes, in dialects that keep these apart. */
   readonly attributesKey?: string;
+  /** What holds for the keys of all nodes of the dialect. */
+  readonly hierarchy: HierarchyKeys;
+  /** What every key below the node begins with, of documents first; each is empty or ends in `/`. */
+  readonly prefixes: readonly string[];
+  /** The prefix whose listing has all chunks of the node, if it is an array. */
+  readonly chunksPrefix: string;
+  /** The prefix whose listing, one level deep, has all members of the node, if it is a group. */
+  readonly membersPrefix: string;
+  /** Name of the member that a key or a prefix of that listing belongs to; undefined for one of none. */
+  memberName(entry: string): string | undefined;
   /** Key of the chunk at `coords`. */
   chunkKey(coords: readonly number[], encoding: ChunkKeyEncoding): string;
   /** Coords of the chunk that `key` names, or undefined when it is no chunk key of this node. */
   parseChunkKey(key: string, rank: number, encoding: ChunkKeyEncoding): number[] | undefined;
+}
+
+/** What holds for the keys of all nodes of a dialect. */
+export interface HierarchyKeys {
+  /** Keys of documents that all nodes share: read with those of a node, and left where they are when it goes. */
+  readonly sharedKeys: readonly string[];
+  /** Whether a path below which there are keys of nodes is a group, also without a document of its own. */
+  readonly impliesGroups: boolean;
+  /** Whether names of siblings must differ even where case is left aside. */
+  readonly ignoresCase: boolean;
+  /** Path of the node that the document at `key` describes; undefined for all other keys. */
+  nodeOf(key: string): string | undefined;
+  /** Where `key` lies as seen from the hierarchy's root: without the tree that it is in. */
+  pathOf(key: string): string;
+  /** Holds that `key`, of something that is no Zarr, may be written. @throws `path-not-allowed` */
+  checkKey(key: string): void;
 }
 
 /** Documents of one node by key; absent ones are not in the map. */
@@ -42,7 +68,8 @@ export interface Dialect {
   readonly name: DialectName;
   layout(path: string): NodeLayout;
   /**
-   * The node that the documents at `layout.documentKeys` describe, or undefined when they describe none.
+   * The node that the documents at `layout.documentKeys` describe, or undefined when they describe none. Documents
+   * that all nodes share are judged where they are given.
    *
    * @throws `invalid-metadata`, `unsupported-*`, with format, path, key and pointer.
    */
@@ -53,4 +80,11 @@ export interface Dialect {
    * @throws `loss-refused` with the JSON pointers of what this dialect cannot hold.
    */
   write(metadata: NodeMetadata, layout: NodeLayout, options?: WriteOptions): Map<string, Uint8Array>;
+  /** The documents that all nodes of a new hierarchy share, written before the first of them. */
+  writeShared?(): Map<string, Uint8Array>;
+  /**
+   * The array as this dialect stores it where all chunks are made anew: what is a matter of storage alone, such as the
+   * order of items in a chunk, may differ. Absent: as it is.
+   */
+  adopt?(metadata: ArrayMetadata): ArrayMetadata;
 }

@@ -4,7 +4,7 @@ import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 import type { DialectName, Stated } from "./array-metadata.ts";
 import type { Finding, NodeLayout } from "./dialect.ts";
-import { expectObject, member } from "./expect.ts";
+import { expectObject, memberOr } from "./expect.ts";
 import type { Losses } from "./losses.ts";
 
 /** What documents of all dialects have in common. */
@@ -67,5 +67,5 @@ export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses)
 
 /** An optional object: attributes. */
 export function attributesOf(document: JsonObject): JsonObject {
-  return expectObject(member(document, "attributes") ?? {}, "/attributes");
+  return expectObject(memberOr(document, "attributes", {}), "/attributes");
 }

@@ -26,6 +26,12 @@ export function member(object: JsonObject, name: string): JsonValue | undefined 
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** The same, or `fallback` where there is none; `null` is a value. */
+export function memberOr(object: JsonObject, name: string, fallback: JsonValue): JsonValue {
+  const value = member(object, name);
+  return value === undefined ? fallback : value;
+}
+
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
@@ -84,8 +90,25 @@ export function tokenOf(value: JsonValue): string | undefined {
   return typeof value === "number" && Number.isFinite(value) ? String(value) : undefined;
 }
 
+/** Most dimensions of an array: NumPy's limit, too. */
+const MAX_RANK = 64;
+
+/** A list with a value a dimension. @throws `invalid-metadata`; `resource-limit` for more than an array may have. */
+export function expectRank(value: JsonValue, pointer: string): JsonValue[] {
+  const list = expectList(value, pointer);
+  if (list.length > MAX_RANK) {
+    throw new ZarrflowError("resource-limit", "an array has too many dimensions", {
+      pointer,
+      expected: `at most ${MAX_RANK}`,
+      found: list.length,
+    });
+  }
+  return list;
+}
+
+/** @throws as `expectRank`. */
 export function expectShape(value: JsonValue, pointer: string): number[] {
-  return expectList(value, pointer).map((n, d) => expectInteger(n, 0, pointerTo(pointer, d)));
+  return expectRank(value, pointer).map((n, d) => expectInteger(n, 0, pointerTo(pointer, d)));
 }
 
 /**
@@ -107,5 +130,15 @@ export function limitItemSize(size: number, pointer: string): void {
     pointer,
     expected: `at most ${MAX_ITEM_SIZE} bytes`,
     found: size,
+  });
+}
+
+/** The first name that stands in a list a second time. */
+export function repeatedName(names: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return names.find((name) => {
+    const isNew = !seen.has(name);
+    seen.add(name);
+    return !isNew;
   });
 }

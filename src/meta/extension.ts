@@ -1,6 +1,15 @@
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import { expectObject, expectString, invalid, isObject, member, refusal, required } from "./expect.ts";
+import {
+  expectObject,
+  expectString,
+  invalid,
+  isObject,
+  member,
+  memberOr,
+  refusal,
+  required,
+} from "./expect.ts";
 
 /** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. @see V3-13 */
 export interface Extension {
@@ -21,8 +30,8 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
   }
   const object = expectObject(value, pointer);
   const name = expectString(required(object, "name", pointer), pointerTo(pointer, "name"));
-  const configuration = member(object, "configuration") ?? {};
-  const mustUnderstand = member(object, "must_understand") ?? true;
+  const configuration = memberOr(object, "configuration", {});
+  const mustUnderstand = memberOr(object, "must_understand", true);
   if (typeof mustUnderstand !== "boolean") {
     throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
   }

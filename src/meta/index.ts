@@ -18,7 +18,17 @@ export { consolidate, readConsolidatedV2, readConsolidatedV3 } from "./consolida
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
 export { isFixed } from "./data-type.ts";
 export { describeCodec, describeDataType } from "./describe.ts";
-export { detectDialect, detectionKeys } from "./detect.ts";
-export type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
+export { detectDialect, detectionKeys, hierarchyDialect } from "./detect.ts";
+export type {
+  Dialect,
+  Documents,
+  Finding,
+  HierarchyKeys,
+  NodeLayout,
+  ParsedNode,
+  WriteOptions,
+} from "./dialect.ts";
 export { type DialectOptions, dialectNamed } from "./dialects.ts";
+export type { V1Order } from "./v1-array.ts";
 export type { V2Options } from "./v2.ts";
+export { understandExtension } from "./v3-draft-extension.ts";

@@ -11,6 +11,7 @@ import {
   integerOf,
   invalid,
   member,
+  memberOr,
   refusal,
   required,
   tokenOf,
@@ -51,7 +52,9 @@ export function parseZarray(
   const { codecs, dataType } = parseV2Codecs(coding, stored, shape.length);
   const fill = required(document, "fill_value");
   const bytes = parseFillV2(fill, dataType, stored.endian, "/fill_value");
-  const separator = member(document, "dimension_separator") ?? usualSeparator;
+  const separator = memberOr(document, "dimension_separator", usualSeparator);
+  if (member(document, "filters") === undefined)
+    findings.push({ message: "`filters` is missing, and taken to be null", pointer: "/filters" });
   const extra = otherNames(document, NAMES);
   for (const name of Object.keys(extra)) {
     findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
@@ -91,7 +94,7 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
   if (chunkKeyEncoding.name !== "plain") {
     losses.require("/chunk_key_encoding", "keys that begin with `c`");
   }
-  notePossible(dataType, losses);
+  noteGenericTimes(dataType, losses);
   const { endian, ...coding } = writeV2Codecs(codecs, dataType, shape.length, losses);
   const zarray: JsonObject = {
     ...keptNames(metadata.extra, "v2", losses),
@@ -106,12 +109,13 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
   return reword(zarray, "v2", metadata.wording);
 }
 
-function notePossible(dataType: DataType, losses: Losses): void {
+/** Notes times without a unit, also those of fields. */
+export function noteGenericTimes(dataType: DataType, losses: Losses): void {
   if ((dataType.kind === "datetime" || dataType.kind === "timedelta") && dataType.unit === "generic") {
     losses.require("/data_type", "times without a unit");
   }
   if (dataType.kind !== "struct") return;
-  for (const field of dataType.fields) notePossible(field.dataType, losses);
+  for (const field of dataType.fields) noteGenericTimes(field.dataType, losses);
 }
 
 function writeFill(

@@ -3,14 +3,15 @@ import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { type DataType, type Endian, isFixed } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
-import { expectList, invalid, member } from "./expect.ts";
+import { expectList, invalid } from "./expect.ts";
 import type { Losses } from "./losses.ts";
+import { type MemoryOrder, orderOf, transposesOf } from "./memory-order.ts";
 import { parseV2Codec, writeV2Codec } from "./v2-codec.ts";
 import type { StoredType } from "./v2-data-type.ts";
 
 /** The members of `.zarray` that become codecs. */
 export interface V2Coding {
-  readonly order: "C" | "F";
+  readonly order: MemoryOrder;
   readonly filters: JsonValue;
   readonly compressor: JsonValue;
 }
@@ -24,6 +25,14 @@ const OBJECT_CODECS = new Map<string, DataType>([
   ["json2", { kind: "object" }],
   ["msgpack2", { kind: "object" }],
 ]);
+
+/** The type of the objects that a codec turns into bytes; undefined for other codecs. */
+export function objectType(codec: string): DataType | undefined {
+  return OBJECT_CODECS.get(codec);
+}
+
+/** Codecs that store items by their coords: a first filter of these leaves nothing to the order. */
+const ORDERLESS = ["json2", "msgpack2"];
 
 const COMPRESSORS = ["blosc", "zlib", "gzip", "bz2", "lzma", "zstd", "lz4"];
 
@@ -41,12 +50,13 @@ export function parseV2Codecs(
   const list = filters === null ? [] : expectList(filters, "/filters");
   const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
   if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
-  const transpose = order === "F" && rank > 1 ? [reversal(rank)] : [];
+  const [first] = list.length > 0 ? parsed : [];
+  const transpose = first && ORDERLESS.includes(first.name) ? [] : transposesOf(order, rank);
   if (isFixed(dataType)) {
     const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
     return { codecs: [...transpose, bytes, ...parsed], dataType };
   }
-  const objects = list.length > 0 ? OBJECT_CODECS.get(parsed[0]?.name ?? "") : undefined;
+  const objects = first && OBJECT_CODECS.get(first.name);
   if (objects === undefined) {
     throw invalid(
       "/filters",
@@ -55,13 +65,6 @@ export function parseV2Codecs(
     );
   }
   return { codecs: [...transpose, ...parsed], dataType: objects };
-}
-
-function reversal(rank: number): CodecConfig {
-  return {
-    name: "transpose",
-    configuration: { order: Array.from({ length: rank }, (_, d) => rank - 1 - d) },
-  };
 }
 
 /** The coding of a normal codec list, and the byte order that it gives to elements. */
@@ -83,6 +86,9 @@ export function writeV2Codecs(
 
   // The codec of objects is the first filter; the byte order is part of the data type.
   const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
+  if (order === "F" && ORDERLESS.includes(codecs[start]?.name ?? "")) {
+    losses.require(pointerAt(0), `an order in front of \`${codecs[start]?.name}\``);
+  }
   const written = codecs.slice(start).map((codec, i) => writeV2Codec(codec, pointerAt(start + i), losses));
   const last = codecs.at(-1);
   const compressor = last !== bytes && last !== undefined && isCompressor(last) ? written.pop() : undefined;
@@ -96,16 +102,6 @@ export function writeV2Codecs(
 
 function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
   return isFixed(dataType) ? name === "bytes" : OBJECT_CODECS.get(name)?.kind === dataType.kind;
-}
-
-/** C for no transposition, F for one that turns all dimensions around. */
-function orderOf(codecs: readonly CodecConfig[], rank: number): "C" | "F" | undefined {
-  const transposes = codecs.filter(({ name }) => name === "transpose");
-  const [only, ...more] = transposes.map(({ configuration }) => member(configuration, "order"));
-  if (only === undefined) return "C";
-  if (!Array.isArray(only) || more.length > 0) return undefined;
-  if (only.every((d, i) => d === i)) return "C";
-  return only.every((d, i) => d === rank - 1 - i) ? "F" : undefined;
 }
 
 /** Compressors stand last; one that a document had among its filters stays there. */

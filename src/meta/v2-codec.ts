@@ -5,7 +5,10 @@ import { expectObject, invalid, member, refusal } from "./expect.ts";
 import type { Losses } from "./losses.ts";
 
 /** Codecs of v2 whose names mean something else in the normal list. */
-const RESERVED = ["bytes", "transpose", "sharding_indexed", "zep0007"];
+const RESERVED = [
+  ...["bytes", "transpose", "sharding_indexed", "zep0007"],
+  ...["cast_value", "scale_offset", "v3.packbits"],
+];
 
 /** Ids of the numcodecs package that are written. @see V2-52 */
 const IDS = [

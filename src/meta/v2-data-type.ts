@@ -1,7 +1,7 @@
 import type { JsonValue } from "../util/json-value.ts";
 import { type DataType, type Endian, type Field, type FixedDataType, isFixed } from "./data-type.ts";
 import { fieldItems, hasByteOrder } from "./element-order.ts";
-import { expectInteger, invalid, limitItemSize, refusal } from "./expect.ts";
+import { expectInteger, invalid, limitItemSize, refusal, repeatedName } from "./expect.ts";
 import { MAX_TIME_SCALE, normalTimeUnit } from "./time-units.ts";
 
 /** A data type with the byte order in which it is stored; undefined where order means nothing. */
@@ -82,7 +82,7 @@ function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
   if (list.length === 0) throw invalid(pointer, "a structured type needs fields", []);
   const parsed = list.map((entry) => parseField(entry, pointer));
   const names = parsed.map(({ name }) => name).filter((name) => name !== "");
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = repeatedName(names);
   if (twice !== undefined) throw invalid(pointer, "a structured type names a field twice", twice);
 
   const orders = new Set(parsed.flatMap(({ endian }) => endian ?? []));

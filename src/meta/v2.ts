@@ -1,12 +1,13 @@
 import type { JsonPath } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
-import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "./array-metadata.ts";
+import { takeDimensionNames, withDimensionNames } from "./array-dimensions.ts";
+import type { GroupMetadata, NodeMetadata } from "./array-metadata.ts";
 import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "./documents.ts";
-import { member } from "./expect.ts";
 import { layoutV2 } from "./layout-v2.ts";
 import { Losses } from "./losses.ts";
+import { withoutShards } from "./reshard.ts";
 import { expectFormat2, parseZarray, writeZarray } from "./v2-array.ts";
 
 export interface V2Options {
@@ -21,6 +22,7 @@ export function v2Dialect({ separator = "." }: V2Options = {}): Dialect {
     layout: layoutV2,
     parse: (documents, layout) => parseNode(documents, layout, separator),
     write: writeNode,
+    adopt: withoutShards,
   };
 }
 
@@ -67,23 +69,6 @@ function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetad
   return { extra: { dialect: "v2", json: extra } };
 }
 
-const DIMENSIONS = "_ARRAY_DIMENSIONS";
-
-/** Moves dimension names out of the attributes; what is no list of one name a dimension stays there. @see V2-100 */
-function takeDimensionNames(
-  attributes: JsonObject,
-  rank: number,
-  findings: Finding[],
-): Pick<ArrayMetadata, "attributes" | "dimensionNames"> {
-  const names = member(attributes, DIMENSIONS);
-  if (names === undefined) return { attributes };
-  if (!Array.isArray(names) || names.length !== rank || !names.every((name) => typeof name === "string")) {
-    findings.push({ message: `must name each of ${rank} dimensions`, pointer: `/${DIMENSIONS}` });
-    return { attributes };
-  }
-  return { attributes: otherNames(attributes, [DIMENSIONS]), dimensionNames: names };
-}
-
 function writeNode(
   metadata: NodeMetadata,
   layout: NodeLayout,
@@ -100,20 +85,6 @@ function writeNode(
   const documents = new Map<string, Uint8Array>();
   if (Object.keys(attributes).length > 0) documents.set(keyOf(layout, ".zattrs"), toBytes(attributes));
   return documents.set(keyOf(layout, name), toBytes(document));
-}
-
-function withDimensionNames({ attributes, dimensionNames }: ArrayMetadata, losses: Losses): JsonObject {
-  if (dimensionNames === undefined) return attributes;
-  if (dimensionNames.includes(null)) {
-    if (dimensionNames.some((name) => name !== null)) {
-      losses.add("/dimension_names", "names of some dimensions only");
-    }
-    return attributes;
-  }
-  if (Object.hasOwn(attributes, DIMENSIONS)) {
-    losses.add(`/attributes/${DIMENSIONS}`, "an attribute in the place of the dimension names");
-  }
-  return { ...attributes, [DIMENSIONS]: [...dimensionNames] };
 }
 
 /** As the reference writes documents: sorted names, four spaces, ASCII. @see V2-16 */

@@ -5,7 +5,16 @@ import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "./chunk-key.ts";
 import type { DataType } from "./data-type.ts";
 import type { Finding } from "./dialect.ts";
 import { attributesOf, keptNames, otherNames } from "./documents.ts";
-import { expectChunkShape, expectList, expectShape, invalid, member, refusal, required } from "./expect.ts";
+import {
+  expectChunkShape,
+  expectList,
+  expectShape,
+  invalid,
+  member,
+  memberOr,
+  refusal,
+  required,
+} from "./expect.ts";
 import { expectNoOthers, parseExtension, refuseUnknown, writeExtension } from "./extension.ts";
 import { parseFillV3, writeFillV3 } from "./fill-value-v3.ts";
 import { zeroElement } from "./fill-values.ts";
@@ -99,7 +108,7 @@ function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: stri
 /** Storage transformers that may be passed over: none is known. @see V3-15 */
 function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue[] {
   const at = "/storage_transformers";
-  const list = expectList(member(document, "storage_transformers") ?? [], at);
+  const list = expectList(memberOr(document, "storage_transformers", []), at);
   list.forEach((json, i) => {
     const { name, mustUnderstand, pointer } = parseExtension(json, pointerTo(at, i));
     if (mustUnderstand) {

@@ -4,11 +4,16 @@ import type { CodecConfig } from "./array-metadata.ts";
 import { isFixed } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { expectList, invalid, member, refusal } from "./expect.ts";
+import { typeBehind } from "./v3-cast.ts";
 import { codecPointer, endianOf, parseV3Codec } from "./v3-codec.ts";
 import { filterTypes, isItemFilter, itemType, placeFilter } from "./v3-filters.ts";
 import { type CodecPlace, parseSharding, transposedShape } from "./v3-sharding.ts";
 
 const VLEN = ["vlen-utf8", "vlen-bytes"];
+/** Codecs that make bytes of variable data. */
+const TO_BYTES = [...VLEN, "bytes", "sharding_indexed"];
+/** Array -> array codecs that compute with numbers, besides filters of items. */
+const OF_NUMBERS = ["cast_value", "scale_offset"];
 
 /**
  * The normal list of v3's codecs: filters of items behind `bytes`, shards with their inner lists in normal form,
@@ -22,10 +27,12 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   const parsed = expectList(json, pointer).map((item, i) =>
     parseV3Codec(item, pointerTo(pointer, i), findings),
   );
-  const codecs = withShards(
-    parsed.map((codec) => normalTranspose(codec, place.shape.length)),
-    place,
-  );
+  const normal = parsed.map((codec) => normalTranspose(codec, place.shape.length));
+  normal.forEach((codec, i) => {
+    if (codec !== parsed[i])
+      findings.push({ message: "`order` is of a draft of v3", pointer: pointerTo(pointer, i) });
+  });
+  const codecs = withShards(normal, place);
   if (!isFixed(type.dataType)) return withOffsets(codecs, place);
   if (codecs.length === 0) throw invalid(pointer, "needs a codec that makes bytes", json);
   return withFilters(codecs, place);
@@ -44,15 +51,22 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
     if (codec.name !== "sharding_indexed") return codec;
     const { stated, ...rest } = codec;
     const pointer = pointerTo(codecPointer(codec, place.pointer, i), "configuration");
-    const shape = transposedShape(place.shape, codecs.slice(0, i));
-    const configuration = parseSharding(codec.configuration, { ...place, shape, pointer }, parseV3Codecs);
+    const inFront = codecs.slice(0, i);
+    const shape = transposedShape(place.shape, inFront);
+    const type = typeBehind(place.type, inFront, place.pointer);
+    const configuration = parseSharding(
+      codec.configuration,
+      { ...place, type, shape, pointer },
+      parseV3Codecs,
+    );
     return { ...rest, configuration, ...(stated && !place.type.oldStruct && { stated }) };
   });
 }
 
-/** Puts the layout of ZEP 7 where variable data have no vlen codec. */
+/** Puts the layout of ZEP 7 where variable data have no vlen codec. @see S7-30, S7-34, S7-40 */
 function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
   const { offsetSize } = type;
+  refuseNumberCodecs(codecs, pointer);
   const isVlen = codecs.some(({ name }) => VLEN.includes(name));
   if (isVlen && offsetSize === 8)
     throw invalid(pointer, "large types have a layout of their own, without vlen codecs");
@@ -60,6 +74,9 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
     return [...codecs];
   if (offsetSize === "none") {
     throw refusal("unsupported-data-type", "/data_type", "`bytes` needs the codec `vlen-bytes`");
+  }
+  if (type.mayBeIgnored) {
+    throw refusal("unsupported-data-type", "/data_type", "a type laid out as in ZEP 7 must be understood");
   }
   const layout: CodecConfig = { name: "zep0007", configuration: { offset_size: offsetSize } };
   const at = codecs.findIndex(({ name }) => name === "bytes");
@@ -75,19 +92,31 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
   return codecs.with(at, bytes.stated ? { ...layout, stated: bytes.stated } : layout);
 }
 
+/** Refuses codecs that look at numbers in front of the one that makes bytes of variable data. */
+function refuseNumberCodecs(codecs: readonly CodecConfig[], pointer: string): void {
+  const toBytes = codecs.findIndex(({ name }) => TO_BYTES.includes(name));
+  const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
+  const at = inFront.findIndex((codec) => isItemFilter(codec) || OF_NUMBERS.includes(codec.name));
+  const codec = inFront[at];
+  if (codec === undefined) return;
+  const reason = "the codec looks at numbers, and items of varying size are none";
+  throw refusal("unsupported-codec", codecPointer(codec, pointer, at), reason, codec.name);
+}
+
 /** Checks the byte order of `bytes`, and moves the filters of items in front of it behind it. */
 function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }: CodecPlace): CodecConfig[] {
   const at = codecs.findIndex(({ name }) => name === "bytes");
   const bytes = codecs[at];
-  if (bytes === undefined || !isFixed(type.dataType)) return [...codecs];
+  const { dataType } = typeBehind(type, codecs.slice(0, Math.max(0, at)), pointer);
+  if (bytes === undefined || !isFixed(dataType)) return [...codecs];
   const late = codecs.findIndex((codec, i) => i > at && isItemFilter(codec));
   if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must stand before \`bytes\``);
 
   const start = codecs.findLastIndex((codec, i) => i < at && !isItemFilter(codec)) + 1;
   const bytesAt = `${codecPointer(bytes, pointer, at)}/configuration/endian`;
   const endian = endianOf(bytes, bytesAt);
-  let items = itemType(type.dataType, endian);
-  let needsOrder = hasByteOrder(type.dataType);
+  let items = itemType(dataType, endian);
+  let needsOrder = hasByteOrder(dataType);
   const filters = codecs.slice(start, at).map((filter) => {
     const placed = placeFilter(filter, items, endian ?? "little");
     items = filterTypes(placed, items).output;

@@ -4,6 +4,7 @@ import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType } from "./data-type.ts";
 import { writeExtension } from "./extension.ts";
 import type { Losses } from "./losses.ts";
+import { typeBehind } from "./v3-cast.ts";
 import { codecPointer, endianOf, statedV3Codec, writeV3Codec } from "./v3-codec.ts";
 import { normalTranspose, parseV3Codecs } from "./v3-codec-list.ts";
 import { isItemFilter, writeFilters } from "./v3-filters.ts";
@@ -20,13 +21,16 @@ export interface WrittenPlace {
 
 /** The v3 list of normal codecs: filters of items before `bytes`, what v3 cannot hold noted as a loss. */
 export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlace): JsonValue[] {
-  const { dataType, pointer, losses } = place;
+  const { pointer, losses } = place;
   const found = codecs.findIndex(({ name }) => name === "bytes");
   const at = found < 0 ? codecs.length : found;
+  const { dataType } = typeBehind({ dataType: place.dataType }, codecs.slice(0, at), pointer);
   const filters = takeWhile(codecs.slice(at + 1), isItemFilter);
   const written = codecs.slice(0, at).flatMap((codec, i) => {
     const shape = transposedShape(place.shape, codecs.slice(0, i));
-    return writeOne(codec, { ...place, shape, pointer: codecPointer(codec, pointer, i) }, 1);
+    const before = typeBehind({ dataType: place.dataType }, codecs.slice(0, i), pointer);
+    const codecAt = codecPointer(codec, pointer, i);
+    return writeOne(codec, { ...place, dataType: before.dataType, shape, pointer: codecAt }, 1);
   });
   const bytes = codecs[at];
   let itemSize = 1;

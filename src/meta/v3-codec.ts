@@ -21,7 +21,11 @@ const MEMBERS = new Map<string, readonly string[]>([
   ["sharding_indexed", ["chunk_shape", "codecs", "index_codecs", "index_location"]],
   ["vlen-utf8", []],
   ["vlen-bytes", []],
+  ["packbits", ["padding_encoding", "first_bit", "last_bit"]],
 ]);
+
+/** Codecs registered for v3 that read no configuration with a member they do not know. @see V3-48 */
+const STRICT = ["cast_value", "scale_offset"];
 
 /** Codecs of the numcodecs package that are registered for v3, all as `numcodecs.` and the id. @see V3-47 */
 const NUMCODECS = [
@@ -35,6 +39,9 @@ const RENAMED = new Map([
   ["endian", "bytes"],
   ["packbits", "v3.packbits"],
 ]);
+
+/** The names of v3 for codecs whose normal name is another. */
+const REGISTERED_NAMES = new Map([["v3.packbits", "packbits"]]);
 
 /**
  * One codec in its normal form, of itself: names that are not known pass. Members that the codec does not have are
@@ -98,17 +105,22 @@ export function statedV3Codec(
 export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | undefined {
   const stated = statedV3Codec(codec);
   if (stated !== undefined) return stated;
-  const { name, configuration } = codec;
+  const { configuration } = codec;
+  const name = REGISTERED_NAMES.get(codec.name) ?? codec.name;
   const location = member(configuration, "location");
   if (name === "blosc") return writeExtension(name, bloscConfiguration(configuration, itemSize));
   if (name === "zstd") return writeExtension(name, { level: 0, ...configuration });
-  if (MEMBERS.has(name) && (location === undefined || location === "end")) {
+  if (codec.name === "packbits") return numcodecsForm(codec);
+  if ((MEMBERS.has(name) || STRICT.includes(name)) && (location === undefined || location === "end")) {
     const { location: _, ...rest } = configuration;
     return writeExtension(name, rest);
   }
-  if (!NUMCODECS.includes(name)) return undefined;
-  // The reference wants a configuration of these even where it is empty.
-  return { name: `numcodecs.${name}`, configuration: numcodecsConfiguration(codec) };
+  return NUMCODECS.includes(name) ? numcodecsForm(codec) : undefined;
+}
+
+/** The reference wants a configuration of these even where it is empty. */
+function numcodecsForm(codec: CodecConfig): JsonObject {
+  return { name: `numcodecs.${codec.name}`, configuration: numcodecsConfiguration(codec) };
 }
 
 function bloscConfiguration(configuration: JsonObject, itemSize: number): JsonObject {

@@ -10,6 +10,7 @@ import {
   isObject,
   limitItemSize,
   refusal,
+  repeatedName,
   required,
 } from "./expect.ts";
 import { type Extension, expectNoOthers, parseExtension, writeExtension } from "./extension.ts";
@@ -24,6 +25,8 @@ export interface V3DataType {
   readonly dataType: DataType;
   /** For variable data: the offsets it has where no vlen codec lays it out; "none" when it must have such a codec. */
   readonly offsetSize?: OffsetSize | "none";
+  /** Whether its document lets readers pass over it, which the layout of ZEP 7 knows nothing of. */
+  readonly mayBeIgnored?: boolean;
   /** A structured type in its old form, whose `bytes` codec may leave the byte order unsaid. */
   readonly oldStruct?: boolean;
 }
@@ -64,7 +67,7 @@ export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   const variable = VARIABLE.get(extension.name);
   if (variable !== undefined) {
     expectVariable(json, extension);
-    return variable;
+    return { ...variable, mayBeIgnored: !extension.mustUnderstand };
   }
   const plain = PLAIN.get(extension.name);
   if (plain !== undefined) {
@@ -131,7 +134,7 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
   if (list.length === 0) throw invalid(fieldsAt, "a structured type needs fields", list);
   const fields = list.map((entry, i) => parseField(entry, pointerTo(fieldsAt, i)));
   const names = fields.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = repeatedName(names);
   if (twice !== undefined) throw invalid(fieldsAt, "a structured type names a field twice", twice);
   return {
     dataType: { kind: "struct", size: structSize(fields, fieldsAt), fields },

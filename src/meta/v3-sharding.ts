@@ -2,7 +2,16 @@ import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { Finding } from "./dialect.ts";
-import { expectInteger, expectList, expectWord, invalid, isObject, member, required } from "./expect.ts";
+import {
+  expectInteger,
+  expectList,
+  expectWord,
+  invalid,
+  isObject,
+  member,
+  memberOr,
+  required,
+} from "./expect.ts";
 import type { OffsetSize, V3DataType } from "./v3-data-type.ts";
 
 /** What a list of codecs is read for. */
@@ -53,7 +62,7 @@ export function parseSharding(
       `\`${name}\` cannot encode an index, whose size must be fixed`,
     );
   }
-  const location = member(configuration, "index_location") ?? "end";
+  const location = memberOr(configuration, "index_location", "end");
   return {
     chunk_shape: chunkShape,
     codecs: codecs.map(asJson),
@@ -94,7 +103,7 @@ export function innerCodecs(json: JsonValue | undefined): CodecConfig[] {
 }
 
 /** For each dimension behind the transposes among `codecs`, the dimension of the array that it is. */
-function dimensionsBehind(rank: number, codecs: readonly CodecConfig[]): number[] {
+export function dimensionsBehind(rank: number, codecs: readonly CodecConfig[]): number[] {
   const start = Array.from({ length: rank }, (_, d) => d);
   return codecs.reduce((dimensions, { name, configuration }) => {
     const order = name === "transpose" ? member(configuration, "order") : undefined;

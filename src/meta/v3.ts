@@ -1,6 +1,7 @@
 import type { JsonObject } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import type { GroupMetadata, NodeMetadata } from "./array-metadata.ts";
+import { noteConsolidatedKind } from "./consolidated.ts";
 import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
 import {
   attributesOf,
@@ -39,7 +40,7 @@ function parseNode(documents: Documents, layout: NodeLayout): ParsedNode | undef
     const document = parseDocument(bytes, findings, ([name]) => name === "attributes");
     expectFormat3(document);
     const type = expectWord(required(document, "node_type"), ["array", "group"], "/node_type");
-    const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document);
+    const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);
     return { metadata, findings };
   });
 }
@@ -54,9 +55,10 @@ function expectFormat3(document: JsonObject): void {
   throw refusal("unsupported-format", "/zarr_format", "not the number 3", format);
 }
 
-function parseGroup(document: JsonObject): GroupMetadata {
+function parseGroup(document: JsonObject, findings: Finding[]): GroupMetadata {
   const extra = otherNames(document, GROUP_NAMES);
   refuseUnknown(document, Object.keys(extra), "");
+  noteConsolidatedKind(document, findings);
   const metadata: GroupMetadata = {
     kind: "group",
     attributes: attributesOf(document),

@@ -6,10 +6,11 @@ import { ZarrflowError } from "../util/errors.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { Folders } from "./directory/folders.ts";
 import { namesIn, walkKeys } from "./directory/listing.ts";
+import { kindAt, moveTo } from "./directory/rename.ts";
 import { openFileWriter, replaceFile, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./file-error.ts";
-import { checkKey, checkPrefix, folderOf } from "./key.ts";
+import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
 import { isOwnName, temporaryName } from "./own-names.ts";
 import type {
   GetOptions,
@@ -177,6 +178,31 @@ export class DirectoryStore implements ListableStore, WritableStore {
       throw this.#error(error, key);
     }
     await this.#folders.prune(folderOf(key));
+  }
+
+  /** One rename of a file or a folder; folders that this leaves empty are removed. */
+  async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
+    checkRename(from, to);
+    const [old, next] = [from, to].map((name) => name.replace(/\/$/, "")) as [string, string];
+    for (const key of [old, next]) this.#check(key, signal);
+    if (!(await this.#holds(old, from === old ? "file" : "folder"))) return;
+    await this.#inFolder(next, () =>
+      moveTo(this.#files, this.#folders.pathOf(old), this.#folders.pathOf(next)),
+    );
+    this.#folders.forget();
+    await this.#folders.prune(folderOf(old));
+  }
+
+  /** Whether something of its kind can be moved away. @throws `path-not-allowed` for a symbolic link. */
+  async #holds(key: string, kind: "file" | "folder"): Promise<boolean> {
+    try {
+      if (!(await this.#isReachable(key))) return false;
+      const found = await kindAt(this.#files, this.#folders.pathOf(key));
+      if (found !== "link") return found === kind;
+      throw new ZarrflowError("path-not-allowed", "a symbolic link cannot be moved: it may lead elsewhere then");
+    } catch (error) {
+      throw this.#error(error, key);
+    }
   }
 
   #check(key: string, signal: AbortSignal | undefined): void {

@@ -31,6 +31,21 @@ export function checkPrefix(prefix: string): void {
   checkKey(prefix.slice(0, -1));
 }
 
+/**
+ * Refuses what cannot be the two names of a rename: both keys or both prefixes, neither below the other.
+ *
+ * @throws `path-not-allowed`
+ */
+export function checkRename(from: string, to: string): void {
+  for (const name of [from, to]) checkKey(name.replace(/\/$/, ""));
+  const isInside = (inner: string, outer: string) => `${inner}/`.startsWith(outer.replace(/\/?$/, "/"));
+  if (from.endsWith("/") === to.endsWith("/") && !isInside(from, to) && !isInside(to, from)) return;
+  throw new ZarrflowError("path-not-allowed", "these cannot be the old and the new name of one thing", {
+    key: from,
+    value: to,
+  });
+}
+
 /** The key of the folder that `key` is in; "" for the root. */
 export function folderOf(key: string): string {
   return key.slice(0, Math.max(0, key.lastIndexOf("/")));

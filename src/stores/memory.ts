@@ -1,8 +1,9 @@
 import { plainBuffers } from "../util/buffers.ts";
 import { resolveRange } from "../util/byte-range.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
-import { checkKey } from "./key.ts";
+import { checkKey, checkRename } from "./key.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
 import type {
   GetOptions,
@@ -98,6 +99,26 @@ export class MemoryStore implements ListableStore, WritableStore {
     signal?.throwIfAborted();
     checkKey(key);
     this.#values.delete(key);
+  }
+
+  async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    checkRename(from, to);
+    const isAt = (place: string) => (key: string) =>
+      place.endsWith("/") ? key.startsWith(place) : key === place;
+    const keys = [...this.#values.keys()];
+    const moved = keys.filter(isAt(from));
+    const there = keys.find(isAt(to));
+    if (moved.length > 0 && there !== undefined) {
+      throw new ZarrflowError("target-exists", "something has the new name already", {
+        key: there,
+        store: this.description,
+      });
+    }
+    for (const key of moved) {
+      this.#values.set(to + key.slice(from.length), this.#values.get(key) ?? new Uint8Array());
+      this.#values.delete(key);
+    }
   }
 }
 

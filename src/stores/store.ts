@@ -61,6 +61,14 @@ export interface WritableStore extends Store {
   openWriter(key: string, options?: StoreOptions): Promise<StoreWriter>;
   /** Removing an absent key succeeds. */
   delete(key: string, options?: StoreOptions): Promise<void>;
+  /**
+   * Moves the value at a key, or all values below a prefix, at once: nobody sees a part of them at either place. Both
+   * names are keys, or both end in `/`; neither lies below the other. Where there is nothing to move, nothing happens.
+   * Absent in stores whose values can only be written again.
+   *
+   * @throws `target-exists` when something is at `to`.
+   */
+  rename?(from: string, to: string, options?: StoreOptions): Promise<void>;
 }
 
 export function isListable(store: Store): store is ListableStore {
@@ -75,7 +83,13 @@ export function isWritable(store: Store): store is WritableStore {
 export type StoreSpec =
   | { readonly kind: "directory"; readonly path: string }
   | { readonly kind: "zip"; readonly path: string }
+  /** A zip that is a value of another store. */
+  | { readonly kind: "zip-value"; readonly store: StoreSpec; readonly key: string }
   | { readonly kind: "memory"; readonly name: string }
+  /** A web server, read only. */
+  | { readonly kind: "http"; readonly url: string }
+  /** A prefix of a bucket; how it is reached is told by the environment. */
+  | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
   /** An object of the caller's; it cannot be opened elsewhere. */
   | { readonly kind: "object"; readonly description: string };
 

@@ -7,8 +7,8 @@ import type { Store, StoreOptions, StoreSpec } from "./store.ts";
 export interface StoreUrl {
   readonly spec: StoreSpec;
   /**
-   * Normalised path of the node inside the store. Of a directory it is not known where the store ends and the node's
-   * path begins: all is in `spec` then, and the caller finds the root by walking up.
+   * Normalised path of the node inside the store. Of a directory, a bucket or a web server it is not known where the store ends
+   * and the node's path begins: all is in `spec` then, and the caller finds the root by walking up.
    */
   readonly path: string;
   /** The dialect, where the URL names one. */
@@ -29,8 +29,8 @@ const DIALECTS: ReadonlyMap<string, StoreDialect | undefined> = new Map([
 const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
 
 /**
- * Takes a URL apart: a path or `file://…`; `memory:NAME/path`; a zip by `.zip` or `.ozx` at the end of a segment, with
- * the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. Looks at nothing but the text.
+ * Takes a URL apart: a path or `file://…`; `s3://BUCKET/PREFIX`; `http(s)://…`; `memory:NAME/path`; a zip by `.zip` or `.ozx` at the end of a
+ * segment, with the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. Looks at nothing but the text.
  *
  * @throws `invalid-option` for what is no URL of a store, `unsupported-operation` for a scheme or stage that is not
  *   known, `path-not-allowed` when the path inside has a segment `.` or `..`.
@@ -63,6 +63,8 @@ export interface OpenStoreOptions extends StoreOptions {
 /**
  * Opens the store that `spec` names. A directory need not exist: it has no keys then.
  *
+ * Of a web server's store, calls are made again that failed for now.
+ *
  * @throws `not-found` where no zip or no memory store is, `corrupt-store` for a broken zip, `invalid-option` for an
  *   object of the caller's.
  */
@@ -80,6 +82,19 @@ export async function openStore(
       const { openZipFile } = await import("./zip.ts");
       return openZipFile(spec.path, { signal, ...(files && { files }) });
     }
+    case "zip-value": {
+      const { openZipValue } = await import("./zip.ts");
+      return openZipValue(await openStore(spec.store, { signal }), spec.key, { signal });
+    }
+    case "http": {
+      const [{ HttpStore }, { withRetry }] = await Promise.all([
+        import("./http.ts"),
+        import("./with/retry.ts"),
+      ]);
+      return withRetry(new HttpStore(spec.url));
+    }
+    case "s3":
+      return (await import("./s3/open-s3.ts")).openS3(spec);
     case "memory": {
       const { namedMemoryStore } = await import("./memory.ts");
       const store = namedMemoryStore(spec.name);
@@ -109,9 +124,68 @@ function parseBase(text: string): StoreUrl {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return parsePath(text);
   if (scheme === "file") return parsePath(pathOfFileUrl(text));
-  throw new ZarrflowError("unsupported-operation", `${scheme}:// stores are not supported yet`, {
-    hint: "A path, file://, memory: and zip files can be opened.",
+  if (scheme === "http" || scheme === "https") return parseWebUrl(text);
+  if (scheme === "s3") return parseS3Url(text);
+  throw new ZarrflowError("unsupported-operation", `${scheme}:// stores are not supported`, {
+    hint: "A path, file://, s3://, http(s)://, memory: and zip files can be opened; Google's and other clouds by their S3 endpoint.",
   });
+}
+
+/** Segments stay as they are encoded in the URL of the server; those of the node's path in a zip are decoded. */
+function parseWebUrl(text: string): StoreUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  if (url === undefined || !isPlain) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "a query, a fragment or a password cannot be part of this URL",
+      {
+        hint: "`?` and `#` in names are percent-encoded; for tokens open the store in a program: new HttpStore(url, { headers }).",
+      },
+    );
+  }
+  const segments = url.pathname.split("/").filter((segment) => segment !== "");
+  const zip = segments.findIndex((segment) => ZIP_SEGMENT.test(segment));
+  const folder = (length: number) => [url.origin, ...segments.slice(0, length)].join("/");
+  if (zip < 0) return { spec: { kind: "http", url: folder(segments.length) }, path: "" };
+  return {
+    spec: zipValue({ kind: "http", url: folder(zip) }, decoded(segments[zip] ?? "")),
+    path: normalisePath(
+      segments
+        .slice(zip + 1)
+        .map(decoded)
+        .join("/"),
+    ),
+  };
+}
+
+/** Keys stand in the URL as they are, not percent-encoded, as other tools have it. */
+function parseS3Url(text: string): StoreUrl {
+  const [bucket = "", ...segments] = text
+    .slice("s3://".length)
+    .split("/")
+    .filter((segment) => segment !== "");
+  if (bucket === "")
+    throw new ZarrflowError("invalid-option", "s3:// must be followed by a bucket", { value: text });
+  const zip = segments.findIndex((segment) => ZIP_SEGMENT.test(segment));
+  const prefix = (length: number) => normalisePath(segments.slice(0, length).join("/"));
+  if (zip < 0) return { spec: { kind: "s3", bucket, prefix: prefix(segments.length) }, path: "" };
+  return {
+    spec: zipValue({ kind: "s3", bucket, prefix: prefix(zip) }, segments[zip] ?? ""),
+    path: normalisePath(segments.slice(zip + 1).join("/")),
+  };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ZarrflowError("invalid-option", "percent signs that encode nothing", { value: segment });
+  }
+}
+
+function zipValue(store: StoreSpec, key: string): StoreSpec {
+  return { kind: "zip-value", store, key };
 }
 
 function parsePath(text: string): StoreUrl {
@@ -128,14 +202,8 @@ function applyStage({ spec, path, dialect }: StoreUrl, stage: string): StoreUrl 
   const colon = stage.indexOf(":");
   const name = stage.slice(0, colon).toLowerCase();
   const inner = normalisePath(`${path}/${stage.slice(colon + 1)}`);
-  if (
-    dialect === undefined &&
-    name === "zip" &&
-    path === "" &&
-    (spec.kind === "directory" || spec.kind === "zip")
-  ) {
-    return { spec: { kind: "zip", path: spec.path }, path: inner };
-  }
+  const zip = dialect === undefined && name === "zip" ? zipOf(spec, path) : undefined;
+  if (zip !== undefined) return { spec: zip, path: normalisePath(stage.slice(colon + 1)) };
   if (dialect === undefined && DIALECTS.has(name)) {
     const named = DIALECTS.get(name);
     return named === undefined ? { spec, path: inner } : { spec, path: inner, dialect: named };
@@ -144,6 +212,23 @@ function applyStage({ spec, path, dialect }: StoreUrl, stage: string): StoreUrl 
     value: stage,
     hint: `Known are zip:, ${[...DIALECTS.keys()].map((known) => `${known}:`).join(", ")}; zip: once, and first.`,
   });
+}
+
+/** The zip that a stage `zip:` means behind a store and a path in it; undefined where there can be none. */
+function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
+  if (spec.kind === "memory" && path !== "") return zipValue(spec, path);
+  if (path !== "") return undefined;
+  if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };
+  if (spec.kind === "zip-value") return spec;
+  if (spec.kind === "s3" && spec.prefix !== "") {
+    const slash = spec.prefix.lastIndexOf("/");
+    return zipValue(
+      { ...spec, prefix: spec.prefix.slice(0, Math.max(0, slash)) },
+      spec.prefix.slice(slash + 1),
+    );
+  }
+  const [, folder, name] = (spec.kind === "http" && /^(.+:\/\/.+)\/([^/]+)$/.exec(spec.url)) || [];
+  return folder && name ? zipValue({ kind: "http", url: folder }, decoded(name)) : undefined;
 }
 
 function pathOfFileUrl(text: string): string {

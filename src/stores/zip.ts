@@ -1,5 +1,7 @@
 import type { FileCalls } from "./file-calls.ts";
 import { FileReader } from "./file-reader.ts";
+import type { Store } from "./store.ts";
+import { openValueReader } from "./value-reader.ts";
 import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 
 export type { ByteSink } from "./byte-sink.ts";
@@ -30,4 +32,18 @@ export async function openZipFile(
   { files, ...options }: ZipFileOptions = {},
 ): Promise<ZipStore> {
   return ZipStore.open(await FileReader.open(path, files), `zip ${path}`, options);
+}
+
+/**
+ * Opens a zip archive that is a value of another store, which is closed with it.
+ *
+ * @throws `not-found`, and as {@link ZipStore.open}.
+ */
+export async function openZipValue(
+  store: Store,
+  key: string,
+  options: ZipStoreOptions = {},
+): Promise<ZipStore> {
+  const reader = await openValueReader(store, key, options);
+  return ZipStore.open(reader, `zip ${store.description}/${key}`, options);
 }

@@ -2,11 +2,11 @@ import type { FixedData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
+import { copyBox, fillBox, fillItems } from "../util/copy-box.ts";
 import { product } from "../util/shape.ts";
 import { type Assembly, otherItems } from "./assembly.ts";
 import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { copyBox, fillBox, fillItems } from "./copy-box.ts";
 import type { Selection } from "./selection.ts";
 
 export interface FixedAssemblyOptions {

@@ -1,6 +1,6 @@
 import type { VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
-import { MAX_CHUNK_SIZE } from "../codecs/codec-chain.ts";
+import { MAX_CHUNK_SIZE } from "../codecs/limits.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";

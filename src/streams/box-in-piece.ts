@@ -1,5 +1,5 @@
+import type { BoxLayout } from "../util/copy-box.ts";
 import type { ChunkRef, Region } from "./chunk.ts";
-import type { BoxLayout } from "./copy-box.ts";
 import type { Selection } from "./selection.ts";
 
 /** Where the items that become `region` of the target lie in a source piece with `strides`. */

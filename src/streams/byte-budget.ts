@@ -42,6 +42,17 @@ export class ByteBudget {
    * @throws `budget-too-small` when they never will; the signal's reason when it aborts first.
    */
   async acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
+    await this.#admitted(bytes, signal);
+    return this.#lease(bytes);
+  }
+
+  /** Waits until `count` times `bytes` fit, and gives as many leases. @throws as `acquire` */
+  async acquireEach(count: number, bytes: number, signal?: AbortSignal): Promise<Lease[]> {
+    await this.#admitted(count * bytes, signal);
+    return Array.from({ length: count }, () => this.#lease(bytes));
+  }
+
+  async #admitted(bytes: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (bytes > this.limit) {
       throw new ZarrflowError("budget-too-small", "a task does not fit the memory budget", {
@@ -51,7 +62,6 @@ export class ByteBudget {
     }
     if (this.#waiting.length > 0 || this.#leased + bytes > this.limit) await this.#wait(bytes, signal);
     else this.#grant(bytes);
-    return this.#lease(bytes);
   }
 
   #wait(bytes: number, signal: AbortSignal | undefined): Promise<void> {

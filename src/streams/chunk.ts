@@ -1,3 +1,5 @@
+import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
+import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { Store } from "../stores/store.ts";
@@ -37,6 +39,42 @@ export interface ChunkPlace<S extends Store = Store> {
   /** The array's path, for messages. */
   readonly path: string;
   chunkKey(coords: readonly number[]): string;
+  /** Where chunks lie within the values of their keys; absent where each key holds one chunk. */
+  readonly shards?: ShardGrid | undefined;
+}
+
+/** Where a chunk is stored: a whole value, or a part of one. */
+export interface ChunkLocation {
+  readonly key: string;
+  readonly range?: InnerRange;
+}
+
+/** The shards in which an array's chunks lie. */
+export interface ShardGrid {
+  /** Chunks of a shard along each dimension of the array. */
+  readonly chunksPerShard: readonly number[];
+  /** Coords of the shard that holds the chunk at `coords`. */
+  shardOf(coords: readonly number[]): number[];
+  /** How many chunks of the array lie in a shard. */
+  chunksIn(shard: readonly number[]): number;
+  /** The entry of the chunk at `coords` in the index of its shard. */
+  entryOf(coords: readonly number[]): number;
+  /** How shards are laid out. @throws `invalid-metadata`, `resource-limit` */
+  format(): Promise<ShardFormat>;
+  /**
+   * Where the chunk at `coords` is stored; undefined for an empty one. That its range lies within the value is known
+   * when it has been read.
+   *
+   * @throws `corrupt-chunk` for a broken index; what the store throws.
+   */
+  locate(coords: readonly number[]): Promise<ChunkLocation | undefined>;
+}
+
+/** A place whose chunks lie in shards. */
+export type ShardedPlace<S extends Store = Store> = ChunkPlace<S> & { readonly shards: ShardGrid };
+
+export function isSharded<S extends Store>(place: ChunkPlace<S>): place is ShardedPlace<S> {
+  return place.shards !== undefined;
 }
 
 /** How an array's chunks are encoded. Every opened array is one. */

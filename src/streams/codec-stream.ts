@@ -1,6 +1,10 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
-import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec } from "../codecs/codec.ts";
-import type { PlacedCodec } from "../codecs/codec-chain.ts";
+import type {
+  ArrayToArrayCodec,
+  ArrayToBytesCodec,
+  BytesToBytesCodec,
+  PlacedCodec,
+} from "../codecs/codec.ts";
 import { codecStep, type Direction } from "../codecs/codec-step.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";

@@ -1,4 +1,4 @@
-import type { ChunkData } from "../codecs/chunk-data.ts";
+import { isFilled } from "../codecs/is-filled.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ChunkCoding, DecodedChunk, EncodedChunk } from "./chunk.ts";
@@ -38,22 +38,4 @@ export function encodeChunks(
       }
     },
   });
-}
-
-/** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
-function isFilled(data: ChunkData, item: Uint8Array): boolean {
-  const { bytes } = data;
-  if (data.kind === "fixed") {
-    const { length } = item;
-    if (bytes.length === 0) return true;
-    for (let i = 0; i < length; i++) if (bytes[i] !== item[i]) return false;
-    for (let i = length; i < bytes.length; i++) if (bytes[i] !== bytes[i - length]) return false;
-    return true;
-  }
-  for (let i = 0; i + 1 < data.offsets.length; i++) {
-    const start = data.offsets[i] ?? 0;
-    if ((data.offsets[i + 1] ?? 0) - start !== item.length) return false;
-    for (let b = 0; b < item.length; b++) if (bytes[start + b] !== item[b]) return false;
-  }
-  return true;
 }

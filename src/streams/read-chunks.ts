@@ -1,28 +1,14 @@
-import { type Buffers, plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import type { ByteBudget } from "./byte-budget.ts";
-import type { ChunkPlace, ChunkRef, EncodedChunk } from "./chunk.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import { type ChunkPlace, type ChunkRef, type EncodedChunk, isSharded } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
+import { readInnerChunks } from "./read-inner-chunks.ts";
+import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
-export interface ReadChunksOptions {
-  /** Reads in flight; 16 by default. */
-  readonly concurrency?: number;
-  /**
-   * Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. One budget
-   * a flow: what a flow that failed has lost on the way is not released.
-   */
-  readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number };
-  /** The most bytes that one encoded chunk may have. */
-  readonly maxEncodedSize?: number;
-  readonly buffers?: Buffers;
-  readonly signal?: AbortSignal | undefined;
-  /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
-  readonly onRead?: (chunk: EncodedChunk) => void;
-}
-
 /**
- * Reads the chunks that `refs` name, in any order: the source of every flow.
+ * Reads the chunks that `refs` name, in any order: the source of every flow. Of shards it reads the index, once, and
+ * then the chunks by range, near ones in one request.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a
  *   stored chunk above `maxEncodedSize`.
@@ -32,6 +18,7 @@ export function readChunks(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
+  if (isSharded(place)) return readInnerChunks(place, refs, options);
   const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, onRead, signal } = options;
 
   const read = async (ref: ChunkRef, context: { signal: AbortSignal }): Promise<EncodedChunk> => {
@@ -68,11 +55,4 @@ export function readChunks(
     release?.();
   };
   return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
-}
-
-function tooLarge(found: number, limit: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata can account for", {
-    expected: `at most ${limit} bytes`,
-    found: `${found} bytes`,
-  });
 }

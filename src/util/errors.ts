@@ -55,10 +55,14 @@ export interface ErrorDetails {
   value?: unknown;
   /** Name of the codec that failed. */
   codec?: string;
+  /** Name of its setting that is wrong. */
+  setting?: string;
   /** What was promised: a byte count or words. */
   expected?: number | string;
   /** What came instead. */
   found?: number | string;
+  /** Seconds after which the server wants to be asked again. */
+  retryAfter?: number;
   /** The way out, as a sentence. */
   hint?: string;
 }

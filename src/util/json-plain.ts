@@ -12,13 +12,21 @@ export type PlainValue =
   | PlainValue[]
   | { [name: string]: PlainValue };
 
-/** Turns every `JsonNumber` into the nearest number, or a bigint where it is an integer beyond 2^53. */
+/** Digits of the longest integer that becomes a bigint: the work grows faster than they do. */
+const MAX_DIGITS = 4096;
+
+/**
+ * Turns every `JsonNumber` into the nearest number, or a bigint where it is an integer beyond 2^53 of at most 4096
+ * digits.
+ */
 export function toPlain(value: JsonObject): { [name: string]: PlainValue };
 export function toPlain(value: JsonValue): PlainValue;
 export function toPlain(value: JsonValue): PlainValue {
   if (value instanceof JsonNumber) {
-    const number = Number(value.text);
-    return /^-?[0-9]+$/.test(value.text) && !Number.isSafeInteger(number) ? BigInt(value.text) : number;
+    const { text } = value;
+    const number = Number(text);
+    const isBig = text.length <= MAX_DIGITS && /^-?[0-9]+$/.test(text) && !Number.isSafeInteger(number);
+    return isBig ? BigInt(text) : number;
   }
   if (Array.isArray(value)) return value.map((item) => toPlain(item));
   if (value === null || typeof value !== "object") return value;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CodecContext } from "../../src/codecs/codec.ts";
-import { loadCodecs, MAX_CHUNK_SIZE } from "../../src/codecs/codec-chain.ts";
+import { loadCodecs } from "../../src/codecs/codec-chain.ts";
+import { MAX_CHUNK_SIZE } from "../../src/codecs/limits.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
@@ -31,7 +32,7 @@ describe("order", () => {
       () => loadCodecs([BYTES, codec("zlib", { level: 10 })], specOf([4], FLOAT64)),
       "invalid-metadata",
     );
-    expect(unstated.details).toMatchObject({ codec: "zlib", pointer: "/codecs/1" });
+    expect(unstated.details).toMatchObject({ codec: "zlib", pointer: "/codecs/1/configuration/level" });
   });
 });
 
@@ -58,7 +59,7 @@ test("each codec is told its place: shape, item size, byte order", async () => {
     return {
       kind: "bytes-to-bytes",
       name: "test-context",
-      encodedItemSize: context.itemSize,
+      encodedDataType: { kind: "raw", size: context.itemSize },
       maxEncodedSize: (size) => size,
       encodeInto: (source) => source.length,
       decodeInto: (source) => source.length,

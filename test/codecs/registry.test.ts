@@ -1,26 +1,57 @@
 import { describe, expect, test } from "vitest";
 import type { BytesToBytesCodec, CodecFactory } from "../../src/codecs/codec.ts";
+import { createPipeline } from "../../src/codecs/pipeline.ts";
 import { codecNames, makeCodec, registerCodec } from "../../src/codecs/registry.ts";
+import type { DataType } from "../../src/meta/data-type.ts";
 import { errorOf, RAW, specOf } from "./support.ts";
 
-const context = { spec: specOf([2], RAW(1)), itemSize: 1, endian: "little" } as const;
+const context = {
+  spec: specOf([2], RAW(1)),
+  itemSize: 1,
+  endian: "little",
+  pipelineOf: createPipeline,
+} as const;
 const make = (name: string, configuration = {}) => makeCodec({ name, configuration }, context);
 
 const CONFIGURATIONS: Record<string, object> = {
+  cast_value: { data_type: "int8" },
+  categorize: { labels: ["a"], dtype: "|O" },
+  "vlen-array": { dtype: "<i4" },
   astype: { encode_dtype: "|u1", decode_dtype: "|u1" },
   bitround: { keepbits: 1 },
   delta: { dtype: "|u1" },
   fixedscaleoffset: { dtype: "<f4", offset: 0, scale: 1 },
   quantize: { dtype: "<f4", digits: 1 },
+  sharding_indexed: {
+    chunk_shape: [1],
+    codecs: [{ name: "bytes", configuration: {} }],
+    index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+  },
   transpose: { order: [0] },
 };
 
-test.each(codecNames().filter((name) => !name.startsWith("vlen-")))(
-  "%s is loaded by its name",
-  async (name) => {
-    expect((await make(name, CONFIGURATIONS[name])).name).toBe(name);
-  },
-);
+/** Types of items for the codecs that do not take opaque bytes. */
+const DATA_TYPES: Record<string, DataType> = {
+  cast_value: { kind: "float", size: 4 },
+  categorize: { kind: "string" },
+  json2: { kind: "object" },
+  msgpack2: { kind: "object" },
+  scale_offset: { kind: "float", size: 4 },
+  "v3.packbits": { kind: "bool", size: 1 },
+  "vlen-array": { kind: "object" },
+  "vlen-bytes": { kind: "binary" },
+  "vlen-utf8": { kind: "string" },
+  zep0007: { kind: "string" },
+};
+
+test.each(codecNames())("%s is loaded by its name", async (name) => {
+  const dataType = DATA_TYPES[name];
+  const made = await makeCodec(
+    { name, configuration: { ...CONFIGURATIONS[name] } },
+    dataType ? { ...context, spec: specOf([2], dataType) } : context,
+  );
+  expect(made.name).toBe(name.replace("v3.", ""));
+});
 
 describe("what is not known", () => {
   test("is named, with the nearest name", async () => {
@@ -36,6 +67,11 @@ describe("what is not known", () => {
 
   test.each(["toString", "__proto__", "constructor"])("%s is nothing", async (name) => {
     await errorOf(() => make(name), "unsupported-codec");
+  });
+
+  test.each(["pcodec", "zfpy"])("%s is refused in words", async (name) => {
+    const error = await errorOf(() => make(name), "unsupported-codec");
+    expect(error.message).toContain("there is no implementation");
   });
 
   test("pickle is refused in words", async () => {

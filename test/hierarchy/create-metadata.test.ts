@@ -3,7 +3,7 @@ import { type BytesToBytesCodec, registerCodec } from "../../src/codecs/index.ts
 import { create, type NewArray, openArray, slice } from "../../src/index.ts";
 import { describeCodec } from "../../src/meta/describe.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { jsonAt } from "./keys.ts";
+import { jsonAt, keysOf } from "./keys.ts";
 
 const array: NewArray = { shape: [4, 6], dataType: "float32", chunks: [2, 3] };
 
@@ -30,6 +30,82 @@ describe("an array as people write it", () => {
       zarr_format: 3,
       node_type: "array",
       storage_transformers: [],
+    });
+  });
+
+  test("in shards, whose sizes are whole chunks", async () => {
+    const { store, array } = await created({ shards: [-1, 6], codec: "gzip:5", order: "F" });
+    expect(array.chunkShape).toEqual([4, 6]);
+    const { codecs } = (await jsonAt(store, "zarr.json")) as { codecs: unknown };
+    expect(codecs).toEqual([
+      {
+        name: "sharding_indexed",
+        configuration: {
+          chunk_shape: [2, 3],
+          codecs: [
+            { name: "transpose", configuration: { order: [1, 0] } },
+            { name: "bytes", configuration: { endian: "little" } },
+            { name: "gzip", configuration: { level: 5 } },
+          ],
+          index_codecs: [{ name: "bytes", configuration: { endian: "little" } }, { name: "crc32c" }],
+          index_location: "end",
+        },
+      },
+    ]);
+  });
+
+  test("v1, with defaults", async () => {
+    const { store, array } = await created({ dialect: "v1" });
+    expect(await keysOf(store)).toEqual(["attrs", "meta"]);
+    expect(await jsonAt(store, "attrs")).toEqual({});
+    expect(await jsonAt(store, "meta")).toEqual({
+      zarr_format: 1,
+      shape: [4, 6],
+      chunks: [2, 3],
+      dtype: "<f4",
+      compression: "blosc",
+      compression_opts: { cname: "lz4", clevel: 5, shuffle: 1 },
+      fill_value: 0,
+      order: "C",
+    });
+    expect(array.layout.dialect).toBe("v1");
+  });
+
+  test("v1, with everything", async () => {
+    const { store } = await created({
+      dialect: "v1",
+      dataType: ">i2",
+      chunks: [-1, 3],
+      codec: "blosc:zlib:3:bitshuffle",
+      order: "F",
+      fillValue: null,
+      dimensionNames: ["y", "x"],
+      attributes: { units: "m" },
+    });
+    expect(await jsonAt(store, "attrs")).toEqual({ _ARRAY_DIMENSIONS: ["y", "x"], units: "m" });
+    expect(await jsonAt(store, "meta")).toMatchObject({
+      chunks: [4, 3],
+      dtype: ">i2",
+      compression_opts: { cname: "zlib", clevel: 3, shuffle: 2 },
+      fill_value: null,
+      order: "F",
+    });
+  });
+
+  test.each<[Partial<NewArray>, string, string]>([
+    [{ shape: [], chunks: [] }, "invalid-option", "/shape"],
+    [{ chunks: [2, 0] }, "invalid-option", "/chunks"],
+    [{ codec: "zstd" }, "loss-refused", "/compression"],
+    [{ codec: "blosc:zstd:5:shuffle" }, "loss-refused", "/compression"],
+    [{ codec: "zlib", order: "F" }, "loss-refused", "/order"],
+    [{ separator: "/" }, "loss-refused", "/chunk_key_encoding"],
+    [{ dataType: "string" }, "loss-refused", "/data_type"],
+    [{ dataType: "S3", fillValue: "abc" }, "loss-refused", "/fill_value"],
+  ])("v1 cannot be %j", async (options, code, pointer) => {
+    const error = await created({ dialect: "v1", ...options }).catch((e) => e);
+    expect({ code: error.code, pointer: error.details.pointers?.[0] ?? error.details.pointer }).toEqual({
+      code,
+      pointer,
     });
   });
 
@@ -150,6 +226,9 @@ describe("an array as people write it", () => {
     ["a fractional shape", { shape: [4, 6.5] }, "invalid-option", "/shape/1"],
     ["names of another rank", { dimensionNames: ["y"] }, "invalid-option", "/dimension_names"],
     ["a fill value out of range", { dataType: "int8", fillValue: 128 }, "invalid-option", "/fillValue"],
+    ["shards of parts of chunks", { shards: [4, 4] }, "invalid-option", "multiples of 2 x 3"],
+    ["shards of another rank", { shards: [4] }, "invalid-option", "whole chunks"],
+    ["shards in v2", { shards: [4, 6], dialect: "v2" }, "loss-refused", "sharding_indexed"],
     ["bytes of no item", { fillValue: new Uint8Array(3) }, "invalid-option", "expected 4, found 3"],
     ["a codec with a typo", { codec: "ztsd" }, "invalid-option", "not known here"],
     ["a codec of nobody", { codecs: ["mystery"] }, "unsupported-codec", "mystery"],

@@ -6,6 +6,8 @@ import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 export interface Plan {
   readonly shape: readonly number[];
   readonly chunks: readonly number[];
+  /** Only in v3. */
+  readonly shards?: readonly number[];
   readonly itemSize: number;
   readonly order: "C" | "F";
   readonly dialect: "v2" | "v3";
@@ -13,7 +15,11 @@ export interface Plan {
   readonly seed: number;
 }
 
-const axis = fc.record({ n: fc.integer({ min: 1, max: 12 }), chunk: fc.integer({ min: 1, max: 7 }) });
+const axis = fc.record({
+  n: fc.integer({ min: 1, max: 12 }),
+  chunk: fc.integer({ min: 1, max: 7 }),
+  perShard: fc.integer({ min: 1, max: 3 }),
+});
 
 export const plans: fc.Arbitrary<Plan> = fc
   .record({
@@ -22,19 +28,23 @@ export const plans: fc.Arbitrary<Plan> = fc
     order: fc.constantFrom("C" as const, "F" as const),
     dialect: fc.constantFrom("v2" as const, "v3" as const),
     separator: fc.constantFrom("." as const, "/" as const),
+    isSharded: fc.boolean(),
     seed: fc.nat(1e6),
   })
-  .map(({ axes, ...rest }) => ({
+  .map(({ axes, isSharded, ...rest }) => ({
     ...rest,
     shape: axes.map(({ n }) => n),
     chunks: axes.map(({ chunk }) => chunk),
+    ...(isSharded &&
+      rest.dialect === "v3" && { shards: axes.map(({ chunk, perShard }) => chunk * perShard) }),
   }));
 
 /** The array that a plan wants; its fill value is no run of one byte. */
-export function newArray({ shape, chunks, itemSize, order, dialect, separator }: Plan): NewArray {
+export function newArray({ shape, chunks, shards, itemSize, order, dialect, separator }: Plan): NewArray {
   const fillValue = Uint8Array.from({ length: itemSize }, (_, i) => i + 1);
   const dataType = { kind: "raw", size: itemSize } as const;
-  return { shape, chunks, dataType, order, dialect, separator, fillValue, codec: "none" };
+  const grid = { shape, chunks, ...(shards && { shards }) };
+  return { ...grid, dataType, order, dialect, separator, fillValue, codec: "none" };
 }
 
 /** What an array holds, in C order, written item by item. */

@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { open, openArray, openGroup } from "../../src/hierarchy/open.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "./stores.ts";
 
-const DRAFT = "https://purl.org/zarr/spec/protocol/core/3.0";
-
 describe("open", () => {
   it("opens arrays and groups of either dialect", async () => {
     const store = await storeOf({
@@ -54,12 +52,17 @@ describe("open", () => {
     );
   });
 
-  it("names the one folder at the top that is a node", async () => {
+  it("names the folders at the top that are nodes, when there is no group around them", async () => {
     const one = await open(await storeOf({ "data.zarr/.zgroup": ZGROUP, "note.txt": "" })).catch((e) => e);
-    expect(one.details.hint).toContain("data.zarr");
-    const two = await open(await storeOf({ "a/.zgroup": ZGROUP, "b/zarr.json": GROUP })).catch((e) => e);
+    expect(one.details.hint).toBe("did you mean the folder `data.zarr` inside it?");
+    const two = await open(await storeOf({ "b/zarr.json": GROUP, "a/meta": {}, "c/note": "" })).catch(
+      (e) => e,
+    );
     expect(two.code).toBe("not-found");
-    expect(two.details.hint).toBeUndefined();
+    expect(two.details.hint).toBe("name one of the folders inside it: a, b");
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}/.zgroup`, ZGROUP]));
+    const hint = (await open(await storeOf(many)).catch((e) => e)).details.hint;
+    expect(hint.match(/n\d+/g)).toHaveLength(8);
   });
 
   it("adds store, path and key to errors", async () => {
@@ -123,8 +126,6 @@ describe("what only consolidated metadata describe", () => {
       folder = await mkdtemp(join(tmpdir(), "zarrflow-open-"));
       await mkdir(join(folder, "s.zarr/a/x"), { recursive: true });
       await writeFile(join(folder, "s.zarr/.zmetadata"), JSON.stringify(zmetadata));
-      await mkdir(join(folder, "d.zarr"));
-      await writeFile(join(folder, "d.zarr/zarr.json"), JSON.stringify({ zarr_format: DRAFT }));
     });
     afterAll(() => rm(folder, { recursive: true }));
 
@@ -138,25 +139,19 @@ describe("what only consolidated metadata describe", () => {
       await expect(open(`${folder}/s.zarr/a/y`)).rejects.toMatchObject({ code: "not-found" });
       await expect(open(`${folder}/nothing.zarr`)).rejects.toMatchObject({ code: "not-found" });
     });
-
-    it("is refused below a draft of v3", async () => {
-      await expect(open(`${folder}/d.zarr/foo`)).rejects.toMatchObject({
-        code: "unsupported-format",
-        details: { format: "v3-draft-2019", path: "foo", key: "zarr.json" },
-      });
-    });
   });
 });
 
 describe("other formats", () => {
   it("are named", async () => {
-    await expect(open(await storeOf({ meta: { zarr_format: 1 } }))).rejects.toMatchObject({
+    await expect(open(await storeOf({ meta: { zarr_format: 7 } }))).rejects.toMatchObject({
       code: "unsupported-format",
-      details: { format: "v1" },
+      details: { format: "v1", key: "meta", pointer: "/zarr_format" },
     });
-    await expect(open(await storeOf({ "zarr.json": { zarr_format: DRAFT } }))).rejects.toMatchObject({
+    const draft = { zarr_format: "https://purl.org/zarr/spec/protocol/core/4.0" };
+    await expect(open(await storeOf({ "zarr.json": draft }))).rejects.toMatchObject({
       code: "unsupported-format",
-      details: { format: "v3-draft-2019" },
+      details: { format: "v3-draft-2019", key: "zarr.json", pointer: "/zarr_format" },
     });
   });
 });

@@ -42,6 +42,20 @@ describe("append", () => {
     expect(await timesOf(target)).toEqual(upTo(count));
   });
 
+  test.each([0, 3, 8, 11])("%i frames to shards", async (count) => {
+    const target = { store: new MemoryStore(), path: "movie" };
+    const writer = await create(target, { ...movie, shards: [8, 2, 4] });
+    await writer.append(frames(count));
+    await writer.append(frames(2, count));
+    await writer.close();
+    const array = await openArray(target);
+    expect([array.chunkShape, array.innerChunks().chunkShape]).toEqual([
+      [8, 2, 4],
+      [4, 2, 2],
+    ]);
+    expect(await timesOf(target)).toEqual(upTo(count + 2));
+  });
+
   test("several frames at once, from a stream, and in several calls at once that go on where the last ended", async () => {
     const target = folder.next("movie.zarr");
     const writer = await create(target, movie);

@@ -11,12 +11,30 @@ if (!hasPython && process.env.REQUIRE_PYTHON === "1") {
   throw new Error("REQUIRE_PYTHON is set, but ZARRFLOW_PYTHON does not name a Python");
 }
 
+/** A Python with zarr-python 1.1.0, as requirements-v1.txt tells. */
+const pythonV1 = process.env.ZARRFLOW_PYTHON_V1;
+
+export const hasPythonV1 = pythonV1 !== undefined && pythonV1 !== "";
+
+if (!hasPythonV1 && process.env.REQUIRE_PYTHON_V1 === "1") {
+  throw new Error("REQUIRE_PYTHON_V1 is set, but ZARRFLOW_PYTHON_V1 does not name a Python");
+}
+
 /**
  * Runs a script of this folder, or one given by its whole path, and parses the JSON that it prints.
  *
  * @throws when it exits with another code than 0, with what it wrote to standard error.
  */
 export async function runPython(script: string, ...args: readonly string[]): Promise<unknown> {
+  return run(python, script, args);
+}
+
+/** Runs a script with zarr-python 1.1.0. @throws as `runPython` */
+export async function runPythonV1(script: string, ...args: readonly string[]): Promise<unknown> {
+  return run(pythonV1, script, args);
+}
+
+async function run(python: string | undefined, script: string, args: readonly string[]): Promise<unknown> {
   const path = script.startsWith("/") ? script : fileURLToPath(new URL(script, import.meta.url));
   const { stdout } = await promisify(execFile)(python ?? "", [path, ...args], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);

@@ -20,6 +20,13 @@ const blosc = (cname: string, shuffle: number, clevel = 5) => ({
   blocksize: 0,
 });
 const lz4 = blosc("lz4", 1);
+const lzma = (format: number, filters: object[] | null = null) => ({
+  id: "lzma",
+  format,
+  check: -1,
+  preset: null,
+  filters,
+});
 
 /** Items of a type, in C order and little-endian, from a function of their index. */
 function bytesOf(itemSize: number, put: (view: DataView, at: number, i: number) => void): Uint8Array {
@@ -100,6 +107,12 @@ const compressors = {
   zstd: { id: "zstd", level: 3 },
   "zstd-checksum": { id: "zstd", level: 1, checksum: true },
   lz4: { id: "lz4", acceleration: 1 },
+  bz2: { id: "bz2", level: 9 },
+  lzma: lzma(1),
+  "lzma-sha256": { ...lzma(1), check: 10, preset: 9 },
+  "lzma-alone": lzma(2),
+  "lzma-raw": lzma(3, [{ id: 33, preset: 1 }]),
+  "lzma-raw-delta": lzma(3, [{ id: 3, dist: 4 }, { id: 33 }]),
   "blosc-blosclz": blosc("blosclz", 1),
   "blosc-lz4": lz4,
   "blosc-lz4-stored": blosc("lz4", 0, 0),

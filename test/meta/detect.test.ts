@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { detectDialect, detectionKeys } from "../../src/meta/detect.ts";
-import { bytesOf, failure } from "./helpers.ts";
+import { detectDialect, detectionKeys, hierarchyDialect } from "../../src/meta/detect.ts";
+import { bytesOf } from "./helpers.ts";
 
 const DRAFT = "https://purl.org/zarr/spec/protocol/core/3.0";
 const detect = (documents: Record<string, unknown>, path = "") =>
@@ -17,6 +17,7 @@ describe("detectDialect", () => {
     [{ "zarr.json": "not JSON" }, "v3"],
     [{ "zarr.json": { zarr_format: 7 } }, "v3"],
     [{ "zarr.json": { zarr_format: DRAFT } }, "v3-draft-2019"],
+    [{ "zarr.json": { zarr_format: DRAFT, metadata_key_suffix: ".json" } }, "v3-draft-2020"],
     [{ ".zarray": {} }, "v2"],
     [{ ".zgroup": "[" }, "v2"],
     [{ meta: {} }, "v1"],
@@ -36,13 +37,11 @@ describe("detectDialect", () => {
     expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ dialect: "v2", findings: [] });
   });
 
-  it("names the draft later than 2019", () => {
-    const error = failure(() =>
-      detect({ "a/zarr.json": { zarr_format: DRAFT, metadata_key_suffix: ".json" } }, "a"),
-    );
-    expect(error).toMatchObject({
-      code: "unsupported-format",
-      details: { format: "v3-draft-2020", path: "a", key: "a/zarr.json", pointer: "/zarr_format" },
-    });
+  it("tells hierarchies whose nodes do not lie at their paths", () => {
+    const dialectOf = (document: unknown) => hierarchyDialect(bytesOf(document));
+    expect(dialectOf({ zarr_format: DRAFT })).toBe("v3-draft-2019");
+    expect(dialectOf({ zarr_format: DRAFT, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");
+    for (const other of [{ zarr_format: 3 }, { zarr_format: "3" }, "[", []])
+      expect(dialectOf(other)).toBeUndefined();
   });
 });

@@ -6,15 +6,20 @@ import { arrayWith, failure, writeWith } from "./helpers.ts";
 const v2 = dialectNamed("v2");
 const v3 = dialectNamed("v3");
 
-it("refuses dialects that are not here", () => {
-  expect(failure(() => dialectNamed("v1")).code).toBe("unsupported-format");
-  expect(failure(() => dialectNamed("v3-draft-2019"))).toMatchObject({
-    details: { format: "v3-draft-2019" },
+it.each(["v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"] as const)("knows %s", (name) => {
+  expect(dialectNamed(name).name).toBe(name);
+});
+
+it("knows no others", () => {
+  expect(failure(() => dialectNamed("v4" as "v3"))).toMatchObject({
+    code: "unsupported-format",
+    details: { value: "v4" },
   });
 });
 
 it("passes options on", () => {
   expect(dialectNamed("v2", { v2: { separator: "/" } }).name).toBe("v2");
+  expect(dialectNamed("v1", { v1Order: "as-stated" }).name).toBe("v1");
 });
 
 const ZARRAY = {

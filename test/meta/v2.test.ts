@@ -149,6 +149,7 @@ describe("reading and writing again", () => {
     expect(JSON.parse(writeWith(v2, arrayWith(v2, { ".zarray": document }))[".zarray"] ?? "")).toEqual(
       ZARRAY,
     );
+    expect(parseWith(v2, { ".zarray": document })?.findings).toMatchObject([{ pointer: "/filters" }]);
   });
 
   it("publishes attributes before the array", () => {

@@ -221,6 +221,17 @@ describe("what an array says", () => {
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/codecs/1" })]);
     expect(codecsOf(read({ codecs }))[1]).toEqual({ name: "gzip", configuration: { level: 1 } });
   });
+
+  it("reports orders of a draft, and consolidated metadata that it passes over", () => {
+    const codecs = [{ name: "transpose", configuration: { order: "F" } }, LITTLE];
+    expect(parseWith(v3, { "zarr.json": { ...ARRAY, codecs } })?.findings).toMatchObject([
+      { pointer: "/codecs/0" },
+    ]);
+    const group = { zarr_format: 3, node_type: "group", consolidated_metadata: { kind: "external" } };
+    expect(parseWith(v3, { "zarr.json": group })?.findings).toMatchObject([
+      { pointer: "/consolidated_metadata/kind" },
+    ]);
+  });
 });
 
 describe("filters of items", () => {

@@ -49,6 +49,45 @@ describe("DirectoryStore on disk", () => {
     ]);
   });
 
+  it("renames a folder in one call, and removes those that are left empty", async () => {
+    const root = folder.next();
+    const renamed: string[] = [];
+    const rename = (from: string, to: string) => {
+      renamed.push(`${from} ${to}`.replaceAll(`${root}/`, ""));
+      return asyncFileCalls.rename(from, to);
+    };
+    const store = new DirectoryStore(root, { exclusive: true, files: { ...asyncFileCalls, rename } });
+    for (const key of ["a/b/c/0", "a/b/c/1", "z"]) await store.set(key, new Uint8Array(1));
+    await store.rename("a/b/", "x/y/");
+    expect(renamed).toEqual(["a/b x/y"]);
+    expect(fs.readdirSync(root, { recursive: true }).sort()).toEqual([
+      "x",
+      "x/y",
+      "x/y/c",
+      "x/y/c/0",
+      "x/y/c/1",
+      "z",
+    ]);
+    await expect(store.rename("x/", "z/")).rejects.toMatchObject({ code: "target-exists" });
+  });
+
+  it("renames nothing that a symbolic link leads to, and no link", async () => {
+    const [root, outside] = [folder.next(), folder.next()];
+    put(join(root, "a/0"), new Uint8Array(1));
+    put(join(outside, "b/0"), new Uint8Array(1));
+    fs.symlinkSync(outside, join(root, "out"));
+    const store = new DirectoryStore(root);
+    for (const [from, to] of [
+      ["out/", "in/"],
+      ["out/b/", "in/"],
+      ["a/", "out/a/"],
+    ] as const) {
+      await expect(store.rename(from, to)).rejects.toMatchObject({ code: "path-not-allowed" });
+    }
+    expect(await keysOf(new DirectoryStore(outside))).toEqual(["b/0"]);
+    expect(fs.readdirSync(root).sort()).toEqual(["a", "out"]);
+  });
+
   it("removes folders that deletion leaves empty, but not the root", async () => {
     const root = folder.next();
     const store = new DirectoryStore(root);

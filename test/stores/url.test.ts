@@ -6,9 +6,13 @@ import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { ZipWriter } from "../../src/stores/zip.ts";
 import { MemorySink } from "./memory-sink.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { serveValues } from "./value-server.ts";
 
 const directory = (path: string) => ({ kind: "directory", path });
 const zip = (path: string) => ({ kind: "zip", path });
+const http = (url: string) => ({ kind: "http", url });
+const s3 = (prefix: string) => ({ kind: "s3", bucket: "bucket", prefix });
+const zipValue = (store: object, key: string) => ({ kind: "zip-value", store, key });
 
 describe("parseStoreUrl", () => {
   it.each([
@@ -35,6 +39,22 @@ describe("parseStoreUrl", () => {
     ["/data/archive|zip:inner/path", zip("/data/archive"), "inner/path"],
     ["/data/x.zip|zip:t2m", zip("/data/x.zip"), "t2m"],
     ["/data/a|b.zarr", directory("/data/a|b.zarr"), ""],
+    ["https://host/data/x.zarr/", http("https://host/data/x.zarr"), ""],
+    ["HTTP://Host:8080/a%20b", http("http://host:8080/a%20b"), ""],
+    ["https://host", http("https://host"), ""],
+    [
+      "https://host/data/x%20y.zarr.zip/t2m%2b/a",
+      zipValue(http("https://host/data"), "x y.zarr.zip"),
+      "t2m+/a",
+    ],
+    ["https://host/archive|zip:inner", zipValue(http("https://host"), "archive"), "inner"],
+    ["https://host/x.zip|zip:inner", zipValue(http("https://host"), "x.zip"), "inner"],
+    ["s3://bucket/data//x.zarr/", s3("data/x.zarr"), ""],
+    ["s3://bucket", s3(""), ""],
+    ["s3://bucket/a/x.zarr.zip/t2m", zipValue(s3("a"), "x.zarr.zip"), "t2m"],
+    ["s3://bucket/archive|zip:inner", zipValue(s3(""), "archive"), "inner"],
+    ["s3://bucket/a/b|zip:", zipValue(s3("a"), "b"), ""],
+    ["memory:x/a.zip|zip:inner", zipValue({ kind: "memory", name: "x" }, "a.zip"), "inner"],
   ])("of %s", (text, spec, path) => {
     expect(parseStoreUrl(text)).toEqual({ spec, path });
   });
@@ -59,8 +79,13 @@ describe("parseStoreUrl", () => {
     ["zip::s3://bucket/x.zip", "invalid-option"],
     ["zip://inner::/data/x.zip", "invalid-option"],
     ["simplecache::https://host/x", "invalid-option"],
-    ["s3://bucket/x.zarr", "unsupported-operation"],
-    ["https://host/x.zarr", "unsupported-operation"],
+    ["s3://", "invalid-option"],
+    ["gs://bucket/x.zarr", "unsupported-operation"],
+    ["s3://bucket/a/../b", "path-not-allowed"],
+    ["https://host/x.zarr?token=1", "invalid-option"],
+    ["https://user:word@host/x.zarr", "invalid-option"],
+    ["https://host/x.zip/%zz", "invalid-option"],
+    ["https://host|zip:", "unsupported-operation"],
     ["/data/x|gzip:", "unsupported-operation"],
     ["/data/x|zarr3:a|zip:b", "unsupported-operation"],
     ["/data/x|zip:a|zip:b", "unsupported-operation"],
@@ -105,6 +130,37 @@ describe("openStore", () => {
     expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
     expect(store.description).toBe(`zip ${path}`);
     await store.close?.();
+  });
+
+  it("opens zips that are values of other stores", async () => {
+    const outer = new MemoryStore("outer");
+    const sink = new MemorySink();
+    const writer = new ZipWriter(sink, "zip x");
+    await writer.set("a/0", new Uint8Array([1, 2]));
+    await writer.finish();
+    await outer.set("data/x.zip", sink.bytes);
+    nameMemoryStore("url-zip", outer);
+    const spec = { kind: "zip-value", store: { kind: "memory", name: "url-zip" } } as const;
+    const store = await openStore({ ...spec, key: "data/x.zip" });
+    expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
+    expect(store.description).toBe("zip outer/data/x.zip");
+    await expect(openStore({ ...spec, key: "none.zip" })).rejects.toMatchObject({ code: "not-found" });
+    nameMemoryStore("url-zip", undefined);
+  });
+
+  it("opens web servers, and asks again where they failed for now", async () => {
+    const server = await serveValues(new Map([["x.zarr/a/0", new Uint8Array([1, 2])]]));
+    try {
+      server.faults.push((response) => {
+        response.writeHead(503).end();
+        return true;
+      });
+      const store = await openStore({ kind: "http", url: `${server.url}/x.zarr` });
+      expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
+      expect(server.requests).toHaveLength(2);
+    } finally {
+      await server.close();
+    }
   });
 
   it("opens stores in memory by name", async () => {

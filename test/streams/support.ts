@@ -4,11 +4,11 @@ import type { ChunkSpec, CodecPipeline } from "../../src/codecs/codec.ts";
 import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
 import type { ChunkCoding, ChunkPlace, ChunkRef } from "../../src/streams/chunk.ts";
-import { copyBox } from "../../src/streams/copy-box.ts";
 import { chunkRegion } from "../../src/streams/selection.ts";
 import type { ReadableStream } from "../../src/streams/web.ts";
 import { TransformStream } from "../../src/streams/web.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
+import { copyBox } from "../../src/util/copy-box.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 
 /** Fails the tests of the calling file after which a rejection was left without a handler. */

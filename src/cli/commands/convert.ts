@@ -1,30 +1,41 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
 import { runPlanned } from "../run-flow.ts";
-import { changesOf, dialectOptions, planOptions, tellingOptions, writingOptions } from "../shared-options.ts";
+import {
+  changesOf,
+  codecOption,
+  dialectOptions,
+  planOptions,
+  tellingOptions,
+  writingOptions,
+} from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
   summary: summaries.convert,
-  usage: "SRC DST --to v2|v3",
+  usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
     "Chunks whose bytes mean the same in both dialects are copied as they are. What the dialect cannot hold is",
     "named by JSON pointer, and refused unless --allow-loss names it, too. `copy` and `rechunk` take --to as well.",
   ],
   operands: [2, 2],
-  options: { ...dialectOptions, ...writingOptions, ...tellingOptions },
+  options: { ...dialectOptions, ...codecOption, ...writingOptions, ...tellingOptions },
   examples: [
     { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
     {
       line: "convert era5.v3.zarr old.zarr --to v2 --allow-loss /attributes/note,/dimension_names",
       says: "back, without what v2 cannot hold",
     },
+    {
+      line: "convert era5.v3.zarr/t2m t2m.v1 --to v1 --codec blosc",
+      says: "one array, in a codec that v1 has",
+    },
     { line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run", says: "what would be copied, what decoded" },
   ],
   async run([source = "", target = ""], values, terminal) {
     const { to } = values;
     if (to === undefined) {
-      throw new ZarrflowError("invalid-option", "convert needs --to", { hint: "write --to v2 or --to v3" });
+      throw new ZarrflowError("invalid-option", "convert needs --to", { hint: "write --to v1, v2 or v3" });
     }
     const { planConvert } = await import("../../flows/convert.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };

@@ -13,8 +13,8 @@ export const command = defineCommand({
   summary: summaries.copy,
   usage: "SRC DST",
   notes: [
-    "Without --codec, --chunks and --to every key is copied as it is. DST appears whole under its name when all is",
-    "done, or not at all. A DST that ends in .zip is written as a zip.",
+    "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears whole under its name",
+    "when all is done, or not at all. A DST that ends in .zip is written as a zip.",
   ],
   operands: [2, 2],
   options: { ...changingOptions, ...writingOptions, ...tellingOptions },
@@ -28,9 +28,9 @@ export const command = defineCommand({
     { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, described as Zarr v3" },
   ],
   async run([source = "", target = ""], values, terminal) {
-    const { codec, chunks } = values;
+    const { codec, chunks, shards } = values;
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values) };
-    if (codec === undefined && chunks === undefined) {
+    if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
       return runPlanned(await planCopy(source, target, options), values, terminal);
     }

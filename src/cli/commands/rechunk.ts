@@ -33,6 +33,10 @@ export const command = defineCommand({
       line: "rechunk era5.zarr out.zarr --chunks t2m:time=-1 --chunks u10:time=24 --dry-run",
       says: "what it would do and cost, each array with chunks of its own",
     },
+    {
+      line: "rechunk era5.zarr/t2m t2m.zarr --chunks 24,11,7 --shards 744,33,49 --to v3",
+      says: "small chunks, put together in shards of one file each",
+    },
   ],
   async run([source = "", target = ""], values, terminal) {
     const { chunks } = values;

@@ -49,8 +49,10 @@ export const command = defineCommand({
   summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
-    "With a DST the part is written as a Zarr array, in which a dimension that an index is given for stays, with",
-    "one item; --chunks, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
+    "With a DST the part is written as Zarr, in which a dimension that an index is given for stays, with one item;",
+    "--chunks, --shards, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
+    "Of a group, which needs a DST and names of dimensions, every array that has one of them is cut, and the others",
+    "are copied whole.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times their count of units",
     'or "NaT", structures objects. Text and objects come as JSON only.',
   ],
@@ -69,6 +71,10 @@ export const command = defineCommand({
     {
       line: "slice era5.zarr/t2m march.zarr.zip --slice time=1416:2160 --chunks time=-1,latitude=11",
       says: "a smaller Zarr, cut into other chunks on the way",
+    },
+    {
+      line: "slice era5.zarr day.zarr --slice time=0:24",
+      says: "a group: all variables and coordinates along time",
     },
   ],
   async run([url = "", target], values, terminal) {
@@ -112,7 +118,7 @@ async function sliceToZarr(
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
 function checkFileOnly(values: SliceValues): void {
-  const only = ["chunks", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
+  const only = ["chunks", "shards", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
   const misplaced = only.find((name) => values[name] !== undefined);
   if (misplaced === undefined) return;
   throw new ZarrflowError("invalid-option", `--${misplaced} is for a slice that is written as Zarr`, {

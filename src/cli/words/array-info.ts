@@ -10,10 +10,11 @@ const ATTRIBUTE_WIDTH = 60;
 
 /** An array as a block of lines; `name` stands for one without a path of its own. */
 export function arrayInfoText(info: ArrayInfo, name: string): string {
-  const { path, dataType, shape, dimensionNames, dialect, chunkShape, codecs } = info;
+  const { path, dataType, shape, dimensionNames, dialect, chunkShape, innerChunkShape, codecs } = info;
   const rows = [
     ["dialect", dialect],
-    ["chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
+    ...(innerChunkShape ? [["chunks", `${formatShape(innerChunkShape)} in shards`]] : []),
+    [innerChunkShape ? "shards" : "chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
     ["codecs", codecs.join(", ") || "none"],
     ["size", sizes(info)],
     ...Object.entries(info.attributes as object).map(([attribute, value], i) => [

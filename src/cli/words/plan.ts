@@ -35,7 +35,10 @@ function jobText(job: ArrayJob): string {
     ...notTaken.map(({ strategy: other, reason }) => ["", `not ${other}, as ${reason}`]),
     ["chunks", change(gridText(source), gridText(target))],
     ["codecs", change(source.codecs.join(", ") || "none", target.codecs.join(", ") || "none")],
-    ["tasks", `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks`],
+    [
+      "tasks",
+      `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks${stepText(job)}`,
+    ],
     ["reads", `${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times`],
     ["writes", `at most ${counted(job.chunksWritten, "chunk")}`],
     ["memory", `${formatBytes(job.taskBytes)} a task, ${counted(job.readAhead, "chunk")} in flight`],
@@ -77,8 +80,13 @@ function title({ path, dataType, source }: ArrayJob): string {
   return `${path || "the array"}  ${dataType} ${formatShape(source.shape)}`;
 }
 
-function gridText({ chunkShape, decodedSize }: GridSide): string {
-  return `${formatShape(chunkShape)} of ${formatBytes(decodedSize)}`;
+function stepText({ step }: ArrayJob): string {
+  return step ? `, ${formatShape(step)} at a time` : "";
+}
+
+function gridText({ chunkShape, shardShape, decodedSize }: GridSide): string {
+  const shards = shardShape ? ` in shards of ${formatShape(shardShape)}` : "";
+  return `${formatShape(chunkShape)} of ${formatBytes(decodedSize)}${shards}`;
 }
 
 function change(from: string, to: string): string {
@@ -87,6 +95,24 @@ function change(from: string, to: string): string {
 
 /** A node in words. */
 export function place(store: StoreSpec, path: string): string {
-  const root = "path" in store ? store.path : "name" in store ? `memory:${store.name}` : store.description;
+  const root = storeText(store);
   return path === "" ? root : `${root}/${path}`;
+}
+
+function storeText(store: StoreSpec): string {
+  switch (store.kind) {
+    case "directory":
+    case "zip":
+      return store.path;
+    case "zip-value":
+      return `${storeText(store.store)}/${store.key}`;
+    case "http":
+      return store.url;
+    case "s3":
+      return `s3://${store.bucket}/${store.prefix}`.replace(/\/$/, "");
+    case "memory":
+      return `memory:${store.name}`;
+    case "object":
+      return store.description;
+  }
 }

@@ -65,9 +65,12 @@ function nameOf({ path }: TreeNode, name: string): string {
 function nodeText(node: TreeNode, isRoot: boolean): string {
   const dialect = isRoot ? `, ${node.dialect}` : "";
   if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${dialect}`;
-  const { dataType, shape, chunkShape, dimensionNames } = node;
+  const { dataType, shape, chunkShape, innerChunkShape, dimensionNames } = node;
+  const grid = innerChunkShape
+    ? `${formatShape(innerChunkShape)} in shards of ${formatShape(chunkShape)}`
+    : formatShape(chunkShape);
   const names = dimensionNames?.map((dimension) => dimension && printable(dimension));
-  return `${dataType} ${formatShape(shape, names)} in chunks of ${formatShape(chunkShape)}${dialect}`;
+  return `${dataType} ${formatShape(shape, names)} in chunks of ${grid}${dialect}`;
 }
 
 /** What there is to tell of a node but that it is implied, which its line says. */

@@ -27,6 +27,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     kind: "array-to-bytes",
     name: "bytes",
     encodedSize: size,
+    encodedDataType: dataType,
     decode(bytes) {
       if (bytes.length !== size) {
         throw corrupt("the chunk is not as long as its shape and type say", {

@@ -1,19 +1,7 @@
-import type { VariableData } from "../chunk-data.ts";
 import type { CodecFactory } from "../codec.ts";
-import { corrupt } from "../failures.ts";
-import { isContinuation, isUtf8 } from "../kernels/utf8.ts";
+import { checkStrings } from "./check-strings.ts";
 import { vlenCodec } from "./vlen.ts";
 
 /** `vlen-utf8`: strings as UTF-8, each checked by itself. @see V2-56, S7-40 */
 export const createVlenUtf8: CodecFactory = (_, context) =>
   vlenCodec("vlen-utf8", context, "string", checkStrings);
-
-/** @throws `corrupt-chunk` naming the first item that is not valid. */
-function checkStrings({ bytes, offsets }: VariableData): void {
-  const items = offsets.length - 1;
-  // Whole characters end to end, and no item begins within one.
-  if (isUtf8(bytes, 0, bytes.length) && offsets.every((start) => !isContinuation(bytes[start] ?? 0))) return;
-  for (let i = 0; i < items; i++) {
-    if (!isUtf8(bytes, offsets[i] ?? 0, offsets[i + 1] ?? 0)) throw corrupt(`item ${i} is not valid UTF-8`);
-  }
-}

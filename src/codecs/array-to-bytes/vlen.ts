@@ -6,9 +6,15 @@ import type { ChunkData, VariableData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecContext } from "../codec.ts";
 import { corrupt } from "../failures.ts";
 import { wordsOf } from "../kernels/words.ts";
+import { expectVariable } from "./packed-items.ts";
 
 const COUNT_SIZE = 4;
 const LENGTH_SIZE = 4;
+
+export interface VlenCodec extends ArrayToBytesCodec {
+  decode(bytes: Uint8Array, buffers: Buffers): VariableData;
+  encode(data: ChunkData, buffers: Buffers): Uint8Array;
+}
 
 /**
  * Items of varying length: their count as u32le, then each behind its length as u32le. Decoding packs the items in
@@ -22,7 +28,7 @@ export function vlenCodec(
   { spec: { dataType, shape } }: CodecContext,
   kind: DataType["kind"],
   check: (data: VariableData) => void,
-): ArrayToBytesCodec {
+): VlenCodec {
   if (dataType.kind !== kind) {
     throw new ZarrflowError("invalid-metadata", `\`${name}\` cannot hold items of type ${dataType.kind}`);
   }
@@ -31,6 +37,7 @@ export function vlenCodec(
     kind: "array-to-bytes",
     name,
     encodedSize: undefined,
+    statedItems: countOf,
     decode(bytes) {
       const data: VariableData = { kind: "variable", ...pack(bytes, items), shape };
       check(data);
@@ -43,17 +50,14 @@ export function vlenCodec(
 /** Moves the items together, over their lengths. All lengths are checked before a byte moves. */
 function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: Uint32Array } {
   const least = COUNT_SIZE + LENGTH_SIZE * items;
-  if (bytes.length < COUNT_SIZE) {
-    throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
-  }
-  const words = wordsOf(bytes);
-  const count = words.getUint32(0, true);
+  const count = countOf(bytes);
   if (count !== items) {
     throw corrupt("the chunk holds another number of items", { expected: items, found: count });
   }
   if (bytes.length < least) {
     throw corrupt("the items are cut off", { expected: `at least ${least} bytes`, found: bytes.length });
   }
+  const words = wordsOf(bytes);
   const offsets = new Uint32Array(items + 1);
   let s = COUNT_SIZE;
   for (let i = 0; i < items; i++) {
@@ -73,11 +77,13 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
   return { bytes: bytes.subarray(0, offsets[items]), offsets };
 }
 
+function countOf(bytes: Uint8Array): number {
+  if (bytes.length >= COUNT_SIZE) return wordsOf(bytes).getUint32(0, true);
+  throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
+}
+
 function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {
-  if (data.kind !== "variable") {
-    throw new ZarrflowError("codec-error", `\`${name}\` encodes items of varying length only`);
-  }
-  const { offsets } = data;
+  const { offsets } = expectVariable(name, data);
   const items = offsets.length - 1;
   const first = offsets[0] ?? 0;
   const encoded = buffers.take(COUNT_SIZE + LENGTH_SIZE * items + (offsets[items] ?? 0) - first);

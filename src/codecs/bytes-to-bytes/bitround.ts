@@ -1,3 +1,4 @@
+import { isFixed } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { overrun } from "../failures.ts";
@@ -24,7 +25,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
   return {
     kind: "bytes-to-bytes",
     name: "bitround",
-    encodedItemSize: itemSize,
+    ...(isFixed(spec.dataType) && { encodedDataType: spec.dataType }),
     maxEncodedSize: (decodedSize) => decodedSize,
     fixedEncodedSize: (decodedSize) => decodedSize,
     encodeInto(source, target) {

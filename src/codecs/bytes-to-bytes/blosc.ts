@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
-import { overrun } from "../failures.ts";
+import { corrupt, overrun } from "../failures.ts";
 import { Settings } from "../settings.ts";
 import { chooseBlockSize, splitsBlocks } from "./blosc/block-size.ts";
-import { decodeBlocks } from "./blosc/decode.ts";
+import { decodeBlockRange, decodeBlocks } from "./blosc/decode.ts";
 import { encodeBlosc } from "./blosc/encode.ts";
 import {
   type BloscHeader,
@@ -63,6 +63,20 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
         decodeBlocks(source, header, inner, target);
         return size;
       };
+      const inner = innerCodec(header.inner);
+      return inner instanceof Promise ? inner.then(decode) : decode(inner);
+    },
+    decodeRangeInto(source, offset, target) {
+      const header = readHeader(source);
+      const end = offset + target.length;
+      if (end > header.size) {
+        throw corrupt("the decoded form ends before the range", { expected: end, found: header.size });
+      }
+      if (header.isStored) {
+        target.set(source.subarray(HEADER_SIZE + offset, HEADER_SIZE + end));
+        return;
+      }
+      const decode = (inner: InnerCodec) => decodeBlockRange(source, header, inner, offset, target);
       const inner = innerCodec(header.inner);
       return inner instanceof Promise ? inner.then(decode) : decode(inner);
     },

@@ -14,6 +14,7 @@ const MAX_RATIO = 255;
 /** `lz4` of numcodecs: the decoded size as u32le, then one raw block. @see V2-54 */
 export const createLz4: CodecFactory = (configuration) => {
   const acceleration = new Settings(configuration).integer("acceleration", -MAX_SIZE, MAX_SIZE, 1);
+  const effort = Math.min(Math.max(acceleration, 1), 65_537);
   return {
     kind: "bytes-to-bytes",
     name: "lz4",
@@ -28,14 +29,13 @@ export const createLz4: CodecFactory = (configuration) => {
         });
       }
       wordsOf(target).setUint32(0, source.length, true);
-      const effort = Math.min(Math.max(acceleration, 1), 65_537);
       return HEADER_SIZE + kernels().lz4Encode(source, target.subarray(HEADER_SIZE), effort);
     },
     decodeInto(source, target) {
       const size = statedDecodedSize(source);
       if (size > target.length) throw overrun(target.length);
       const written = kernels().lz4Decode(source.subarray(HEADER_SIZE), target.subarray(0, size));
-      if (written === -1) throw corrupt("not a whole LZ4 block of the stated size");
+      if (written !== size) throw corrupt("not a whole LZ4 block of the stated size");
       return written;
     },
   };

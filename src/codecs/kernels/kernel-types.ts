@@ -14,12 +14,19 @@ export interface Kernels {
   lz4Decode(source: Uint8Array, target: Uint8Array): number;
   /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
   swapBytes(bytes: Uint8Array, unit: number): void;
+  /** The first number of `source`, then each less the one before it; both hold whole numbers of the lane. */
+  differences(source: Uint8Array, target: Uint8Array, lane: Lane): void;
+  /** The inverse of `differences`, in place. */
+  sums(bytes: Uint8Array, lane: Lane): void;
   crc32c(bytes: Uint8Array): number;
   /** Blocks of blosc, where there are kernels that do a block in one call. */
   readonly blocks: BlockKernels | undefined;
   /** zstd, where there are kernels for it. */
   readonly zstd: ZstdKernels | undefined;
 }
+
+/** Little-endian numbers that are computed with: integers, whatever their sign, wrap; floats round. */
+export type Lane = "i8" | "i16" | "i32" | "i64" | "f32" | "f64";
 
 /** How the items of a blosc block are shuffled, split and encoded; shared by both directions. */
 export interface BlockLayout {
@@ -53,7 +60,7 @@ export interface ZstdKernels {
   readonly maxSize: number;
   /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
   decode(frame: Uint8Array, target: Uint8Array): number;
-  /** The levels that `encode` knows. */
+  /** The levels that `encode` tells apart: those above are as the last, and those below 0 as fast as they say. */
   readonly levels: { readonly least: number; readonly most: number };
   /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where they do not fit. */
   encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;

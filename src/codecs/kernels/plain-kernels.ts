@@ -1,4 +1,5 @@
 import { crc32c } from "./crc32c.ts";
+import { differences, sums } from "./delta.ts";
 import type { Kernels } from "./kernel-types.ts";
 import { lz4Decode, lz4Encode } from "./lz4-block.ts";
 import { shuffle, unshuffle } from "./shuffle.ts";
@@ -14,6 +15,8 @@ export const plainKernels: Kernels = {
     lz4Encode(source, 0, source.length, target, 0, target.length, acceleration),
   lz4Decode: (source, target) => lz4Decode(source, 0, source.length, target, 0, target.length),
   swapBytes: (bytes, unit) => swapBytes(wordsOf(bytes), 0, bytes.length, unit),
+  differences,
+  sums,
   crc32c,
   blocks: undefined,
   zstd: undefined,

@@ -1,4 +1,4 @@
-import type { Kernels } from "./kernel-types.ts";
+import type { Kernels, Lane } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
 import { MOST_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
@@ -6,6 +6,11 @@ import { wasmZstd } from "./wasm-zstd.ts";
 
 /** Larger items leave too few in a piece. */
 const LARGE_ITEM = 64;
+
+/** In the order of their numbers. */
+const LANES: readonly Lane[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
+/** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
+const BEFORE = 64;
 
 /** The kernels in WebAssembly; undefined where there is none with SIMD. */
 export function createWasmKernels(): Kernels | undefined {
@@ -62,7 +67,9 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       }
       const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
       wasm.bytes.set(source, from);
-      const size = wasm.exports.lz4Encode(from, from + source.length, to, to + target.length, acceleration);
+      const { exports } = wasm;
+      const end = from + source.length;
+      const size = exports.lz4Encode(from, end, to, to + target.length, acceleration);
       target.set(wasm.bytes.subarray(to, to + size));
       return size;
     },
@@ -86,6 +93,33 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       }
     },
 
+    // In both, the first number stays as it is, and each piece takes the number before it along.
+    differences(source, target, lane) {
+      const size = sizeOf(lane);
+      const [room = 0, to = 0] = wasm.layOut(BEFORE + PIECE, PIECE);
+      const from = room + BEFORE;
+      target.set(source.subarray(0, size));
+      for (let start = size; start < source.length; start += PIECE) {
+        const piece = source.subarray(start - size, start + PIECE);
+        const length = piece.length - size;
+        wasm.bytes.set(piece, from - size);
+        wasm.exports.differences(from, to, length, LANES.indexOf(lane));
+        target.set(wasm.bytes.subarray(to, to + length), start);
+      }
+    },
+
+    sums(bytes, lane) {
+      const size = sizeOf(lane);
+      const [room = 0] = wasm.layOut(BEFORE + PIECE);
+      const at = room + BEFORE;
+      for (let start = size; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start - size, start + PIECE);
+        wasm.bytes.set(piece, at - size);
+        wasm.exports.sums(at, piece.length - size, LANES.indexOf(lane));
+        piece.set(wasm.bytes.subarray(at - size, at - size + piece.length));
+      }
+    },
+
     crc32c(bytes) {
       const [at = 0] = wasm.layOut(PIECE);
       let crc = -1;
@@ -100,4 +134,8 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     blocks: wasmBlocks(wasm),
     zstd: wasmZstd(wasm),
   };
+}
+
+function sizeOf(lane: Lane): number {
+  return Number(lane.slice(1)) / 8;
 }

@@ -20,6 +20,10 @@ export interface WasmExports {
   blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
+  /** Reads the number before `source`, too. Lanes are told by their number. */
+  differences(source: number, target: number, length: number, lane: number): void;
+  /** Reads the number before `start`, too. */
+  sums(start: number, length: number, lane: number): void;
   crc32c(crc: number, source: number, length: number): number;
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   /** Takes a target that has room for `zstdRoom` of the source. */

@@ -1,8 +1,8 @@
 import type { ZstdKernels } from "./kernel-types.ts";
 import { MOST_MEMORY, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
 
-/** The levels that the kernels have a search for. */
-export const ZSTD_KERNEL_LEVELS = { least: 1, most: 3 } as const;
+/** The levels that the kernels have searches for. Below them the first takes longer steps. */
+export const ZSTD_KERNEL_LEVELS = { least: 1, most: 9 } as const;
 
 /** Whole frames of zstd: copied in, and out again. */
 export function wasmZstd(wasm: WasmMemory): ZstdKernels {
@@ -21,7 +21,8 @@ export function wasmZstd(wasm: WasmMemory): ZstdKernels {
     encode(source, target, level, checksum) {
       const [from = 0, to = 0] = wasm.layOut(source.length, zstdRoom(source.length));
       wasm.bytes.set(source, from);
-      const size = wasm.exports.zstdEncode(from, from + source.length, to, level, Number(checksum));
+      const known = Math.min(level, ZSTD_KERNEL_LEVELS.most);
+      const size = wasm.exports.zstdEncode(from, from + source.length, to, known, Number(checksum));
       if (size > target.length) return 0;
       target.set(wasm.bytes.subarray(to, to + size));
       return size;

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
 import { type BigArray, type NumberArray, readNumbers, writeNumbers } from "./number-array.ts";
-import type { NumberType } from "./number-type.ts";
+import { dataTypeOf, type NumberType } from "./number-type.ts";
 
 /** Computes one array of numbers from another of the same length. */
 type Compute = (from: NumberArray | BigArray, to: NumberArray | BigArray) => void;
@@ -24,7 +24,7 @@ export function numberFilter({ name, decoded, stored, encode, decode }: NumberFi
   return {
     kind: "bytes-to-bytes",
     name,
-    encodedItemSize: stored.size,
+    encodedDataType: dataTypeOf(stored),
     maxEncodedSize: encodedSize,
     fixedEncodedSize: encodedSize,
     statedDecodedSize: (source) => Math.floor(source.length / stored.size) * decoded.size,

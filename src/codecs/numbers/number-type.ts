@@ -1,16 +1,31 @@
-import type { Endian } from "../../meta/data-type.ts";
+import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Settings } from "../settings.ts";
 
 /** The type of the numbers that a filter computes with. */
 export interface NumberType {
   readonly kind: "int" | "uint" | "float";
-  readonly size: number;
+  readonly size: 1 | 2 | 4 | 8;
   readonly endian: Endian;
 }
 
 const KINDS = { i: "int", u: "uint", f: "float", m: "int", M: "int" } as const;
 const TYPE = /^[<>|=]?([iuf][1248]|[mM]8(?:\[.*\])?)$/;
+
+const SIZES = [1, 2, 4, 8] as const;
+
+/** The numbers' type without its byte order. */
+export function dataTypeOf({ kind, size }: NumberType): FixedDataType {
+  if (kind !== "float") return { kind, size };
+  return { kind, size: size === 1 ? 2 : size };
+}
+
+/** The numbers that little-endian items of a data type are; undefined when it is no type of real numbers. */
+export function numberTypeOf(dataType: DataType): NumberType | undefined {
+  const { kind } = dataType;
+  if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
+  return { kind, size: dataType.size, endian: "little" };
+}
 
 /**
  * Reads the NumPy type `settings` names, such as `<f4`; times are read as the integers they are stored as.
@@ -22,8 +37,8 @@ export function numberType(settings: Settings, name: string, fallback?: NumberTy
   const text = settings.text(name);
   const [, code = ""] = TYPE.exec(text) ?? [];
   const kind = KINDS[code[0] as keyof typeof KINDS];
-  const size = Number(code[1]);
-  if (kind === undefined || (kind === "float" && size === 1)) {
+  const size = SIZES.find((one) => String(one) === code[1]);
+  if (kind === undefined || size === undefined || (kind === "float" && size === 1)) {
     throw new ZarrflowError("unsupported-data-type", `\`${name}\` is no type of number`, {
       value: text,
       hint: "Filters compute with `i`, `u` and `f` types of 1 to 8 bytes, such as `<f4`.",

@@ -5,8 +5,8 @@ import type { Region } from "../../streams/chunk.ts";
 import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
 import { chunkItems } from "../formats/json-items.ts";
-import { demandBudget } from "../plan/array-job.ts";
 import { smallestSlabBudget } from "../plan/slab-plan.ts";
+import { demandBudget } from "../plan/task-memory.ts";
 import { type ReadSlabsOptions, readSlabs, type Slab } from "../read-slabs.ts";
 
 /** Where the values of two arrays differ. */
@@ -41,7 +41,7 @@ export async function compareValues(
   { maxMemory, onItems, ...options }: CompareOptions,
 ): Promise<ValueDifference | undefined> {
   const [needA, needB] = await Promise.all(
-    [a, b].map(async (array) => smallestSlabBudget(await array.pipeline())),
+    [a, b].map(async (array) => smallestSlabBudget(await array.innerChunks().pipeline())),
   );
   const needed = (needA ?? 0) + (needB ?? 0);
   demandBudget(needed, maxMemory, a.path);

@@ -34,35 +34,24 @@ export function chunkVisits(dimension: Dimension, window: number): number {
   return windows + (to - from) - bordersShared(dimension, window, windows);
 }
 
-/** How many windows after the first begin with the first result of a source chunk, so that no chunk is hit twice. */
+/**
+ * How many windows after the first begin with the first result of a source chunk, so that no chunk is hit twice: those
+ * whose beginning, modulo the chunk, is less than a step.
+ */
 function bordersShared({ start, step, sourceChunk }: Dimension, window: number, windows: number): number {
-  if (step === 1) return countMultiples(start, window, windows - 1, sourceChunk);
-  let shared = 0;
-  for (let i = 1; i < windows; i++) {
-    const item = start + step * window * i;
-    if (Math.floor(item / sourceChunk) !== Math.floor((item - step) / sourceChunk)) shared++;
-  }
-  return shared;
+  const stride = step * window;
+  const rounded = (first: number) => floorSum({ n: windows - 1, a: stride, b: first, m: sourceChunk });
+  return Number(rounded(start + stride) - rounded(start + stride - step));
 }
 
-/** How many of `start + window * i`, i from 1 to `last`, are multiples of `chunk`. */
-function countMultiples(start: number, window: number, last: number, chunk: number): number {
-  const { gcd, inverse } = euclid(window % chunk, chunk);
-  if (start % gcd !== 0) return 0;
-  const period = chunk / gcd;
-  const wanted =
-    Number(((BigInt(-start / gcd) * BigInt(inverse)) % BigInt(period)) + BigInt(period)) % period;
-  const first = wanted === 0 ? period : wanted;
-  return first > last ? 0 : Math.floor((last - first) / period) + 1;
-}
-
-/** Greatest common divisor of `a` and `b`, and the number that times `a` leaves it modulo `b`. */
-function euclid(a: number, b: number): { gcd: number; inverse: number } {
-  let [r0, r1, s0, s1] = [a, b, 1, 0];
-  while (r1 !== 0) {
-    const q = Math.floor(r0 / r1);
-    [r0, r1] = [r1, r0 - q * r1];
-    [s0, s1] = [s1, s0 - q * s1];
+/** The sum of `floor((a * i + b) / m)` over all i from 0 to n - 1, in as many steps as Euclid needs for a and m. */
+function floorSum(terms: { readonly n: number; readonly a: number; readonly b: number; readonly m: number }) {
+  let [n, a, b, m] = [BigInt(terms.n), BigInt(terms.a), BigInt(terms.b), BigInt(terms.m)];
+  let sum = 0n;
+  for (;;) {
+    sum += ((n * (n - 1n)) / 2n) * (a / m) + n * (b / m);
+    const most = (a % m) * n + (b % m);
+    if (most < m) return sum;
+    [n, a, b, m] = [most / m, m, most % m, a % m];
   }
-  return { gcd: r0, inverse: s0 };
 }

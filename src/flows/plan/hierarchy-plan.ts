@@ -1,17 +1,16 @@
-import type {
-  ArrayMetadata,
-  ChunkKeyEncoding,
-  DialectName,
-  NodeMetadata,
-} from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
+import { USUAL_ARRAY } from "../../meta/usual-array.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import { product } from "../../util/shape.ts";
 import { pieceBytesWithin, pieceMemory } from "../read-pieces.ts";
-import { chooseJob, demandBudget, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
+import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import type { ArrayJob, NodeSpec, Plan, PlannedDocument, PlanTotals } from "./plan.ts";
+import { missingAncestors, sharedDocuments } from "./surrounding-documents.ts";
+import { demandDistinctNames, targetPath } from "./target-path.ts";
+import { demandBudget } from "./task-memory.ts";
 
 /** A node of the source as it was opened. */
 export interface SourceNode {
@@ -66,11 +65,18 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   const { nodes, source, target, dialect, maxMemory, io } = request;
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: { depth: number; group: boolean; documents: readonly PlannedDocument[] }[] = [];
+  demandDistinctNames(
+    nodes.map(({ path }) => targetPath(path, source.path, target.path)),
+    dialect,
+  );
   for (const node of nodes) {
     const path = targetPath(node.path, source.path, target.path);
     const layout = dialect.layout(path);
     const change = node.metadata.kind === "array" ? request.change(node.path, node.metadata) : undefined;
-    const metadata = inDialect(change?.metadata ?? node.metadata, node.layout.dialect, dialect.name);
+    const metadata =
+      change || node.layout.dialect !== dialect.name
+        ? inDialect(change?.metadata ?? node.metadata, node.layout.dialect, dialect)
+        : node.metadata;
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const job = {
         source: { path: node.path, dialect: node.layout.dialect, metadata: node.metadata },
@@ -82,7 +88,8 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       };
       choices.push({ job, choice: await chooseJob(job) });
     }
-    const unchanged = change === undefined && node.layout.dialect === dialect.name;
+    const unchanged =
+      change === undefined && node.layout.dialect === dialect.name && !statesSeparator(node, request);
     documents.push({
       depth: depthOf(path),
       group: metadata.kind === "group",
@@ -97,6 +104,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     firstTask += planned.tasks;
     jobs.push(planned);
   }
+  const from = nodes[0]?.layout.dialect ?? dialect.name;
   const ancestors = missingAncestors(target.path, dialect);
   return {
     format: "zarrflow-plan/1",
@@ -107,8 +115,8 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     jobs,
     publication: {
       dialect: dialect.name,
-      from: nodes[0]?.layout.dialect ?? dialect.name,
-      documents: [...inPublishingOrder(documents), ...ancestors],
+      from,
+      documents: [...sharedDocuments(from, dialect), ...inPublishingOrder(documents), ...ancestors],
       consolidate: consolidatedTargets(request),
       sweep: request.sweep,
     },
@@ -117,38 +125,28 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   };
 }
 
+/** Whether a copy of the node must state the separator that its reader had to be told. @see V2-81 */
+function statesSeparator({ metadata }: SourceNode, { source }: HierarchyPlanRequest): boolean {
+  return metadata.kind === "array" && source.reading?.v2?.separator === "/";
+}
+
 /** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
 function demandMost(
   choices: readonly { readonly job: JobRequest; readonly choice: JobChoice }[],
   { source, sweep, maxMemory }: HierarchyPlanRequest,
 ): void {
-  const start = { path: source.path, bytes: sweep ? pieceMemory(1, 1) : 0 };
-  const most = choices.reduce(
-    (soFar, { job, choice }) =>
-      choice.leastBytes > soFar.bytes ? { path: job.source.path, bytes: choice.leastBytes } : soFar,
-    start,
-  );
-  demandBudget(most.bytes, maxMemory, most.path);
+  const needs = choices.map(({ job, choice }) => ({ path: job.source.path, ...choice }));
+  const start = { path: source.path, leastBytes: sweep ? pieceMemory(1, 1) : 0, collectsShards: false };
+  const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
+  const wayOut = most.collectsShards ? "smaller shards, or an index_location of end" : "smaller chunks";
+  demandBudget(most.leastBytes, maxMemory, most.path, wayOut);
 }
 
-/** The node as the target's dialect keys its chunks. */
-function inDialect(metadata: NodeMetadata, from: DialectName, to: DialectName): NodeMetadata {
-  if (metadata.kind === "group" || from === to) return metadata;
-  return { ...metadata, chunkKeyEncoding: NATIVE_KEYS[to] };
-}
-
-/** The chunk key encoding that a dialect gives to arrays that come from another. */
-const NATIVE_KEYS: Readonly<Record<DialectName, ChunkKeyEncoding>> = {
-  v1: { name: "plain", separator: "." },
-  v2: { name: "plain", separator: "." },
-  "v3-draft-2019": { name: "default", separator: "/" },
-  v3: { name: "default", separator: "/" },
-};
-
-/** Path of a source node in the target: what lies below the source's root moves below the target's. */
-function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
-  const below = path.slice(sourceRoot.length).replace(/^\//, "");
-  return [targetRoot, below].filter(Boolean).join("/");
+/** A node of which something changes, as the target's dialect stores it. */
+function inDialect(metadata: NodeMetadata, from: DialectName, to: Dialect): NodeMetadata {
+  if (metadata.kind === "group") return metadata;
+  const keyed = from === to.name ? metadata : { ...metadata, chunkKeyEncoding: USUAL_ARRAY[to.name].keys };
+  return to.adopt?.(keyed) ?? keyed;
 }
 
 /** The node's documents as they are, under the target's keys. */
@@ -200,7 +198,9 @@ function written(
   const kept = keepsAttributes(node, metadata, layout);
   const attributes = before.filter(({ key }) => kept && key === layout.attributesKey);
   const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
-  const documents = [...dialect.write(rest, layout, { allowLoss })].map(([key, bytes]) => {
+  const isWritten = ([key]: readonly [string, Uint8Array]) =>
+    !attributes.some((copied) => copied.key === key);
+  const documents = [...dialect.write(rest, layout, { allowLoss })].filter(isWritten).map(([key, bytes]) => {
     const same = before.find((document) => document.key === key);
     const old = same && node.documents.get(same.from);
     return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
@@ -230,19 +230,6 @@ function withoutAttributes(metadata: NodeMetadata): NodeMetadata {
 function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
   const parse = (bytes: Uint8Array) => parseJson(bytes, { allowNonFinite: () => true });
   return jsonEqual(parse(a), parse(b));
-}
-
-function missingAncestors(path: string, dialect: Dialect): PlannedDocument[] {
-  if (path === "") return [];
-  const decoder = new TextDecoder();
-  const names = path.split("/").slice(0, -1);
-  const paths = ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))].reverse();
-  return paths.flatMap((ancestor) =>
-    [...dialect.write({ kind: "group", attributes: {} }, dialect.layout(ancestor))].map(([key, bytes]) => ({
-      key,
-      text: decoder.decode(bytes),
-    })),
-  );
 }
 
 /** Arrays first, then groups from the deepest up: nothing is named before it is there. */

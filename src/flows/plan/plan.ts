@@ -1,4 +1,5 @@
 import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts";
+import type { DialectOptions } from "../../meta/dialects.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 
@@ -24,6 +25,8 @@ export interface Plan {
 export interface NodeSpec {
   readonly store: StoreSpec;
   readonly path: string;
+  /** How its documents are read, where that is not the usual way. */
+  readonly reading?: DialectOptions;
 }
 
 export interface PlanBudget {
@@ -57,8 +60,12 @@ export interface ArrayJob {
   readonly source: GridSide;
   readonly target: GridSide;
   readonly selection: Selection;
-  /** Shape of a task's window, in target chunks. */
+  /** Shape of a task's window, in target chunks; whole shards, where there are any. */
   readonly window: readonly number[];
+  /** Shape of the part of a window that is made at one time, in target chunks; absent: all of it. */
+  readonly step?: readonly number[];
+  /** Bytes of the buffer in which a shard is put together; absent: it is streamed, or there are no shards. */
+  readonly shardBuffer?: number;
   /** Source chunks in flight within a task. */
   readonly readAhead: number;
   /** Number of its first task within the plan. */
@@ -78,7 +85,10 @@ export interface GridSide {
   readonly dialect: DialectName;
   readonly chunkKeyEncoding: ChunkKeyEncoding;
   readonly shape: readonly number[];
+  /** Shape of what is read, decoded, encoded and written at one time. */
   readonly chunkShape: readonly number[];
+  /** Shape of what one key holds, where that is a shard of such chunks. */
+  readonly shardShape?: readonly number[];
   readonly codecs: readonly string[];
   readonly decodedSize: number;
   readonly maxEncodedSize: number;
@@ -115,7 +125,10 @@ export type PlannedDocument =
 export interface PlanTotals {
   readonly arrays: number;
   readonly tasks: number;
-  /** Requests for chunks; one a chunk read. */
+  /**
+   * Requests for chunks; one a chunk read. Of chunks in shards, where near ones are read together, it is the most that
+   * there are; those for indexes are not among them.
+   */
   readonly chunksRead: number;
   /** The most chunks that are written; those of nothing but the fill value are left out. */
   readonly chunksWritten: number;

@@ -3,8 +3,9 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { codingBytes, demandBudget } from "./array-job.ts";
 import { chunkVisits } from "./chunk-visits.ts";
+import { demandCountable } from "./demand-countable.ts";
+import { chunksPerRequest, codingBytes, demandBudget } from "./task-memory.ts";
 
 /** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
 export interface SlabPlan {
@@ -23,34 +24,37 @@ export interface SlabPlan {
 }
 
 export interface SlabRequest {
-  readonly path: string;
-  readonly metadata: ArrayMetadata;
+  /** The array by the chunks that are read of it. */
+  readonly array: { readonly path: string; readonly metadata: ArrayMetadata; readonly shards?: unknown };
   readonly pipeline: CodecPipeline;
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
 }
 
-/** @throws `budget-too-small` with the smallest budget that works. */
+/** @throws `budget-too-small` with the smallest budget that works; `resource-limit`. */
 export function planSlabs(request: SlabRequest): SlabPlan {
-  const { metadata, pipeline, selection, maxMemory, io } = request;
-  const { chunkShape } = metadata.chunkGrid;
+  const { array, pipeline, selection, maxMemory, io } = request;
+  const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = itemBytes(pipeline);
   const bytesPerChunk = codingBytes(pipeline);
-  demandBudget(smallestSlabBudget(pipeline), maxMemory, request.path);
+  demandBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
 
-  const readAhead = Math.max(1, Math.min(io, Math.floor(maxMemory / 4 / bytesPerChunk)));
+  const wanted = io * chunksPerRequest(pipeline, array.shards !== undefined);
+  const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
   const left = maxMemory - readAhead * bytesPerChunk;
   const whole = product(selection.shape) * itemSize;
   const slabsHeld = pooledSize(whole) <= left ? 1 : 2;
   const maxItems = Math.floor(largestPooled(left / slabsHeld) / Math.max(1, itemSize));
   const slabShape = largestSlab(selection, chunkShape, maxItems);
+  const chunksRead = countReads(selection, chunkShape, slabShape);
+  demandCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
   return {
     slabShape,
     slabsHeld,
     readAhead,
     bytesPerChunk,
-    chunksRead: countReads(selection, chunkShape, slabShape),
+    chunksRead,
     predictedPeak: readAhead * bytesPerChunk + slabsHeld * pooledSize(product(slabShape) * itemSize),
   };
 }

@@ -3,6 +3,7 @@ import type { ChunkRef, Region } from "../../streams/chunk.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
+import { chunkRefs } from "./chunk-refs.ts";
 import { chunksHit } from "./chunk-visits.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 
@@ -22,6 +23,16 @@ export function taskAt(plan: Plan, number: number): Task {
   return { number, job, window: chunkRegion(coordsAt(number - job.firstTask, windows), job.window, grid) };
 }
 
+/** The parts of a task that are made one after the other: tasks of smaller windows. */
+export function* stepsOf(task: Task): Generator<Task> {
+  const { job, window } = task;
+  const { step = window.shape } = job;
+  for (const at of coordsOf(gridShape(window.shape, step))) {
+    const { start, shape } = chunkRegion(at, step, window.shape);
+    yield { ...task, window: { start: start.map((from, d) => from + (window.start[d] ?? 0)), shape } };
+  }
+}
+
 function jobOf(jobs: readonly ArrayJob[], number: number): ArrayJob {
   let low = 0;
   let high = jobs.length;
@@ -36,8 +47,8 @@ function jobOf(jobs: readonly ArrayJob[], number: number): ArrayJob {
   return job;
 }
 
-/** The source chunks that a task reads, each once, in C order of their coords. */
-export function* readsOf(task: Task): Generator<ChunkRef> {
+/** The source chunks that a task reads, each once, in C order of their coords; those in shards shard by shard. */
+export function readsOf(task: Task): Generator<ChunkRef> {
   const { source, selection } = task.job;
   const items = itemsOf(task);
   const hit = selection.shape.map((count, d) => {
@@ -49,11 +60,7 @@ export function* readsOf(task: Task): Generator<ChunkRef> {
     };
     return chunksHit(dimension, items.start[d] ?? 0, items.shape[d] ?? 0);
   });
-  let index = 0;
-  for (const at of coordsOf(hit.map(({ count }) => count))) {
-    const coords = at.map((i, d) => hit[d]?.at(i) ?? 0);
-    yield { index: index++, coords, region: chunkRegion(coords, source.chunkShape, source.shape) };
-  }
+  return chunkRefs(source, hit);
 }
 
 /** The items of the target array that a task makes. */

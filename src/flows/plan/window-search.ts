@@ -14,6 +14,8 @@ export interface WindowSearch {
   readonly chunkShape: readonly number[];
   /** Target grid shape, in chunks. */
   readonly grid: readonly number[];
+  /** Sizes that a window may have along each dimension, ascending; whatever is worth trying by default. */
+  readonly sizes?: readonly (readonly number[])[];
   /** The most chunks that a window may have. */
   readonly maxChunks: number;
   /** A window of fewer chunks than this is made larger where that costs no visit. */
@@ -31,10 +33,11 @@ const MAX_FRONTIER = 512;
  * smaller one beats are kept.
  */
 export function searchWindow(search: WindowSearch): Window {
-  const { dimensions, chunkShape, grid, maxChunks, wantedChunks } = search;
+  const { dimensions, chunkShape, grid, sizes, maxChunks, wantedChunks } = search;
   let frontier: Window[] = [{ shape: [], visits: 1 }];
   dimensions.forEach((dimension, d) => {
-    const options = windowSizes(grid[d] ?? 1, chunkShape[d] ?? 1, dimension.sourceChunk).map((size) => ({
+    const worthTrying = sizes?.[d] ?? windowSizes(grid[d] ?? 1, chunkShape[d] ?? 1, dimension.sourceChunk);
+    const options = worthTrying.map((size) => ({
       size,
       visits: chunkVisits(dimension, size * (chunkShape[d] ?? 1)),
     }));
@@ -57,7 +60,7 @@ export function searchWindow(search: WindowSearch): Window {
  * Sizes worth trying along a dimension of `n` chunks: all where they are few; else those that cut it evenly, those
  * that end where source chunks end, and powers of two.
  */
-function windowSizes(n: number, chunk: number, sourceChunk: number): number[] {
+export function windowSizes(n: number, chunk: number, sourceChunk: number): number[] {
   if (n <= MAX_SIZES_PER_DIMENSION) return Array.from({ length: Math.max(1, n) }, (_, i) => i + 1);
   const sizes = new Set<number>();
   for (let windows = 1; windows <= MAX_SIZES_PER_DIMENSION; windows++) sizes.add(Math.ceil(n / windows));

@@ -24,7 +24,8 @@ export async function* consolidatedFindings(
       continue;
     }
     if (consolidated) yield* staleFindings(node, consolidated, { nodes, broken });
-    else if (node === root && nodes.size > 1) yield notConsolidated(node.path);
+    else if (node === root && nodes.size > 1 && !root.layout.hierarchy.impliesGroups)
+      yield notConsolidated(node.path);
   }
 }
 

@@ -1,31 +1,62 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
+import { decodeChunks } from "../../streams/decode-chunks.ts";
+import { readChunks } from "../../streams/read-chunks.ts";
+import { chunkRegion } from "../../streams/selection.ts";
 import { isZarrflowError } from "../../util/errors.ts";
+import { codingBytes } from "../plan/task-memory.ts";
+import { chunksOf } from "../read-slabs.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { StoredChunk } from "./stored-keys.ts";
 
-/** Reads and decodes chunks to see whether they can be, within a memory budget. */
+/** Chunks of a shard that are decoded at one time. */
+const AHEAD = 4;
+
+/** Reads and decodes chunks to see whether they can be, within a memory budget; those in a shard one by one. */
 export function decodeCheck(
   maxMemory: number,
 ): (chunk: StoredChunk, context: { signal: AbortSignal }) => Promise<ValidateFinding | undefined> {
   const budget = new ByteBudget(maxMemory);
   const buffers = new BufferPool(maxMemory);
-  return async ({ array, key, size }, { signal }) => {
+
+  const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<void> => {
+    const array = chunk.array.innerChunks();
+    const bytesPerChunk = await memoryOf(array, chunk);
+    const ahead = array.shards ? AHEAD : 1;
+    const lease = await budget.acquire(
+      Math.min(ahead * bytesPerChunk, Math.max(maxMemory, bytesPerChunk)),
+      signal,
+    );
+    const inFlight = { budget: new ByteBudget(lease.bytes), bytesPerChunk };
+    const { start, shape } = chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape);
+    const refs = chunksOf(array, { start, step: start.map(() => 1), shape });
     try {
-      const pipeline = await array.pipeline();
-      const { decodedSize, scratchSize, maxEncodedSize } = pipeline;
-      const lease = await budget.acquire(Math.max(size, maxEncodedSize) + decodedSize + scratchSize, signal);
-      try {
-        const allocate = (byteLength: number) => buffers.take(byteLength);
-        const bytes = await array.store.get(key, { allocate, signal });
-        if (bytes) buffers.give((await pipeline.decode(bytes, buffers)).bytes);
-      } finally {
-        lease.release();
+      const decoded = readChunks(array, refs, { concurrency: ahead, inFlight, buffers, signal }).pipeThrough(
+        decodeChunks(array, { buffers }),
+      );
+      for await (const { data, release } of decoded) {
+        if (data) buffers.give(data.bytes);
+        release?.();
       }
+    } finally {
+      lease.release();
+    }
+  };
+  return async (chunk, { signal }) => {
+    try {
+      await decode(chunk, signal);
       return undefined;
     } catch (error) {
       if (isZarrflowError(error, "unsupported-codec")) return undefined;
-      return { ...faultFinding(error, "broken-chunk", array.path), key };
+      return { ...faultFinding(error, "broken-chunk", chunk.array.path), key: chunk.key };
     }
   };
+}
+
+/** Bytes that decoding one chunk takes: of a whole value as large as it is. */
+async function memoryOf(array: ZarrArray, { size }: StoredChunk): Promise<number> {
+  const { decodedSize, scratchSize, maxEncodedSize } = await array.pipeline();
+  const encoded = array.shards ? maxEncodedSize : Math.max(size, maxEncodedSize);
+  return codingBytes({ decodedSize, scratchSize, maxEncodedSize: encoded });
 }

@@ -12,6 +12,7 @@ export interface ValidateFinding {
     | "implied-group"
     | "lone-attributes"
     | "inside-array"
+    | "sibling-names"
     | "foreign-document"
     | "stale-consolidated"
     | "no-consolidated"

@@ -1,10 +1,14 @@
+import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open-node.ts";
 import { walk } from "../../hierarchy/walk.ts";
+import type { NodeLayout } from "../../meta/dialect.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { ListableStore } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { streamFrom } from "../../streams/web.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 
@@ -35,20 +39,26 @@ export async function readNodes(
   { io, signal }: ReadNodesOptions,
 ): Promise<ReadNodes> {
   const { spec, layout } = root;
-  const names = new Set(layout.documentKeys.map((key) => key.slice(joinKey(root.path, "").length)));
-  const paths = new Set<string>();
-  for await (const { key } of store.list(joinKey(root.path, ""), { signal })) {
-    const slash = key.lastIndexOf("/");
-    if (names.has(key.slice(slash + 1))) paths.add(key.slice(0, Math.max(0, slash)));
+  const { hierarchy } = layout;
+  const paths = new Set<string>(root.documents.size > 0 ? [root.path] : []);
+  for await (const { key } of keysBelow(store, layout, { signal })) {
+    const path = hierarchy.nodeOf(key);
+    if (path !== undefined) paths.add(path);
   }
   const nodes = new Map<string, ZarrNode>();
   const broken = new Set<string>();
   const findings: ValidateFinding[] = [];
   const read = async (path: string, context: { signal: AbortSignal }) => {
     try {
-      const node = await openNode(store, path, { spec, dialect: layout.dialect, signal: context.signal });
+      const node = await openNode(store, path, {
+        ...root.reading,
+        spec,
+        dialect: layout.dialect,
+        isInside: true,
+        signal: context.signal,
+      });
       if (node) nodes.set(path, node);
-      else findings.push(loneAttributes(path));
+      else findings.push(loneAttributes(dialectNamed(layout.dialect).layout(path)));
       if (!node) broken.add(path);
     } catch (error) {
       findings.push(faultFinding(error, "metadata", path));
@@ -60,17 +70,20 @@ export async function readNodes(
   const sorted = new Map([...nodes].sort(([a], [b]) => compareUtf8(a, b)));
   findings.push(...[...sorted.values()].flatMap(nodeFindings));
   findings.push(...placeFindings(root, sorted, broken));
+  if (hierarchy.ignoresCase) findings.push(...siblingFindings([...sorted.keys(), ...broken]));
   return { nodes: sorted, broken, findings: findings.sort((a, b) => compareUtf8(a.path, b.path)) };
 }
 
-function loneAttributes(path: string): ValidateFinding {
+function loneAttributes({ path, attributesKey }: NodeLayout): ValidateFinding {
   const message = "attributes of nothing: neither an array nor a group is here";
-  return { level: "warning", what: "lone-attributes", path, message, key: joinKey(path, ".zattrs") };
+  const key = attributesKey && { key: attributesKey };
+  return { level: "warning", what: "lone-attributes", path, message, ...key };
 }
 
 /** What reading a node's metadata went on over. */
-function nodeFindings({ path, documents, kind, findings }: ZarrNode): ValidateFinding[] {
-  if (kind === "group" && documents.size === 0) return [impliedGroup(path)];
+function nodeFindings({ path, documents, kind, findings, layout }: ZarrNode): ValidateFinding[] {
+  const isImplied = kind === "group" && documents.size === 0;
+  if (isImplied && !layout.hierarchy.impliesGroups) return [impliedGroup(path)];
   return findings.map(({ message, pointer }) => ({
     level: "warning",
     what: "metadata",
@@ -101,7 +114,21 @@ function* placeFindings(
       yield { level: "warning", what: "inside-array", path, message };
     }
   }
+  if (root.layout.hierarchy.impliesGroups) return;
   for (const path of implied) yield impliedGroup(path);
+}
+
+/** Siblings, groups without documents too, whose names differ in case alone. */
+function* siblingFindings(nodes: readonly string[]): Generator<ValidateFinding> {
+  const paths = new Set(nodes.flatMap((path) => [...ancestorPaths(path), path]));
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const other = seen.get(path.toLowerCase());
+    seen.set(path.toLowerCase(), path);
+    if (other === undefined) continue;
+    const message = `differs from \`${other}\` in case alone: one of them is not to be there`;
+    yield { level: "error", what: "sibling-names", path, message };
+  }
 }
 
 /** The paths above `path`, down from that of `root`. */

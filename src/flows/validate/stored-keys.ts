@@ -24,12 +24,14 @@ const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).f
 
 /** Tells of each key of a listing what it is; gathers what belongs to nothing, and chunks of a wrong size. */
 export class StoredKeys {
+  readonly #root: ZarrNode;
   readonly #read: ReadNodes;
   readonly #groups = new Map<string, ValidateFinding>();
   readonly #findings: ValidateFinding[] = [];
   readonly #sizes = new Map<ZarrArray, Promise<number | undefined>>();
 
-  constructor(read: ReadNodes) {
+  constructor(root: ZarrNode, read: ReadNodes) {
+    this.#root = root;
     this.#read = read;
   }
 
@@ -40,7 +42,7 @@ export class StoredKeys {
 
   /** The chunk that a key names, when it is one and may be right. */
   async take({ key, size }: Listed): Promise<StoredChunk | undefined> {
-    const owner = this.#ownerOf(key);
+    const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
     if (owner === undefined || this.#isDocument(key, owner)) return undefined;
     const name = key.slice(key.lastIndexOf("/") + 1);
     if (DOCUMENTS.includes(name)) {
@@ -78,19 +80,22 @@ export class StoredKeys {
     return (await this.#hasRightSize(chunk)) ? chunk : undefined;
   }
 
-  /** The nearest node at or above a key; undefined where that cannot be read. */
+  /** The nearest node at or above where a key lies; undefined where that cannot be read. */
   #ownerOf(key: string): ZarrNode | undefined {
     const { nodes, broken } = this.#read;
     for (let end = key.lastIndexOf("/"); ; end = key.lastIndexOf("/", end - 1)) {
       const path = key.slice(0, Math.max(0, end));
       if (broken.has(path)) return undefined;
       const node = nodes.get(path);
-      if (node || end <= 0) return node;
+      if (node) return node;
+      if (end <= 0 || path === this.#root.path) return path === this.#root.path ? this.#root : undefined;
     }
   }
 
   #isDocument(key: string, { path, kind, layout }: ZarrNode): boolean {
-    if (layout.documentKeys.includes(key)) return true;
+    const described = layout.hierarchy.nodeOf(key);
+    const { nodes, broken } = this.#read;
+    if (described !== undefined && (nodes.has(described) || broken.has(described))) return true;
     return kind === "group" && layout.dialect === "v2" && key === joinKey(path, ".zmetadata");
   }
 

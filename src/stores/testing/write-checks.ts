@@ -1,6 +1,7 @@
 import type { Store, WritableStore } from "../store.ts";
 import { equal, refuses, rejectsWith } from "./assert.ts";
 import { BAD_KEYS, check, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+import { renameChecks } from "./rename-checks.ts";
 
 export function writeChecks(harness: StoreHarness, empty: () => Promise<WritableStore>): StoreCheck[] {
   const read = async (store: WritableStore, body: (store: Store) => Promise<void>) => {
@@ -102,7 +103,7 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
     check("removing an absent key succeeds", empty, async (store) => {
       for (const key of ["none", "none/none"]) await store.delete(key);
     }),
-    ...(harness.reopened === undefined ? rewriteChecks(empty) : []),
+    ...(harness.reopened === undefined ? [...rewriteChecks(empty), ...renameChecks(empty)] : []),
   ];
 }
 

@@ -17,12 +17,13 @@ export type StoreOperation =
   | "open"
   | "write"
   | "commit"
-  | "delete";
+  | "delete"
+  | "rename";
 
 /** One call of a store, or one step of a listing (`list`, then `next`) or of a writer (`open`, then `write`). */
 export interface StoreCall {
   readonly operation: StoreOperation;
-  /** The key, or the prefix of a listing. */
+  /** The key, or the prefix of a listing; of `rename` the old one. */
   readonly key: string;
   /** Bytes handed over. */
   readonly written: number;
@@ -79,6 +80,10 @@ function writing(store: WritableStore, around: Around): Omit<WritableStore, keyo
     set: (key, bytes, options = {}) =>
       around(callOf("set", key, bytes.length), () => store.set(key, bytes, options), options),
     delete: (key, options = {}) => around(callOf("delete", key), () => store.delete(key, options), options),
+    ...(store.rename !== undefined && {
+      rename: async (from, to, options = {}) =>
+        around(callOf("rename", from), async () => store.rename?.(from, to, options), options),
+    }),
     async openWriter(key, options = {}) {
       const writer = await around(callOf("open", key), () => store.openWriter(key, options), options);
       return {

@@ -37,6 +37,60 @@ describe("zarrflow convert", () => {
     }
   });
 
+  it("writes the draft of v3, whose nodes are found by the hierarchy above them", async () => {
+    const cwd = await group();
+    const flags = ["--to", "v3-draft-2019", "--quiet"];
+    expect(await runCli(cwd, "convert", "g.zarr", "draft.zarr", ...flags)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("/dimension_names"),
+    });
+    const allowed = [...flags, "--allow-loss", "/dimension_names"];
+    expect(await runCli(cwd, "convert", "g.zarr", "draft.zarr", ...allowed)).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(join(cwd, "draft.zarr/meta/root/t.array"), "utf8"))).toMatchObject({
+      chunk_memory_layout: "C",
+    });
+    const [before, after] = await Promise.all(
+      ["g.zarr/t", "draft.zarr/t"].map((url) => runCli(cwd, "digest", url)),
+    );
+    expect(after?.stdout.split(" ")[0]).toBe(before?.stdout.split(" ")[0]);
+    expect((await runCli(cwd, "tree", "draft.zarr")).stdout).toContain("float32");
+    expect(await runCli(cwd, "info", "draft.zarr/no")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("meta/root/no.array"),
+    });
+  });
+
+  it("writes an array of v1, which every command reads", async () => {
+    const cwd = await group();
+    await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--codec", "zstd", "--quiet");
+    expect(await runCli(cwd, "convert", "v3.zarr/t", "t.v1", "--to", "v1")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("/codecs/1"),
+    });
+    const flags = ["--to", "v1", "--codec", "blosc", "--quiet"];
+    expect(await runCli(cwd, "convert", "v3.zarr/t", "t.v1", ...flags)).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(join(cwd, "t.v1/meta"), "utf8"))).toMatchObject({
+      zarr_format: 1,
+      compression: "blosc",
+    });
+    expect((await runCli(cwd, "tree", "t.v1")).stdout).toBe(
+      "t.v1  float32 (y 4, x 6) in chunks of (2, 3), v1\n",
+    );
+    expect((await runCli(cwd, "info", "t.v1")).stdout).toContain("4 of 4 present");
+    expect(await runCli(cwd, "copy", "t.v1", "t.zip", "--quiet")).toMatchObject({ code: 0 });
+    const recut = ["--chunks", "y=-1,x=2", "--quiet"];
+    expect(await runCli(cwd, "rechunk", "t.zip", "r.v1", ...recut)).toMatchObject({ code: 0 });
+    for (const other of ["t.v1", "t.zip", "r.v1"]) {
+      expect((await runCli(cwd, "diff", "g.zarr/t", other)).code, other).toBe(0);
+      expect((await runCli(cwd, "validate", "--deep", other)).code, other).toBe(0);
+      const [digest] = (await runCli(cwd, "digest", other)).stdout.split(" ");
+      expect((await runCli(cwd, "digest", "g.zarr/t")).stdout, other).toContain(digest);
+      expect((await runCli(cwd, "slice", other, "--slice", "y=3,x=4:6", "--format", "json")).stdout).toBe(
+        "[22,23]\n",
+      );
+    }
+  });
+
   it("refuses what the dialect cannot hold, unless it is named", async () => {
     const cwd = await group();
     await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--quiet");

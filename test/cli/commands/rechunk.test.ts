@@ -43,6 +43,28 @@ describe("zarrflow rechunk", () => {
     expect((await runCli(cwd, "digest", "t.zip")).stdout).toBe(`${source}  t.zip\n`);
   });
 
+  it("puts chunks together in shards, which every command reads", async () => {
+    const cwd = await group();
+    const args = ["g.zarr", "s.zarr", "--to", "v3", "--chunks", "time=2,x=5", "--shards", "time=-1,x=10"];
+    const plan = (await runCli(cwd, "rechunk", ...args, "--dry-run")).stdout;
+    expect(plan).toContain("(2, 5) of 40 B in shards of (6, 10)");
+    expect(await runCli(cwd, "rechunk", ...args, "--quiet")).toMatchObject({ code: 0, stderr: "" });
+    expect((await readdir(join(cwd, "s.zarr/t/c"), { recursive: true })).sort()).toEqual(["0", "0/0"]);
+    const info = (await runCli(cwd, "info", "s.zarr/t")).stdout;
+    expect(info).toMatch(/chunks +\(2, 5\) in shards\n/);
+    expect(info).toMatch(/shards +\(6, 10\), 1 of 1 present\n/);
+    expect((await runCli(cwd, "tree", "s.zarr")).stdout).toContain(
+      "in chunks of (2, 5) in shards of (6, 10)",
+    );
+    expect((await runCli(cwd, "validate", "s.zarr")).code).toBe(0);
+
+    const digests = async (path: string) => (await runCli(cwd, "digest", path)).stdout;
+    expect(await digests("s.zarr")).toBe(await digests("g.zarr"));
+    expect((await runCli(cwd, "copy", "s.zarr", "plain.zarr", "--shards", "none", "--quiet")).code).toBe(0);
+    expect(await digests("plain.zarr")).toBe(await digests("g.zarr"));
+    expect((await runCli(cwd, "info", "plain.zarr/t")).stdout).toContain("(2, 5), 6 of 6 present");
+  });
+
   it("tells the plan: strategy, cost, why not others, memory", async () => {
     const cwd = await group();
     const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--max-mem", "20kB", "--dry-run"];

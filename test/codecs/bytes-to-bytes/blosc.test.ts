@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decodeBytes, encodeBytes } from "../../../src/codecs/decode-bytes.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
-import { errorOf, placedCodec, randomNumbers } from "../support.ts";
+import { errorOf, expectSame, guarded, placedCodec, randomNumbers } from "../support.ts";
 
 const bytes = new Uint8Array(Int32Array.from({ length: 300 }, (_, i) => i % 50).buffer);
 const CONFIG = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1, blocksize: 0 };
@@ -99,4 +99,60 @@ test.each<JsonObject>([
   { blocksize: -1 },
 ])("%j as a configuration", async (configuration) => {
   await errorOf(() => placedCodec("blosc", configuration, 8), "invalid-metadata");
+});
+
+describe("a range of the decoded form", () => {
+  const random = randomNumbers(4);
+  const data = new Uint8Array(Int32Array.from({ length: 50_000 }, (_, i) => i * 7 + random(9)).buffer);
+  const encodedBy = async (configuration: JsonObject) => {
+    const { codec } = await placedCodec("blosc", { typesize: 4, ...configuration }, data.length, 4);
+    const value = new Uint8Array(codec.maxEncodedSize(data.length));
+    return { codec, value: value.subarray(0, await codec.encodeInto(data, value)) };
+  };
+
+  test.each<[string, JsonObject]>([
+    ...["blosclz", "lz4", "snappy", "zlib", "zstd"].flatMap((cname) =>
+      ["noshuffle", "shuffle", "bitshuffle"].map((shuffle): [string, JsonObject] => [
+        `${cname}, ${shuffle}`,
+        { cname, shuffle, clevel: 5, blocksize: 3000 },
+      ]),
+    ),
+    ["one block", { cname: "lz4", shuffle: "shuffle", clevel: 5, blocksize: 0 }],
+    ["stored plainly", { cname: "lz4", shuffle: "shuffle", clevel: 0, blocksize: 0 }],
+  ])("is what the whole has there: %s", async (_, configuration) => {
+    const { codec, value } = await encodedBy(configuration);
+    const ranges = Array.from({ length: 20 }, () => {
+      const start = random(data.length + 1);
+      return [start, start + random(data.length - start + 1)] as const;
+    });
+    for (const [start, end] of [
+      [0, data.length],
+      [65_536, 131_072],
+      [200_000, 200_000],
+      ...ranges,
+    ] as const) {
+      const { bytes: target, check } = guarded(end - start);
+      await codec.decodeRangeInto?.(value, start, target);
+      expectSame(target, data.subarray(start, end));
+      check();
+    }
+    const error = await errorOf(async () => codec.decodeRangeInto?.(value, 199_999, new Uint8Array(2)));
+    expect(error.code).toBe("corrupt-chunk");
+  });
+
+  test("needs the blocks that it touches alone", async () => {
+    const { codec, value } = await encodedBy({
+      cname: "lz4",
+      shuffle: "shuffle",
+      clevel: 5,
+      blocksize: 4096,
+    });
+    const words = new DataView(value.buffer, value.byteOffset);
+    const blockSize = words.getUint32(8, true);
+    words.setUint32(16, 0xffff_ffff, true);
+    const target = new Uint8Array(100);
+    await codec.decodeRangeInto?.(value, blockSize, target);
+    expectSame(target, data.subarray(blockSize, blockSize + 100));
+    await errorOf(async () => codec.decodeRangeInto?.(value, blockSize - 1, target), "corrupt-chunk");
+  });
 });

@@ -80,15 +80,15 @@ describe("refused", () => {
   });
 
   test.each([
-    ["delta", {}],
-    ["shuffle", { elementsize: 0 }],
-    ["shuffle", { elementsize: 1.5 }],
-    ["bitround", {}],
-    ["crc32", { location: "middle" }],
-    ["fixedscaleoffset", { offset: 0, dtype: "<f4" }],
-  ])("%s %j as a configuration", async (name, configuration) => {
+    ["delta", {}, "dtype"],
+    ["shuffle", { elementsize: 0 }, "elementsize"],
+    ["shuffle", { elementsize: 1.5 }, "elementsize"],
+    ["bitround", {}, "keepbits"],
+    ["crc32", { location: "middle" }, "location"],
+    ["fixedscaleoffset", { offset: 0, dtype: "<f4" }, "scale"],
+  ])("%s %j as a configuration", async (name, configuration, setting) => {
     const error = await errorOf(() => placedCodec(name, configuration, 8), "invalid-metadata");
-    expect(error.details).toMatchObject({ codec: name, pointer: "/codecs/1" });
+    expect(error.details).toMatchObject({ codec: name, pointer: `/codecs/1/configuration/${setting}` });
   });
 
   test("bit rounding of what are no floats, and to more bits than there are", async () => {

@@ -1,44 +1,87 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codecStep } from "../../../src/codecs/codec-step.ts";
+import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
+import type { PlacedCodec } from "../../../src/codecs/codec.ts";
+import { type ChunkForm, codecStep } from "../../../src/codecs/codec-step.ts";
+import { codecNames } from "../../../src/codecs/registry.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
+import { product } from "../../../src/util/shape.ts";
+import { CODEC_SAMPLES, type CodecSample, itemSizeOf, sampleChain, titleOf } from "../codec-samples.ts";
+import { floatsOf, sampleChunk } from "../sample-chunks.ts";
 import { chunkBytes, expectSame, GuardedBuffers, placedCodec, randomNumbers } from "../support.ts";
 
 const INNER = ["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"];
 const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle", "auto"];
 
-/** Codecs that give back all they are given. */
-const CODECS: readonly (readonly [string, JsonObject])[] = [
-  ["adler32", {}],
-  ["crc32", {}],
-  ["crc32", { location: "end" }],
-  ["crc32c", {}],
-  ["fletcher32", {}],
-  ["gzip", { level: 1 }],
-  ["gzip", { level: 0 }],
-  ["lz4", { acceleration: 1 }],
-  ["lz4", { acceleration: 20 }],
-  ["shuffle", { elementsize: 1 }],
-  ["zlib", { level: 9 }],
-  ["zstd", { level: 1 }],
-  ["zstd", { level: -7 }],
-  ["zstd", { level: 3, checksum: true }],
-  ["delta", { dtype: "|u1" }],
-  ["delta", { dtype: "|i1", astype: "<i4" }],
-  ["astype", { decode_dtype: "|u1", encode_dtype: "<f8" }],
-  ["blosc", { cname: "lz4", clevel: 0, shuffle: "shuffle" }],
-];
+test("every codec of the registry has a sample", () => {
+  expect([...new Set(CODEC_SAMPLES.map(({ name }) => name))].sort()).toEqual(codecNames());
+});
 
-describe.each(
-  CODECS.map(([name, configuration]) => [name, JSON.stringify(configuration), configuration] as const),
-)("%s %s", (name, _, configuration) => {
+describe.each(CODEC_SAMPLES.map((sample) => [titleOf(sample), sample] as const))("%s", (_, sample) => {
   test("gives back what it was given, in unaligned buffers that it does not overrun", () =>
     fc.assert(
-      fc.asyncProperty(chunkBytes(2000), async (bytes) => {
-        await roundTrip(name, configuration, bytes, 1);
-      }),
-      { numRuns: 30 },
+      fc.asyncProperty(chunkBytes(2000), (bytes) => roundTripSample(sample, bytes)),
+      { numRuns: 25, examples: [[new Uint8Array(0)], [new Uint8Array(1)], [new Uint8Array(2000)]] },
     ));
+});
+
+describe("lengths around what formats count in", () => {
+  const random = randomNumbers(77);
+  const around = (length: number) => [length - 1, length, length + 1];
+  const borders: readonly (readonly [string, JsonObject, readonly number[]])[] = [
+    [
+      "lz4",
+      {},
+      [...around(12), ...around(15 + 4), ...around(255 + 19), ...around(65_536), ...around(131_072)],
+    ],
+    ["zstd", { level: 1 }, [...around(256), ...around(65_792), ...around(131_072), ...around(262_144)]],
+    ["zstd", { level: 3, checksum: true }, [...around(16_384), ...around(131_072), ...around(393_216)]],
+    ["zstd", { level: 5 }, around(131_072)],
+    ["gzip", { level: 6 }, [...around(258), ...around(32_768), ...around(65_535)]],
+    ["zlib", { level: 0 }, [...around(65_535), ...around(131_070)]],
+    ["bz2", { level: 1 }, [...around(4), ...around(99_981), ...around(100_000), ...around(200_000)]],
+    ["base64", {}, around(3)],
+    ["packbits", {}, around(8)],
+    ["fletcher32", {}, [...around(2), ...around(720), ...around(65_536)]],
+    ["crc32c", {}, [...around(8), ...around(65_536)]],
+    ["jenkins_lookup3", {}, [...around(12), ...around(24)]],
+  ];
+  test.each(borders)("%s %j", async (name, configuration, lengths) => {
+    for (const length of lengths) {
+      const flags = name === "packbits";
+      const noise = Uint8Array.from({ length }, () => random(flags ? 2 : 256));
+      const runs = Uint8Array.from({ length }, (_, i) => (flags ? 1 : (i >> 15) + (i % 1001 === 0 ? 1 : 0)));
+      const mixed = Uint8Array.from({ length }, (_, i) => (i % 600 < 300 ? (noise[i] ?? 0) : (runs[i] ?? 0)));
+      for (const bytes of [noise, runs, mixed]) await roundTrip(name, configuration, bytes, 1);
+    }
+  });
+});
+
+describe("filters over items of every size", () => {
+  const random = randomNumbers(5);
+  const noise = (length: number) => Uint8Array.from({ length }, () => random(256));
+
+  test("shuffle", async () => {
+    for (let size = 1; size <= 32; size++) {
+      for (const items of [0, 1, 2, 7, 8, 15, 16, 17, 129, 1000]) {
+        await roundTrip("shuffle", { elementsize: size }, noise(size * items), size);
+      }
+    }
+  });
+
+  test("delta of every type of integer, in every wider or narrower one", async () => {
+    const types = ["i", "u"].flatMap((kind) => [1, 2, 4, 8].map((size) => ({ kind, size })));
+    for (const { kind, size } of types) {
+      for (const order of ["<", ">"]) {
+        const dtype = `${order}${kind}${size}`;
+        for (const items of [0, 1, 2, 33]) {
+          await roundTrip("delta", { dtype }, noise(size * items), size);
+          // Wider integers hold every difference.
+          await roundTrip("delta", { dtype, astype: ">i8" }, noise(size * items), size);
+        }
+      }
+    }
+  });
 });
 
 describe.each(INNER)("blosc with %s", (cname) => {
@@ -77,6 +120,49 @@ describe.each(INNER)("blosc with %s", (cname) => {
     }
   });
 });
+
+/** Encodes and decodes what `sample` makes of `bytes`; what rounds, rounds once. */
+async function roundTripSample(sample: CodecSample, bytes: Uint8Array): Promise<void> {
+  const buffers = new GuardedBuffers();
+  const data = sampleChunk(sample, bytes, buffers);
+  const chain = await sampleChain(sample, product(data.shape));
+  const given = copyOf(data);
+  const found = await thereAndBack(chain, data, buffers);
+  if (sample.tolerance === undefined) expectSameData(found, given);
+  else {
+    const size = itemSizeOf(sample);
+    const values = floatsOf(given.bytes, size);
+    for (const [i, value] of floatsOf(found.bytes, size).entries()) {
+      expect(Math.abs(value - (values[i] ?? 0))).toBeLessThanOrEqual(sample.tolerance);
+    }
+  }
+  const rounded = copyOf(found);
+  const again = await thereAndBack(chain, found, buffers);
+  expectSameData(again, rounded);
+  buffers.give(again.bytes);
+  expect(buffers.live).toBe(0);
+}
+
+async function thereAndBack(
+  chain: readonly PlacedCodec[],
+  data: ChunkData,
+  buffers: GuardedBuffers,
+): Promise<ChunkData> {
+  let form: ChunkForm = data;
+  for (const placed of chain) form = await codecStep(placed, "encode", buffers)(form);
+  for (const placed of chain.toReversed()) form = await codecStep(placed, "decode", buffers)(form);
+  return form as ChunkData;
+}
+
+function copyOf(data: ChunkData): ChunkData {
+  return { ...data, bytes: data.bytes.slice() };
+}
+
+function expectSameData(found: ChunkData, expected: ChunkData): void {
+  expectSame(found.bytes, expected.bytes);
+  expect(found.shape).toEqual(expected.shape);
+  if (expected.kind === "variable") expect(found).toMatchObject({ offsets: expected.offsets });
+}
 
 async function roundTrip(
   name: string,

@@ -1,19 +1,23 @@
 import { decompress } from "@foxglove/wasm-zstd";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { ZstdBackend } from "../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
+import { kernelZstd } from "../../../src/codecs/bytes-to-bytes/zstd/kernel-zstd.ts";
 import { loadZstd } from "../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts";
-import { loadWasmZstd } from "../../../src/codecs/bytes-to-bytes/zstd/wasm-zstd.ts";
 import { decodeZstd, maxZstdSize } from "../../../src/codecs/bytes-to-bytes/zstd.ts";
 import { isOverrun } from "../../../src/codecs/failures.ts";
+import { wasmKernels } from "../kernels/kernel-pair.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../support.ts";
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 const random = randomNumbers(4);
 const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i % 100 < 60 ? random(20) : 3));
 
+if (!wasmKernels.zstd) throw new Error("there are no kernels of zstd");
+const zstdKernels = wasmKernels.zstd;
+
 // On Node from 22.15 on the two differ.
 describe.each<[string, () => Promise<ZstdBackend>]>([
-  ["WebAssembly", loadWasmZstd],
+  ["kernels alone", async () => kernelZstd(zstdKernels, undefined)],
   ["what is loaded here", loadZstd],
 ])("zstd by %s", (_, load) => {
   let backend: ZstdBackend;
@@ -76,6 +80,36 @@ describe.each<[string, () => Promise<ZstdBackend>]>([
 
   test("an encoder's target that is too small", () => {
     expect(backend.encode(bytes, new Uint8Array(100), 1, false)).toBe(0);
+  });
+});
+
+test("levels above the kernels' and large chunks are the library's where there is one", () => {
+  const calls: number[] = [];
+  const library: ZstdBackend = {
+    decodeFrame: () => -1,
+    encode: (_source, _target, level) => calls.push(level),
+  };
+  const backend = kernelZstd(zstdKernels, library);
+  const target = new Uint8Array(maxZstdSize(bytes.length));
+  backend.encode(bytes, target, 0, false);
+  backend.encode(bytes.subarray(0, 1000), target, 22, false);
+  backend.encode(bytes.subarray(0, 1000), target, 9, false);
+  expect(calls).toEqual([3, 22]);
+});
+
+describe("without WebAssembly", () => {
+  test("and without a library, zstd is an unsupported codec, with a hint", async () => {
+    vi.resetModules();
+    vi.stubGlobal("WebAssembly", undefined);
+    vi.stubGlobal("process", undefined);
+    try {
+      const fresh = await import("../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts");
+      const error = await fresh.loadZstd().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "unsupported-codec", details: { hint: expect.any(String) } });
+    } finally {
+      vi.unstubAllGlobals();
+      vi.resetModules();
+    }
   });
 });
 

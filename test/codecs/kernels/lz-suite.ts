@@ -47,7 +47,7 @@ export function testLz(encode: Encode, decode: Decode, maxEncodedSize: (size: nu
   test("decodes what it encodes at lengths around the borders of the format", () => {
     const random = randomNumbers(11);
     for (const length of [
-      1, 4, 5, 12, 13, 14, 15, 16, 30, 31, 32, 33, 60, 61, 64, 254, 255, 256, 270, 4096,
+      1, 4, 5, 12, 13, 14, 15, 16, 30, 31, 32, 33, 60, 61, 64, 254, 255, 256, 270, 4096, 65_546, 65_547,
     ]) {
       const constant = new Uint8Array(length).fill(7);
       const pairs = Uint8Array.from({ length }, (_, i) => (i % 3) + random(2));

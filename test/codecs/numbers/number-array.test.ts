@@ -3,7 +3,7 @@ import { keeper, readNumbers, writeNumbers } from "../../../src/codecs/numbers/n
 import type { NumberType } from "../../../src/codecs/numbers/number-type.ts";
 import type { Endian } from "../../../src/meta/data-type.ts";
 
-const VALUES: readonly (readonly [NumberType["kind"], number, readonly (number | bigint)[]])[] = [
+const VALUES: readonly (readonly [NumberType["kind"], NumberType["size"], readonly (number | bigint)[]])[] = [
   ["int", 1, [-128, 0, 127]],
   ["uint", 1, [0, 255]],
   ["int", 2, [-32_768, 258]],

@@ -46,3 +46,9 @@ test("chunkVisits of a dimension of 10^12 items takes no time", () => {
     1e9 + Math.ceil(1e12 / 1500) - Math.floor((Math.ceil(1e12 / 1500) - 1) / 2) - 1,
   );
 });
+
+test("chunkVisits with steps takes no time either", () => {
+  const d = { start: 5, step: 3, count: 2 ** 50, sourceChunk: 1000 };
+  expect(chunkVisits(d, 1)).toBe(2 ** 50);
+  expect(chunkVisits({ start: 0, step: 2, count: 2 ** 50, sourceChunk: 4 }, 2)).toBe(2 ** 49);
+});

@@ -7,7 +7,7 @@ const MOST_KEPT = 4 * 1024 * 1024;
 const kept: Uint8Array[] = [];
 
 /** A working buffer of at least `size` bytes; `which` tells those apart that are in use at the same time. */
-export function workingBuffer(which: 0 | 1, size: number): Uint8Array {
+export function workingBuffer(which: 0 | 1 | 2, size: number): Uint8Array {
   const buffer = kept[which];
   if (buffer && buffer.length >= size) return buffer;
   const larger = new Uint8Array(size);

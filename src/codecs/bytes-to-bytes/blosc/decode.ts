@@ -16,26 +16,70 @@ export function decodeBlocks(
   inner: InnerCodec,
   target: Uint8Array,
 ): void {
-  const words = wordsOf(source);
-  const kernels = blockKernels(header, inner);
   for (let block = 0; block < blockCount(header); block++) {
-    const targetStart = block * header.blockSize;
-    const length = Math.min(header.blockSize, header.size - targetStart);
-    const start = words.getUint32(HEADER_SIZE + 4 * block, true);
-    const streams = streamCount(header, length);
-    const end = streamsEnd(words, start, header.encodedSize, streams, length);
-    const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
-    const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
-    const decoded = target.subarray(targetStart, targetStart + length);
-    // What the kernels refuse goes the longer way, which knows why.
-    if (kernels?.decode(source.subarray(start, end), decoded, layout)) continue;
-    if (mode === "noshuffle") {
-      decodeStreams(source, start, end, header, inner, target, targetStart, length / streams);
+    const { start, end } = boundsOf(block, header);
+    decodeBlock(source, header, inner, block, target.subarray(start, end));
+  }
+}
+
+/**
+ * Fills `target` with the decoded bytes from `offset` on, which are there; decodes no block beside them.
+ *
+ * @throws `corrupt-chunk`
+ */
+export function decodeBlockRange(
+  source: Uint8Array,
+  header: BloscHeader,
+  inner: InnerCodec,
+  offset: number,
+  target: Uint8Array,
+): void {
+  const rangeEnd = offset + target.length;
+  let block = Math.floor(offset / header.blockSize);
+  for (let done = offset; done < rangeEnd; block++) {
+    const { start, end } = boundsOf(block, header);
+    const stop = Math.min(end, rangeEnd);
+    if (start === done && end === stop) {
+      decodeBlock(source, header, inner, block, target.subarray(start - offset, end - offset));
     } else {
-      const shuffled = workingBuffer(0, length);
-      decodeStreams(source, start, end, header, inner, shuffled, 0, length / streams);
-      unshuffleBlock(mode, shuffled, target, targetStart, length, header.typeSize);
+      const whole = workingBuffer(2, end - start).subarray(0, end - start);
+      decodeBlock(source, header, inner, block, whole);
+      target.set(whole.subarray(done - start, stop - start), done - offset);
     }
+    done = stop;
+  }
+}
+
+/** Where a block lies in the decoded form. */
+function boundsOf(block: number, { blockSize, size }: BloscHeader): { start: number; end: number } {
+  const start = block * blockSize;
+  return { start, end: Math.min(start + blockSize, size) };
+}
+
+/** One block into `target`, which is as long as the block. */
+function decodeBlock(
+  source: Uint8Array,
+  header: BloscHeader,
+  inner: InnerCodec,
+  block: number,
+  target: Uint8Array,
+): void {
+  const { length } = target;
+  const words = wordsOf(source);
+  const start = words.getUint32(HEADER_SIZE + 4 * block, true);
+  const streams = streamCount(header, length);
+  const end = streamsEnd(words, start, header.encodedSize, streams, length);
+  const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
+  const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
+  const kernels = blockKernels(header, inner);
+  // What the kernels refuse goes the longer way, which knows why.
+  if (kernels?.decode(source.subarray(start, end), target, layout)) return;
+  if (mode === "noshuffle") {
+    decodeStreams(source, start, end, header, inner, target, length / streams);
+  } else {
+    const shuffled = workingBuffer(0, length);
+    decodeStreams(source, start, end, header, inner, shuffled, length / streams);
+    unshuffleBlock(mode, shuffled, target, 0, length, header.typeSize);
   }
 }
 
@@ -69,11 +113,10 @@ function decodeStreams(
   header: BloscHeader,
   inner: InnerCodec,
   target: Uint8Array,
-  targetStart: number,
   plainSize: number,
 ): void {
   const words = wordsOf(source);
-  let t = targetStart;
+  let t = 0;
   for (let s = start; s < end; t += plainSize) {
     const size = words.getInt32(s, true);
     s += 4;

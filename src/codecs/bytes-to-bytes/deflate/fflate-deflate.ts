@@ -9,6 +9,10 @@ import type { Deflate } from "./deflate.ts";
 /** Input is handed on in pieces, so that a bomb is noticed before much of it is inflated. */
 const PIECE = 16_384;
 
+/** What zlib takes for -1; fflate does not know it. */
+const DEFAULT_LEVEL = -1;
+const USUAL_LEVEL = 6;
+
 type Level = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 /** Deflate by fflate, for browsers. It leaves checksums and lengths to us. */
@@ -22,7 +26,7 @@ export const fflateDeflate: Deflate = {
     }
   },
   deflate(format, source, target, level) {
-    const options = { level: level as Level };
+    const options = { level: (level === DEFAULT_LEVEL ? USUAL_LEVEL : level) as Level };
     const encoded =
       format === "gzip" ? gzipSync(source, { ...options, mtime: 0 }) : zlibSync(source, options);
     if (encoded.length > target.length) return 0;

@@ -1,15 +1,24 @@
+import { ZarrflowError } from "../../../util/errors.ts";
 import { kernels } from "../../kernels/kernels.ts";
 import { nodeZlib } from "../deflate/node-zlib.ts";
 import type { ZstdBackend } from "./backend.ts";
-import type { NodeZstd } from "./node-zstd.ts";
+import { kernelZstd } from "./kernel-zstd.ts";
+import { type NodeZstd, nodeZstd } from "./node-zstd.ts";
 
-/** Node's own zstd where it has one (from 22.15), else the kernels and a package in WebAssembly. */
+/**
+ * Kernels of our own, and beside them Node's zstd where it has one (from 22.15).
+ *
+ * @throws `unsupported-codec` where there is neither.
+ */
 export async function loadZstd(): Promise<ZstdBackend> {
   const zlib = await nodeZlib();
-  if (zlib && "zstdCompressSync" in zlib) {
-    return (await import("./node-zstd.ts")).nodeZstd(zlib as unknown as NodeZstd);
-  }
-  const wasm = await (await import("./wasm-zstd.ts")).loadWasmZstd();
+  const library = zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as unknown as NodeZstd) : undefined;
   const { zstd } = kernels();
-  return zstd ? (await import("./kernel-zstd.ts")).kernelZstd(zstd, wasm) : wasm;
+  if (zstd) return kernelZstd(zstd, library);
+  if (library) return library;
+  throw new ZarrflowError(
+    "unsupported-codec",
+    "zstd needs WebAssembly with SIMD, which is missing or barred here",
+    { hint: "allow WebAssembly (in a page by `wasm-unsafe-eval`), or use Node from 22.15 on" },
+  );
 }

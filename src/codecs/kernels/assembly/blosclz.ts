@@ -69,7 +69,7 @@ export function blosclzEncode(source: usize, sourceEnd: usize, target: usize, ta
       let match: usize = 0;
       let tries: u32 = 64;
       while (s < searchEnd) {
-        const hash = hashAt(s, true);
+        const hash = hashAt(s);
         const entry = lastPlace(hash);
         const place = <u32>s + shift;
         keepPlace(hash, place);

@@ -9,9 +9,18 @@
  */
 const PATTERNS = memory.data(16 * 17, 16);
 
+for (let i = 0; i < 16; i++) store<u8>(PATTERNS + i, <u8>i);
 for (let distance = 1; distance < 16; distance++) {
   for (let i = 0; i < 16; i++) store<u8>(PATTERNS + 16 * distance + i, <u8>(i % distance));
   store<u8>(PATTERNS + 256 + distance, <u8>(16 - (16 % distance)));
+}
+
+/** The next 16 bytes of what repeats those `distance` before `to`. */
+// @ts-ignore: decorator
+@inline
+export function nextUnit(to: usize, distance: usize): v128 {
+  const from = to - distance;
+  return v128.swizzle(v128.load(from), v128.load(PATTERNS + (distance < 16 ? 16 * distance : 0)));
 }
 
 /** Copies `length` bytes that do not overlap. */

@@ -8,6 +8,7 @@ const MAX_WEIGHT: u32 = 11;
 /** Weights are themselves coded by tables of 2^6 states at most. */
 const WEIGHTS_LOG: u32 = 6;
 const SYMBOLS_A_WORD = 5;
+const FIRST: u64 = 64 - <u64>MAX_LOG;
 const WEIGHTS = memory.data(256 + 8, 16);
 const WEIGHT_STATES = memory.data(4 << WEIGHTS_LOG, 16);
 const RANKS = memory.data(4 * 16, 16);
@@ -109,17 +110,18 @@ function fillSingles(weights: u32): bool {
   const ones = load<u32>(RANKS + 4);
   if (ones < 2 || (ones & 1) != 0) return false;
 
+  const scale = MAX_LOG - bits;
   let place: u32 = 0;
   for (let weight: u32 = 1; weight <= bits; weight++) {
     const count = load<u32>(RANKS + (weight << 2));
     store<u32>(RANKS + (weight << 2), place);
-    place += count << (weight - 1);
+    place += count << (weight - 1 + scale);
   }
   for (let symbol: u32 = 0; symbol <= weights; symbol++) {
     const weight = <u32>load<u8>(WEIGHTS + symbol);
     if (weight == 0) continue;
     const first = load<u32>(RANKS + (weight << 2));
-    const length: u32 = (1 << weight) >> 1;
+    const length: u32 = ((1 << weight) >> 1) << scale;
     store<u32>(RANKS + (weight << 2), first + length);
     memory.fill(SYMBOLS + first, <u8>symbol, length);
     memory.fill(LENGTHS + first, <u8>(bits + 1 - weight), length);
@@ -161,17 +163,36 @@ export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, si
   let t1 = end0;
   let t2 = end1;
   let t3 = end2;
-  const shift = <u64>(64 - log);
-  while (t3 + SYMBOLS_A_WORD <= end3 && min(min(left0, left1), min(left2, left3)) >= 64) {
-    left0 -= fiveSingles(nextBits(start0, left0), shift, t0);
-    left1 -= fiveSingles(nextBits(start1, left1), shift, t1);
-    left2 -= fiveSingles(nextBits(start2, left2), shift, t2);
-    left3 -= fiveSingles(nextBits(start3, left3), shift, t3);
+  let place0 = placeOf(start0, left0);
+  let place1 = placeOf(start1, left1);
+  let place2 = placeOf(start2, left2);
+  let place3 = placeOf(start3, left3);
+  let taken0 = takenOf(left0);
+  let taken1 = takenOf(left1);
+  let taken2 = takenOf(left2);
+  let taken3 = takenOf(left3);
+  // What lies in front of a stream may be read, but nothing comes of it.
+  for (; t3 + SYMBOLS_A_WORD <= end3; t3 += SYMBOLS_A_WORD) {
+    taken0 = fiveSingles(load<u64>(place0), taken0, t0);
+    place0 -= <usize>(taken0 >> 3);
+    taken0 &= 7;
     t0 += SYMBOLS_A_WORD;
+    taken1 = fiveSingles(load<u64>(place1), taken1, t1);
+    place1 -= <usize>(taken1 >> 3);
+    taken1 &= 7;
     t1 += SYMBOLS_A_WORD;
+    taken2 = fiveSingles(load<u64>(place2), taken2, t2);
+    place2 -= <usize>(taken2 >> 3);
+    taken2 &= 7;
     t2 += SYMBOLS_A_WORD;
-    t3 += SYMBOLS_A_WORD;
+    taken3 = fiveSingles(load<u64>(place3), taken3, t3);
+    place3 -= <usize>(taken3 >> 3);
+    taken3 &= 7;
   }
+  left0 = leftAt(start0, place0, taken0);
+  left1 = leftAt(start1, place1, taken1);
+  left2 = leftAt(start2, place2, taken2);
+  left3 = leftAt(start3, place3, taken3);
   return (
     decodeStream(start0, left0, t0, end0) &&
     decodeStream(start1, left1, t1, end1) &&
@@ -180,44 +201,62 @@ export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, si
   );
 }
 
+// @ts-ignore: decorator
+@inline
+function placeOf(start: usize, left: i32): usize {
+  return start + (left >> 3) - 7;
+}
+
+// @ts-ignore: decorator
+@inline
+function takenOf(left: i32): u64 {
+  return <u64>(8 - (left & 7));
+}
+
+// @ts-ignore: decorator
+@inline
+function leftAt(start: usize, place: usize, taken: u64): i32 {
+  return (<i32>(place + 7 - start) << 3) + 8 - <i32>taken;
+}
+
 /**
  * Decodes five symbols. Returns the bits taken. One stream after the other needs few registers; the processor finds
  * what can be done at once.
  */
 // @ts-ignore: decorator
 @inline
-function fiveSingles(word: u64, shift: u64, t: usize): i32 {
-  const a = <usize>(word >> shift);
+function fiveSingles(word: u64, taken: u64, t: usize): u64 {
+  word <<= taken;
+  const a = <usize>(word >> FIRST);
   store<u8>(t, load<u8>(a, SYMBOLS), 0);
   const aBits = <u64>load<u8>(a, LENGTHS);
   word <<= aBits;
-  const b = <usize>(word >> shift);
+  const b = <usize>(word >> FIRST);
   store<u8>(t, load<u8>(b, SYMBOLS), 1);
   const bBits = <u64>load<u8>(b, LENGTHS);
   word <<= bBits;
-  const c = <usize>(word >> shift);
+  const c = <usize>(word >> FIRST);
   store<u8>(t, load<u8>(c, SYMBOLS), 2);
   const cBits = <u64>load<u8>(c, LENGTHS);
   word <<= cBits;
-  const d = <usize>(word >> shift);
+  const d = <usize>(word >> FIRST);
   store<u8>(t, load<u8>(d, SYMBOLS), 3);
   const dBits = <u64>load<u8>(d, LENGTHS);
   word <<= dBits;
-  const e = <usize>(word >> shift);
+  const e = <usize>(word >> FIRST);
   store<u8>(t, load<u8>(e, SYMBOLS), 4);
-  const eBits = <u64>load<u8>(e, LENGTHS);
-  return <i32>(aBits + bBits + cBits + dBits + eBits);
+  return taken + aBits + bBits + cBits + dBits + <u64>load<u8>(e, LENGTHS);
 }
 
 /** Decodes one stream, or what is left of it, up to `end`. Returns whether that took all of its bits. */
 function decodeStream(start: usize, left: i32, t: usize, end: usize): bool {
-  const shift = <u64>(64 - log);
   while (t + SYMBOLS_A_WORD <= end && left >= 64) {
-    left -= fiveSingles(nextBits(start, left), shift, t);
+    const taken = takenOf(left);
+    left -= <i32>(fiveSingles(load<u64>(placeOf(start, left)), taken, t) - taken);
     t += SYMBOLS_A_WORD;
   }
   while (t < end && left > 0) {
-    const word = <usize>(nextBits(start, left) >> shift);
+    const word = <usize>(nextBits(start, left) >> FIRST);
     store<u8>(t++, load<u8>(word, SYMBOLS));
     left -= <i32>load<u8>(word, LENGTHS);
   }

@@ -100,7 +100,8 @@ export function writeLiterals(target: usize, source: usize, size: usize): usize 
   return t;
 }
 
-function writePlain(target: usize, source: usize, size: usize): usize {
+/** Writes a section of literals as they are. Returns the place behind it. */
+export function writePlain(target: usize, source: usize, size: usize): usize {
   const t = writeHeader(target, 0, size);
   memory.copy(t, source, size);
   return t + size;

@@ -2,7 +2,9 @@
 export { splitBits, joinBits } from "./bit-shuffle";
 export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { crc32c } from "./crc32c";
-export { lz4Decode, lz4Encode } from "./lz4";
+export { differences, sums } from "./delta";
+export { lz4Decode } from "./lz4-decode";
+export { lz4Encode } from "./lz4-encode";
 export { shuffle, unshuffle } from "./shuffle";
 export { swapBytes } from "./swap";
 export { zstdDecode } from "./zstd-decode";

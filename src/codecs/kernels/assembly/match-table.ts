@@ -1,17 +1,18 @@
 /**
- * Where each hash was last seen, shared by the LZ encoders. An entry is a place and, in the low byte, a tag of the
- * hash, which spares most looks at bytes that do not match. Places are kept as `place + base`, modulo 2^24, and `base`
- * rises with each stream, so that the table is seldom reset: older entries lie before the stream's start.
+ * Where each hash was last seen, shared by the LZ encoders.
+ *
+ * Streams of any length: an entry is a place and, in the low byte, a tag of the hash, which spares most looks at bytes
+ * that do not match. Places are kept as `place + base`, modulo 2^24, and `base` rises with each stream, so that the
+ * table is seldom reset: older entries lie before the stream's start.
+ *
+ * Short streams: an entry is a place of 16 bits from the stream's start. The table is no larger than the stream and
+ * reset for each; what it gives is looked at without further checks.
  */
 
-/** Streams below this are searched by four bytes in a table twice as fine. */
-export const SHORT_STREAM: usize = 65_547;
 const LONG_BITS = 12;
-const SHORT_BITS = 13;
 const TAG_BITS = 8;
-const SIZE = 4 << SHORT_BITS;
+const SIZE = 4 << LONG_BITS;
 const LONG_PRIME: u64 = 889523592379;
-const SHORT_PRIME: u32 = 2654435761;
 const MAX_PLACE: u32 = 0xff_ffff;
 
 const LAST_PLACES = memory.data(SIZE, 16);
@@ -28,13 +29,11 @@ export function raiseBase(size: u32): u32 {
   return first;
 }
 
-/** A hash of the five bytes at `at`, or of four in a short stream, with a tag in its low byte. */
+/** A hash of the five bytes at `at`, with a tag in its low byte. */
 // @ts-ignore: decorator
 @inline
-export function hashAt(at: usize, isShort: bool): u32 {
-  return isShort
-    ? (load<u32>(at) * SHORT_PRIME) >> (32 - SHORT_BITS - TAG_BITS)
-    : <u32>(((load<u64>(at) << 24) * LONG_PRIME) >> (64 - LONG_BITS - TAG_BITS));
+export function hashAt(at: usize): u32 {
+  return <u32>(((load<u64>(at) << 24) * LONG_PRIME) >> (64 - LONG_BITS - TAG_BITS));
 }
 
 /** The entry of a hash: a place shifted by 8, and a tag. */
@@ -61,4 +60,38 @@ export function hasTag(entry: u32, hash: u32): bool {
 @inline
 export function distanceTo(place: u32, entry: u32): u32 {
   return (place - (entry >> TAG_BITS)) & MAX_PLACE;
+}
+
+/** Streams below this have near places; those of a last match begin 12 bytes before the end. */
+export const SHORT_STREAM: usize = 65_547;
+const NEAR_BITS = 13;
+const LEAST_NEAR_BITS = 8;
+const NEAR_PRIME: u32 = 2654435761;
+
+const NEAR_PLACES = memory.data(2 << NEAR_BITS, 16);
+
+/** Resets the table for a short stream of `size` bytes. Returns how many bits of a product its slots leave out. */
+export function clearNearPlaces(size: u32): u32 {
+  const bits = min(max(32 - clz(size), LEAST_NEAR_BITS), NEAR_BITS);
+  memory.fill(NEAR_PLACES, 0, <usize>2 << bits);
+  return 32 - bits;
+}
+
+/** The slot of four bytes. */
+// @ts-ignore: decorator
+@inline
+export function nearSlot(word: u32, unused: u32): usize {
+  return <usize>((word * NEAR_PRIME) >> unused) << 1;
+}
+
+// @ts-ignore: decorator
+@inline
+export function lastNearPlace(slot: usize): usize {
+  return <usize>load<u16>(slot, NEAR_PLACES);
+}
+
+// @ts-ignore: decorator
+@inline
+export function keepNearPlace(slot: usize, place: usize): void {
+  store<u16>(slot, <u16>place, NEAR_PLACES);
 }

@@ -39,6 +39,14 @@ describe.each<[string, () => Promise<Deflate>]>([
       }
     });
 
+    test("level -1 is zlib's usual one, 6", () => {
+      const sizes = [-1, 6].map((level) => {
+        const target = new Uint8Array(maxDeflatedSize(bytes.length));
+        return deflate.deflate(format, bytes, target, level);
+      });
+      expect(sizes[0]).toBe(sizes[1]);
+    });
+
     test("noise fits into the stated maximum", () => {
       for (const length of [0, 1, 1000, 70_000]) {
         const noise = Uint8Array.from({ length }, () => random(256));

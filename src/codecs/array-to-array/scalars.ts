@@ -1,0 +1,49 @@
+import type { DataType } from "../../meta/data-type.ts";
+import { parseFillV3 } from "../../meta/fill-value-v3.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { readNumbers } from "../numbers/number-array.ts";
+import { dataTypeOf, type NumberType, numberTypeOf } from "../numbers/number-type.ts";
+
+/** The number that `json` says in the way of v3's fill values. @throws `invalid-metadata` */
+export function scalar(json: JsonValue, type: NumberType, option: string): number | bigint {
+  // The text of the codec has this form; that of fill values has not.
+  const plain = json === "+Infinity" ? "Infinity" : json;
+  const bytes = inOption(option, () => parseFillV3(plain, dataTypeOf(type), "little", ""));
+  return readNumbers(bytes, type)[0] ?? 0;
+}
+
+/** What `read` gives; its errors name the option and leave the place in the document to the chain. */
+export function inOption<T>(option: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    const { value, hint } = error.details;
+    throw new ZarrflowError(
+      error.code,
+      `\`${option}\`: ${error.reason}`,
+      { value, ...(hint !== undefined && { hint }) },
+      { cause: error },
+    );
+  }
+}
+
+/** The numbers at the codec's place. @throws `invalid-metadata` where there are none. */
+export function numbersAt(name: string, dataType: DataType): NumberType {
+  const type = numberTypeOf(dataType);
+  if (type) return type;
+  throw new ZarrflowError(
+    "invalid-metadata",
+    `\`${name}\` computes with integers and floats, not with items of type ${dataType.kind}`,
+  );
+}
+
+/** @throws `invalid-metadata` for a member that is not among `names`: it may mean anything. */
+export function expectNames(configuration: JsonObject, names: readonly string[]): void {
+  const other = Object.keys(configuration).find((name) => !names.includes(name));
+  if (other === undefined) return;
+  throw new ZarrflowError("invalid-metadata", `\`${other}\` is no option of the codec`, {
+    hint: `It has ${names.join(", ")}.`,
+  });
+}

@@ -1,0 +1,94 @@
+import type { Buffers } from "../../util/buffers.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ChunkData } from "../chunk-data.ts";
+import type { ArrayToArrayCodec } from "../codec.ts";
+import {
+  type BigArray,
+  isBig,
+  type NumberArray,
+  readNumbers,
+  writeNumbers,
+} from "../numbers/number-array.ts";
+import { dataTypeOf, type NumberType } from "../numbers/number-type.ts";
+
+/** One number of an array to one of another; integers of 64 bits are bigints. */
+type Compute = (value: number | bigint) => number | bigint;
+
+/** A codec that computes each number of an array from one of another. */
+export interface ValueCoding {
+  readonly name: string;
+  /** Type of the numbers before encoding. */
+  readonly decoded: NumberType;
+  /** Type of the numbers behind it. */
+  readonly stored: NumberType;
+  readonly encode: Compute;
+  readonly decode: Compute;
+}
+
+/**
+ * The array -> array codec that computes values. Where both types have the same size it works in place.
+ *
+ * @throws (the codec's `encodedSpec`) `invalid-metadata` for a fill value that is not the same after both ways.
+ */
+export function valueCodec({ name, decoded, stored, encode, decode }: ValueCoding): ArrayToArrayCodec {
+  return {
+    kind: "array-to-array",
+    name,
+    encodedSpec: (spec) => ({
+      ...spec,
+      dataType: dataTypeOf(stored),
+      fillValue: spec.fillValue && encodedFill(spec.fillValue),
+    }),
+    encode: (data, buffers) => convert(data, decoded, stored, encode, buffers),
+    decode: (data, buffers) => convert(data, stored, decoded, decode, buffers),
+  };
+
+  function encodedFill(fill: Uint8Array): Uint8Array {
+    const [value] = readNumbers(fill, decoded);
+    const bytes = new Uint8Array(stored.size);
+    try {
+      if (value !== undefined) {
+        put(bytes, stored, encode(value));
+        const again = new Uint8Array(decoded.size);
+        put(again, decoded, decode(readNumbers(bytes, stored)[0] ?? 0));
+        const [back] = readNumbers(again, decoded);
+        if (back === value || (Number.isNaN(value) && Number.isNaN(back))) return bytes;
+      }
+    } catch (cause) {
+      throw new ZarrflowError("invalid-metadata", "the fill value cannot be encoded", { value }, { cause });
+    }
+    throw new ZarrflowError("invalid-metadata", "the fill value is another one after both ways", { value });
+  }
+}
+
+function put(bytes: Uint8Array, type: NumberType, value: number | bigint): void {
+  writeNumbers(bytes, type, 1, (numbers) => {
+    numbers[0] = value;
+  });
+}
+
+function convert(
+  data: ChunkData,
+  from: NumberType,
+  to: NumberType,
+  compute: Compute,
+  buffers: Buffers,
+): ChunkData {
+  if (data.kind !== "fixed") throw new ZarrflowError("codec-error", "the codec needs numbers");
+  const items = data.bytes.length / from.size;
+  const isInPlace = from.size === to.size;
+  const bytes = isInPlace ? data.bytes : buffers.take(items * to.size);
+  try {
+    writeNumbers(bytes, to, items, (numbers) => computeAll(readNumbers(data.bytes, from), numbers, compute));
+  } catch (error) {
+    if (!isInPlace) buffers.give(bytes);
+    throw error;
+  }
+  if (!isInPlace) buffers.give(data.bytes);
+  return { ...data, bytes, itemSize: to.size };
+}
+
+function computeAll(from: NumberArray | BigArray, to: NumberArray | BigArray, compute: Compute): void {
+  if (isBig(to)) for (let i = 0; i < to.length; i++) to[i] = compute(from[i] as number | bigint) as bigint;
+  else for (let i = 0; i < to.length; i++) to[i] = compute(from[i] as number | bigint) as number;
+}

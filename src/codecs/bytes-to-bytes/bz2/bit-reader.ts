@@ -1,0 +1,51 @@
+import { corrupt } from "../../failures.ts";
+
+/**
+ * Reads bits, the highest of each byte first. Behind the end of the source there are zeros without end, until
+ * `expectWhole` is asked.
+ */
+export class BitReader {
+  readonly source: Uint8Array;
+  /** The byte that is taken next. */
+  position: number;
+  /** Bytes that were taken; the lowest `count` bits of them are not read yet. */
+  held = 0;
+  count = 0;
+
+  constructor(source: Uint8Array, position = 0) {
+    this.source = source;
+    this.position = position;
+  }
+
+  /** The next `size` bits as a number; `size` is at most 24. */
+  read(size: number): number {
+    while (this.count < size) {
+      const byte = this.position < this.source.length ? (this.source[this.position] as number) : 0;
+      this.held = (this.held << 8) | byte;
+      this.position++;
+      this.count += 8;
+    }
+    this.count -= size;
+    return (this.held >>> this.count) & ((1 << size) - 1);
+  }
+
+  readUint32(): number {
+    const high = this.read(16);
+    return ((high << 16) | this.read(16)) >>> 0;
+  }
+
+  /** Skips to the next whole byte. */
+  align(): void {
+    this.count -= this.count % 8;
+  }
+
+  /** Whole bytes that are not read yet. */
+  get left(): number {
+    return this.source.length - this.position + Math.floor(this.count / 8);
+  }
+
+  /** @throws `corrupt-chunk` when bits from behind the end have been read. */
+  expectWhole(): void {
+    if (this.left < 0) throw corrupt("the bzip2 stream is cut");
+  }
+}

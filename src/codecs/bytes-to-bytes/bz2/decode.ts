@@ -1,0 +1,149 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { corrupt, overrun } from "../../failures.ts";
+import { BitReader } from "./bit-reader.ts";
+import { blockCrc, streamCrc } from "./block-crc.ts";
+import { BLOCK_MAGIC, BLOCK_UNIT, END_MAGIC, RUN_START, STREAM_MAGIC } from "./format.ts";
+import { HuffmanTables } from "./huffman-tables.ts";
+import { readBlock } from "./read-block.ts";
+
+/**
+ * Decodes all bzip2 streams of `source`, one after the other, into `target`.
+ *
+ * @returns the bytes written.
+ * @throws `corrupt-chunk` when a stream is cut or broken, a checksum differs, other bytes follow, or `target` is too
+ *   small; `codec-error` for the randomised blocks of bzip2 before 0.9.5.
+ */
+export function decodeBz2(source: Uint8Array, target: Uint8Array): number {
+  if (source.length === 0) throw corrupt("no bzip2 stream at all", { found: 0 });
+  const decoder = new Decoder(source, target);
+  while (decoder.decodeStream());
+  return decoder.written;
+}
+
+class Decoder {
+  readonly #bits: BitReader;
+  readonly #target: Uint8Array;
+  readonly #tables = new HuffmanTables();
+  #column = new Int32Array(0);
+  written = 0;
+
+  constructor(source: Uint8Array, target: Uint8Array) {
+    this.#bits = new BitReader(source);
+    this.#target = target;
+  }
+
+  /** @returns whether another stream follows. */
+  decodeStream(): boolean {
+    const bits = this.#bits;
+    const blockSize = BLOCK_UNIT * this.#readLevel();
+    let crc = 0;
+    for (;;) {
+      const [high, low] = [bits.read(24), bits.read(24)];
+      bits.expectWhole();
+      if (high === END_MAGIC[0] && low === END_MAGIC[1]) break;
+      if (high !== BLOCK_MAGIC[0] || low !== BLOCK_MAGIC[1]) throw corrupt("a bzip2 block has no beginning");
+      crc = streamCrc(crc, this.#decodeBlock(blockSize));
+    }
+    const stated = bits.readUint32();
+    bits.expectWhole();
+    if (stated !== crc)
+      throw corrupt("the checksum of a bzip2 stream differs", { expected: stated, found: crc });
+    bits.align();
+    return bits.left > 0;
+  }
+
+  #readLevel(): number {
+    const isFirst = this.#bits.position === 0;
+    if (STREAM_MAGIC.some((byte) => this.#bits.read(8) !== byte)) {
+      throw corrupt(isFirst ? "not bzip2 data" : "bytes follow the last bzip2 stream");
+    }
+    const level = this.#bits.read(8) - 0x30;
+    if (level < 1 || level > 9) throw corrupt("a bzip2 stream states no level from 1 to 9");
+    return level;
+  }
+
+  /** @returns the block's checksum. */
+  #decodeBlock(blockSize: number): number {
+    const stated = this.#bits.readUint32();
+    if (this.#bits.read(1) === 1) {
+      throw new ZarrflowError("codec-error", "the block is randomised, as bzip2 before 0.9.5 wrote it", {
+        hint: "Decode it with `bzip2 -d` and write it anew.",
+      });
+    }
+    const origin = this.#bits.read(24);
+    const limit = this.#target.length;
+    const columnSize = Math.min(blockSize, columnLimit(limit - this.written));
+    if (this.#column.length < columnSize) this.#column = new Int32Array(columnSize);
+    const column = this.#column.subarray(0, columnSize);
+    const size = readBlock(this.#bits, this.#tables, column);
+    if (size > columnSize) {
+      throw columnSize < blockSize ? overrun(limit) : corrupt("a bzip2 block is larger than its level");
+    }
+    if (origin >= size) throw corrupt("the origin of a bzip2 block lies outside of it");
+
+    const start = this.written;
+    this.written = unwind(column.subarray(0, size), origin, this.#target, start);
+    const crc = blockCrc(this.#target, start, this.written);
+    if (crc !== stated)
+      throw corrupt("the checksum of a bzip2 block differs", { expected: stated, found: crc });
+    return crc;
+  }
+}
+
+/** The largest block that can decode to no more than `size` bytes: five bytes may stand for a run of four. */
+export function columnLimit(size: number): number {
+  return size + Math.ceil(size / RUN_START);
+}
+
+/**
+ * Turns the last column of a block's sorted rotations into its bytes, and runs into what they stand for.
+ *
+ * @param column becomes a chain: above each byte, the place of the one that follows.
+ * @returns where the bytes end in `target`.
+ */
+function unwind(column: Int32Array, origin: number, target: Uint8Array, start: number): number {
+  link(column);
+  let t = start;
+  let previous = -1;
+  let run = 0;
+  let place = (column[origin] as number) >>> 8;
+  for (let left = column.length; left > 0; left--) {
+    const entry = column[place] as number;
+    const byte = entry & 0xff;
+    place = entry >>> 8;
+    if (run === RUN_START) {
+      if (byte > target.length - t) throw overrun(target.length);
+      target.fill(previous, t, t + byte);
+      t += byte;
+      run = 0;
+      continue;
+    }
+    if (t === target.length) throw overrun(target.length);
+    run = byte === previous && run > 0 ? run + 1 : 1;
+    previous = byte;
+    target[t++] = byte;
+  }
+  if (run === RUN_START) throw corrupt("a run of a bzip2 block is cut");
+  return t;
+}
+
+/** The n-th of a byte in the first column is the n-th of it in the last one: the row that is rotated by one. */
+function link(column: Int32Array): void {
+  const places = new Int32Array(256);
+  for (let i = 0; i < column.length; i++) {
+    const byte = column[i] as number;
+    places[byte] = (places[byte] as number) + 1;
+  }
+  let sum = 0;
+  for (let byte = 0; byte < 256; byte++) {
+    const count = places[byte] as number;
+    places[byte] = sum;
+    sum += count;
+  }
+  for (let i = 0; i < column.length; i++) {
+    const byte = (column[i] as number) & 0xff;
+    const place = places[byte] as number;
+    places[byte] = place + 1;
+    column[place] = (column[place] as number) | (i << 8);
+  }
+}

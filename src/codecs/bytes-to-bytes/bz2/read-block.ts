@@ -1,0 +1,159 @@
+import { corrupt } from "../../failures.ts";
+import type { BitReader } from "./bit-reader.ts";
+import { GROUP_SIZE, MAX_ALPHABET, MAX_CODE_LENGTH, MAX_TABLES, RUN_B } from "./format.ts";
+import { type HuffmanTables, LENGTHS, LOOKUP_BITS, lengthOf, SYMBOL_MASK } from "./huffman-tables.ts";
+
+/** Groups that the largest block can have; what writers state beyond is padding. */
+const MAX_SELECTORS = 18_002;
+
+/**
+ * Reads the body of a block behind its origin: tables, then symbols, which are turned back into bytes.
+ *
+ * @param column where the bytes are put: the last column of the sorted rotations.
+ * @returns the bytes of the block; if it is larger than `column`, some number that is, too.
+ * @throws `corrupt-chunk`
+ */
+export function readBlock(bits: BitReader, tables: HuffmanTables, column: Int32Array): number {
+  const list = readList(bits);
+  const alphabetSize = list.length + 2;
+  const tableCount = bits.read(3);
+  if (tableCount < 2 || tableCount > MAX_TABLES) throw corrupt("a bzip2 block has no or too many tables");
+  const selectors = readSelectors(bits, tableCount);
+  readTables(bits, tables, tableCount, alphabetSize);
+  return readSymbols(bits, tables, selectors, list, column);
+}
+
+/** The bytes in use, in order: the list that is moved to front. Sixteen bits say which sixteenths have any. */
+function readList(bits: BitReader): Uint8Array {
+  const list: number[] = [];
+  const parts = bits.read(16);
+  for (let part = 0; part < 16; part++) {
+    if (((parts << part) & 0x8000) === 0) continue;
+    const used = bits.read(16);
+    for (let i = 0; i < 16; i++) if ((used << i) & 0x8000) list.push(16 * part + i);
+  }
+  if (list.length === 0) throw corrupt("a bzip2 block uses no bytes");
+  return Uint8Array.from(list);
+}
+
+/** The table of each group, stored as its place in a list that is moved to front, in unary. */
+function readSelectors(bits: BitReader, tableCount: number): Uint8Array {
+  const count = bits.read(15);
+  if (count === 0) throw corrupt("a bzip2 block has no groups");
+  const selectors = new Uint8Array(Math.min(count, MAX_SELECTORS));
+  const list = Uint8Array.from({ length: tableCount }, (_, table) => table);
+  for (let i = 0; i < count; i++) {
+    let place = 0;
+    while (bits.read(1) === 1) {
+      if (++place === tableCount) throw corrupt("a bzip2 group has a table that is not there");
+    }
+    const table = list[place] as number;
+    list.copyWithin(1, 0, place);
+    list[0] = table;
+    if (i < selectors.length) selectors[i] = table;
+    bits.expectWhole();
+  }
+  return selectors;
+}
+
+/** Code lengths, each as the difference to the one before it. */
+function readTables(bits: BitReader, tables: HuffmanTables, count: number, alphabetSize: number): void {
+  const lengths = new Uint8Array(alphabetSize);
+  for (let table = 0; table < count; table++) {
+    let length = bits.read(5);
+    for (let symbol = 0; symbol < alphabetSize; symbol++) {
+      for (;;) {
+        if (length < 1 || length > MAX_CODE_LENGTH) throw corrupt("a bzip2 code is too long or empty");
+        if (bits.read(1) === 0) break;
+        length += bits.read(1) === 0 ? 1 : -1;
+      }
+      lengths[symbol] = length;
+    }
+    bits.expectWhole();
+    tables.set(table, lengths);
+  }
+}
+
+/** The symbols up to the block's end, as bytes. @returns as `readBlock`. */
+function readSymbols(
+  bits: BitReader,
+  { lookup, limits, offsets, symbols }: HuffmanTables,
+  selectors: Uint8Array,
+  list: Uint8Array,
+  column: Int32Array,
+): number {
+  const { source } = bits;
+  const end = list.length + 1;
+  let { position, held, count } = bits;
+  let size = 0;
+  let zeros = 0;
+  let digit = 1;
+  let symbol = 0;
+
+  groups: for (const table of selectors) {
+    for (let i = 0; i < GROUP_SIZE; i++) {
+      while (count < MAX_CODE_LENGTH) {
+        held = (held << 8) | (position < source.length ? (source[position] as number) : 0);
+        position++;
+        count += 8;
+      }
+      const next = (held >>> (count - LOOKUP_BITS)) & ((1 << LOOKUP_BITS) - 1);
+      const entry = lookup[(table << LOOKUP_BITS) | next] as number;
+      symbol = entry & SYMBOL_MASK;
+      if (entry !== 0) {
+        count -= lengthOf(entry);
+      } else {
+        let length = LOOKUP_BITS + 1;
+        let code = 0;
+        for (; length <= MAX_CODE_LENGTH; length++) {
+          code = (held >>> (count - length)) & ((1 << length) - 1);
+          if (code < (limits[table * LENGTHS + length] as number)) break;
+        }
+        if (length > MAX_CODE_LENGTH) break groups;
+        symbol = symbols[code + (offsets[table * LENGTHS + length] as number)] as number;
+        count -= length;
+      }
+
+      if (symbol <= RUN_B) {
+        zeros += digit << symbol;
+        digit <<= 1;
+        if (zeros > column.length) break groups;
+        continue;
+      }
+      if (zeros > 0) {
+        column.fill(list[0] as number, size, size + zeros);
+        size += zeros;
+        zeros = 0;
+        if (size > column.length) break groups;
+        digit = 1;
+      }
+      if (symbol === end) break groups;
+      if (size < column.length) column[size] = moveToFront(list, symbol - 1);
+      if (++size > column.length) break groups;
+    }
+  }
+
+  bits.position = position;
+  bits.held = held;
+  bits.count = count;
+  bits.expectWhole();
+  if (symbol !== end && size + zeros <= column.length) {
+    throw corrupt("a bzip2 block has no end, or a code that its table has not");
+  }
+  return size + zeros;
+}
+
+/** Below this many places a loop is faster than a call. */
+const SHORT_MOVE = 24;
+
+function moveToFront(list: Uint8Array, place: number): number {
+  const byte = list[place] as number;
+  if (place < SHORT_MOVE) for (let i = place; i > 0; i--) list[i] = list[i - 1] as number;
+  else list.copyWithin(1, 0, place);
+  list[0] = byte;
+  return byte;
+}
+
+/** Bytes that reading a block takes beside its column. */
+export const TABLES_SIZE =
+  MAX_TABLES * (2 * (1 << LOOKUP_BITS) + 8 * LENGTHS + 2 * MAX_ALPHABET) + MAX_SELECTORS;

@@ -1,0 +1,41 @@
+/** By how many zero bytes follow, from 0 to 3, and byte: the CRC of the byte and these; low half, then high half. */
+const low = new Int32Array(4 * 256);
+const high = new Int32Array(4 * 256);
+for (let slot = 0; slot < low.length; slot++) {
+  let l = slot < 256 ? slot : (low[slot - 256] as number);
+  let h = slot < 256 ? 0 : (high[slot - 256] as number);
+  for (let bit = 0; bit < 8; bit++) {
+    const isOdd = (l & 1) === 1;
+    l = (l >>> 1) | (h << 31);
+    h >>>= 1;
+    if (isOdd) [l, h] = [l ^ 0xd787_0f42, h ^ 0xc96c_5795];
+  }
+  low[slot] = l;
+  high[slot] = h;
+}
+
+/** CRC-64 as xz has it (ECMA-182, reflected), four bytes a step: eight bytes, little-endian. */
+export function crc64(bytes: Uint8Array): Uint8Array {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let l = -1;
+  let h = -1;
+  let i = 0;
+  for (const end = bytes.length - 3; i < end; i += 4) {
+    const word = l ^ words.getInt32(i, true);
+    const a = 768 | (word & 0xff);
+    const b = 512 | ((word >>> 8) & 0xff);
+    const c = 256 | ((word >>> 16) & 0xff);
+    const d = word >>> 24;
+    l = h ^ (low[a] as number) ^ (low[b] as number) ^ (low[c] as number) ^ (low[d] as number);
+    h = (high[a] as number) ^ (high[b] as number) ^ (high[c] as number) ^ (high[d] as number);
+  }
+  for (; i < bytes.length; i++) {
+    const slot = (l ^ (bytes[i] as number)) & 0xff;
+    l = ((l >>> 8) | (h << 24)) ^ (low[slot] as number);
+    h = (h >>> 8) ^ (high[slot] as number);
+  }
+  const sum = new DataView(new ArrayBuffer(8));
+  sum.setInt32(0, ~l, true);
+  sum.setInt32(4, ~h, true);
+  return new Uint8Array(sum.buffer);
+}

@@ -1,0 +1,53 @@
+import { corrupt, overrun } from "../../failures.ts";
+import { wordsOf } from "../../kernels/words.ts";
+import { LzmaDecoder } from "./lzma-decoder.ts";
+import { type LzmaProperties, propertiesOf } from "./model.ts";
+import type { Progress } from "./progress.ts";
+import { RangeDecoder } from "./range-decoder.ts";
+
+/** Properties, dictionary size, decoded size. */
+export const ALONE_HEADER_SIZE = 13;
+const UNKNOWN = 0xffff_ffff;
+
+/** Decodes one `.lzma` ("alone") stream. @throws `corrupt-chunk`, `codec-error` */
+export function decodeAlone(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
+  if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are cut");
+  const words = wordsOf(source);
+  const properties = propertiesOf(words.getUint8(read));
+  const low = words.getUint32(read + 5, true);
+  const high = words.getUint32(read + 9, true);
+  const size = low === UNKNOWN && high === UNKNOWN ? undefined : high * 2 ** 32 + low;
+  return decodeLzma1(source, target, { read: read + ALONE_HEADER_SIZE, written }, properties, size);
+}
+
+/**
+ * Decodes one LZMA stream, of `size` bytes or up to its end marker.
+ *
+ * @throws `corrupt-chunk`
+ */
+export function decodeLzma1(
+  source: Uint8Array,
+  target: Uint8Array,
+  { read, written }: Progress,
+  properties: LzmaProperties,
+  size?: number,
+): Progress {
+  const room = target.length - written;
+  if (size !== undefined && size > room) throw overrun(target.length);
+  const tooLong = () =>
+    size === undefined ? overrun(target.length) : corrupt("the LZMA data are longer than they state");
+
+  const range = new RangeDecoder(source, read, source.length);
+  const decoder = new LzmaDecoder(target);
+  decoder.dictionaryStart = written;
+  decoder.reset(properties);
+  const end = decoder.decode(range, written, written + (size ?? room), tooLong);
+  if (size !== undefined && end - written < size) {
+    throw corrupt("the LZMA data are shorter than they state", { expected: size, found: end - written });
+  }
+  // An end marker may follow a stated size, too.
+  const mayEnd = decoder.hasEnded || (size !== undefined && range.isFinished);
+  if (!mayEnd && !decoder.takeEnd(range, end)) throw tooLong();
+  if (!range.isFinished) throw corrupt("the LZMA data do not end where they should");
+  return { read: range.position, written: end };
+}

@@ -1,0 +1,160 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { corrupt } from "../../failures.ts";
+import { decodeDelta } from "./delta-filter.ts";
+import { DELTA, LZMA2, refuseBranchFilter } from "./filters.ts";
+import { decodeLzma2 } from "./lzma2.ts";
+import type { Progress } from "./progress.ts";
+import { type XzCheck, xzCheck } from "./xz-checks.ts";
+import {
+  type BlockSizes,
+  CRC_SIZE,
+  crcOf,
+  FILTER_COUNT,
+  FOOTER_MAGIC,
+  HAS_DECODED_SIZE,
+  HAS_ENCODED_SIZE,
+  HEADER_MAGIC,
+  hasMagic,
+  INDEX_INDICATOR,
+  MAX_DICTIONARY_CODE,
+  RESERVED_FLAGS,
+} from "./xz-format.ts";
+import { XzReader } from "./xz-reader.ts";
+
+/** Bytes of the flags of a stream. */
+const FLAGS_SIZE = 2;
+
+/**
+ * Decodes one .xz stream and the zeros behind it: its blocks, whose checks are held, its index and its footer.
+ *
+ * @throws `corrupt-chunk`; `codec-error`, `unsupported-codec` for checks and filters that are not known.
+ * @see the .xz file format, version 1.2
+ */
+export function decodeXz(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
+  const reader = new XzReader(source, read);
+  const flags = readStreamHeader(reader, read === 0);
+  const check = xzCheck(flags);
+  const blocks: BlockSizes[] = [];
+  let t = written;
+  while (reader.source[reader.position] !== INDEX_INDICATOR) {
+    const sizes = decodeBlock(reader, target, t, check);
+    blocks.push(sizes);
+    t += sizes.decoded;
+  }
+  const indexSize = readIndex(reader, blocks);
+  readFooter(reader, flags, indexSize);
+  while (reader.position < source.length && source[reader.position] === 0) reader.zeros(4);
+  return { read: reader.position, written: t };
+}
+
+/** @returns the number of the check. */
+function readStreamHeader(reader: XzReader, isFirst: boolean): number {
+  const start = reader.take(HEADER_MAGIC.length);
+  if (!hasMagic(reader.source, start, HEADER_MAGIC)) {
+    throw corrupt(isFirst ? "not xz data" : "bytes follow the last xz stream");
+  }
+  reader.expectCrc(reader.position, reader.position + FLAGS_SIZE);
+  const flags = readStreamFlags(reader);
+  reader.take(CRC_SIZE);
+  return flags;
+}
+
+function readStreamFlags(reader: XzReader): number {
+  const reserved = reader.byte();
+  const flags = reader.byte();
+  if (reserved === 0 && flags < 16) return flags;
+  throw unknown("the kind of an xz stream", flags);
+}
+
+interface BlockHeader {
+  readonly encodedSize: number | undefined;
+  readonly decodedSize: number | undefined;
+  readonly deltas: readonly number[];
+}
+
+function decodeBlock(reader: XzReader, target: Uint8Array, written: number, check: XzCheck): BlockSizes {
+  const start = reader.position;
+  const { encodedSize, decodedSize, deltas } = readBlockHeader(reader);
+  const dataStart = reader.position;
+  const { read, written: end } = decodeLzma2(reader.source, target, { read: dataStart, written });
+  reader.position = read;
+  const decoded = end - written;
+  expectSize("encoded size of an xz block", encodedSize, read - dataStart);
+  expectSize("decoded size of an xz block", decodedSize, decoded);
+  reader.padding(dataStart);
+
+  const bytes = target.subarray(written, end);
+  for (const distance of deltas.toReversed()) decodeDelta(bytes, distance);
+  const stated = reader.take(check.size);
+  const sum = check.of(bytes);
+  if (sum.some((byte, i) => reader.source[stated + i] !== byte)) {
+    throw corrupt(`the ${check.name} of an xz block differs`);
+  }
+  return { unpadded: read - start + check.size, decoded };
+}
+
+function readBlockHeader(reader: XzReader): BlockHeader {
+  const start = reader.position;
+  const end = start + 4 * reader.byte();
+  reader.expectCrc(start, end);
+  const flags = reader.byte();
+  if (flags & RESERVED_FLAGS) throw unknown("the kind of an xz block", flags);
+  const encodedSize = flags & HAS_ENCODED_SIZE ? reader.number() : undefined;
+  const decodedSize = flags & HAS_DECODED_SIZE ? reader.number() : undefined;
+  const deltas: number[] = [];
+  for (let left = flags & FILTER_COUNT; left >= 0; left--) {
+    const delta = readFilter(reader, left === 0);
+    if (delta !== undefined) deltas.push(delta);
+  }
+  if (reader.position > end) throw corrupt("the header of an xz block is longer than it states");
+  reader.zeros(end - reader.position);
+  reader.take(CRC_SIZE);
+  return { encodedSize, decodedSize, deltas };
+}
+
+/** A delta filter, or LZMA2 in the last place. @returns the distance of the former. */
+function readFilter(reader: XzReader, isLast: boolean): number | undefined {
+  const id = reader.number();
+  const size = reader.number();
+  const properties = reader.take(size);
+  const first = reader.source[properties] ?? 0;
+  if (id === DELTA && size === 1 && !isLast) return first + 1;
+  if (id === LZMA2 && size === 1 && isLast && first <= MAX_DICTIONARY_CODE) return undefined;
+  refuseBranchFilter(id);
+  throw unknown("a filter of an xz block", id);
+}
+
+/** @returns the bytes of the index. */
+function readIndex(reader: XzReader, blocks: readonly BlockSizes[]): number {
+  const start = reader.take(1);
+  expectSize("number of blocks in an xz index", reader.number(), blocks.length);
+  for (const { unpadded, decoded } of blocks) {
+    expectSize("encoded size in an xz index", reader.number(), unpadded);
+    expectSize("decoded size in an xz index", reader.number(), decoded);
+  }
+  reader.padding(start);
+  reader.expectCrc(start, reader.position);
+  reader.take(CRC_SIZE);
+  return reader.position - start;
+}
+
+function readFooter(reader: XzReader, flags: number, indexSize: number): void {
+  const stated = reader.uint32();
+  const start = reader.position;
+  expectSize("index size in an xz footer", (reader.uint32() + 1) * 4, indexSize);
+  const hasSameFlags = readStreamFlags(reader) === flags;
+  const found = crcOf(reader.source, start, reader.position);
+  if (stated !== found) throw corrupt("the checksum of an xz footer differs", { expected: stated, found });
+  const magic = reader.take(FOOTER_MAGIC.length);
+  if (hasSameFlags && hasMagic(reader.source, magic, FOOTER_MAGIC)) return;
+  throw corrupt("the footer of an xz stream is none, or of another stream");
+}
+
+function unknown(what: string, found: number): ZarrflowError {
+  return new ZarrflowError("codec-error", `${what} is not known`, { found });
+}
+
+function expectSize(what: string, stated: number | undefined, found: number): void {
+  if (stated === undefined || stated === found) return;
+  throw corrupt(`the ${what} differs`, { expected: stated, found });
+}

@@ -1,0 +1,19 @@
+import type { ChunkData } from "./chunk-data.ts";
+
+/** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
+export function isFilled(data: ChunkData, item: Uint8Array): boolean {
+  const { bytes } = data;
+  if (data.kind === "fixed") {
+    const { length } = item;
+    if (bytes.length === 0) return true;
+    for (let i = 0; i < length; i++) if (bytes[i] !== item[i]) return false;
+    for (let i = length; i < bytes.length; i++) if (bytes[i] !== bytes[i - length]) return false;
+    return true;
+  }
+  for (let i = 0; i + 1 < data.offsets.length; i++) {
+    const start = data.offsets[i] ?? 0;
+    if ((data.offsets[i + 1] ?? 0) - start !== item.length) return false;
+    for (let b = 0; b < item.length; b++) if (bytes[start + b] !== item[b]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,105 @@
+import { copyLiterals, copyMatch, nextUnit } from "./copy";
+
+/** Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes at most 65,535 back. */
+
+const MIN_MATCH: usize = 4;
+/** A token and a distance. */
+const FIXED_BYTES: usize = 3;
+/** Within these of the ends copies of 16 bytes are looked at one by one. */
+const LAST_SOURCE: usize = 32;
+const LAST_TARGET: usize = 64;
+
+/** Decodes a block. Returns the bytes written, or -1 where it is broken or would give more than the target holds. */
+export function lz4Decode(source: usize, sourceEnd: usize, target: usize, targetEnd: usize): i32 {
+  let s = source;
+  let t = target;
+  if (sourceEnd - source > LAST_SOURCE && targetEnd - target > LAST_TARGET) {
+    const swiftSource = sourceEnd - LAST_SOURCE + FIXED_BYTES;
+    const swiftTarget = targetEnd - LAST_TARGET;
+    while (t < swiftTarget) {
+      // The place of the next token is what every sequence waits for: one addition behind the load of this one.
+      let next = s + FIXED_BYTES;
+      if (next >= swiftSource) break;
+      const token = <usize>load<u8>(s);
+      v128.store(t, v128.load(s, 1));
+      let literals = token >> 4;
+      if (literals < 15) next += literals;
+      else {
+        let at = s + 1;
+        let more: usize;
+        do {
+          if (at >= sourceEnd) return -1;
+          more = <usize>load<u8>(at++);
+          literals += more;
+        } while (more == 255);
+        if (literals > sourceEnd - at || literals > targetEnd - t) return -1;
+        copyLiterals(t, at, literals);
+        at += literals;
+        if (at >= sourceEnd) return <i32>(t + literals - target);
+        next = at + 2;
+      }
+      t += literals;
+      const distance = <usize>load<u16>(next - 2);
+      s = next;
+      if (distance - 1 >= t - target) return -1;
+      let length = (token & 15) + MIN_MATCH;
+      if (length <= 16) v128.store(t, nextUnit(t, distance));
+      else {
+        if (length == 15 + MIN_MATCH) {
+          let more: usize;
+          do {
+            if (s >= sourceEnd) return -1;
+            more = <usize>load<u8>(s++);
+            length += more;
+          } while (more == 255);
+        }
+        if (s > sourceEnd || t + length > targetEnd) return -1;
+        copyMatch(t, distance, length);
+      }
+      t += length;
+    }
+  }
+  return decodeRest(s, sourceEnd, target, t, targetEnd);
+}
+
+/** The sequences from `s` on, each copy looked at. */
+function decodeRest(s: usize, sourceEnd: usize, target: usize, t: usize, targetEnd: usize): i32 {
+  // A short match behind long literals was not held against the end.
+  if (t > targetEnd) return -1;
+  while (s < sourceEnd) {
+    const token = <usize>load<u8>(s++);
+    let literals = token >> 4;
+    if (literals < 15) {
+      // No check before the copy: both ends have room for 16 bytes more. Where it went too far shows below.
+      v128.store(t, v128.load(s));
+    } else {
+      let more: usize;
+      do {
+        if (s >= sourceEnd) return -1;
+        more = <usize>load<u8>(s++);
+        literals += more;
+      } while (more == 255);
+      if (literals > sourceEnd - s || literals > targetEnd - t) return -1;
+      copyLiterals(t, s, literals);
+    }
+    s += literals;
+    t += literals;
+    if (s >= sourceEnd) return s == sourceEnd && t <= targetEnd ? <i32>(t - target) : -1;
+
+    const distance = <usize>load<u16>(s);
+    s += 2;
+    let length = (token & 15) + MIN_MATCH;
+    if (length == 15 + MIN_MATCH) {
+      let more: usize;
+      do {
+        if (s >= sourceEnd) return -1;
+        more = <usize>load<u8>(s++);
+        length += more;
+      } while (more == 255);
+    }
+    if (s > sourceEnd || distance - 1 >= t - target || t + length > targetEnd) return -1;
+    copyMatch(t, distance, length);
+    t += length;
+  }
+  return -1;
+}

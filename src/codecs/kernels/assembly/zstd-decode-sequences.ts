@@ -1,0 +1,195 @@
+import { bitCount, nextBits, top } from "./bits";
+import { copyLiterals, copyMatch } from "./copy";
+import { LITERAL_STATES, literalLog, MATCH_STATES, matchLog, OFFSET_STATES, offsetLog } from "./zstd-states";
+
+/** Sequences of one block: decoded so many at a time, and then carried out. */
+
+const BATCH: u32 = 512;
+/** Literal length, match length, offset or which recent one: u32 each, and as many unused. */
+const SEQUENCES = memory.data(16 * 512, 16);
+/** Bits of one sequence that a word yields, of which the lowest four serve only to read states times 16. */
+const WORD_BITS: u64 = 52;
+
+/** The last three offsets. */
+let recent1: u32 = 1;
+let recent2: u32 = 4;
+let recent3: u32 = 8;
+
+/** Sets the last offsets as they are where a frame begins. */
+export function forgetOffsets(): void {
+  recent1 = 1;
+  recent2 = 4;
+  recent3 = 8;
+}
+
+/**
+ * Decodes and carries out `count` sequences, whose literals are `literal` to `literalsEnd`. Returns the place behind what
+ * they give, or 0.
+ */
+export function decodeSequences(
+  source: usize,
+  sourceEnd: usize,
+  count: u32,
+  literal: usize,
+  literalsEnd: usize,
+  t: usize,
+  target: usize,
+  targetEnd: usize,
+): usize {
+  let left = bitCount(source, sourceEnd);
+  if (left < <i32>(literalLog + offsetLog + matchLog)) return 0;
+  const first = nextBits(source, left);
+  let literalState = <usize>top(first, literalLog) << 4;
+  let offsetState = <usize>top(first << literalLog, offsetLog) << 4;
+  let matchState = <usize>top(first << (<u64>literalLog + offsetLog), matchLog) << 4;
+  left -= literalLog + offsetLog + matchLog;
+
+  let offset1 = recent1;
+  let offset2 = recent2;
+  let offset3 = recent3;
+  // What is next lies below bit `bit + 4` of the word at `place`.
+  let place = source + (left >> 3) - 7;
+  let bit = (<u64>(left & 7) | 56) - 4;
+
+  while (count > 0) {
+    // The last sequence makes a batch of its own, as no states are stored behind it.
+    const batch = count == 1 ? 1 : min(count - 1, BATCH);
+    count -= batch;
+    const stateBits = bitsOfStates(literalState, matchState, offsetState);
+    let sequence = SEQUENCES;
+    const batchEnd = SEQUENCES + (<usize>batch << 4);
+    let allLiterals: usize = 0;
+    let allMatches: usize = 0;
+    while (sequence < batchEnd) {
+      // The states wait for little, the values for what they like; stores keep the compiler from moving loads ahead.
+      for (; sequence < batchEnd; sequence += 16) {
+        const all =
+          <u64>load<u8>(literalState, LITERAL_STATES + 14) +
+          <u64>load<u8>(matchState, MATCH_STATES + 14) +
+          <u64>load<u8>(offsetState, OFFSET_STATES + 14);
+        if (all > WORD_BITS) break;
+        const word = load<u64>(place);
+        const end = bit - all;
+        const offsetBit = bit - <u64>load<u8>(offsetState, OFFSET_STATES + 12);
+        const offset =
+          load<u32>(offsetState, OFFSET_STATES) + (<u32>(word >> offsetBit) & load<u32>(offsetState, OFFSET_STATES + 4));
+        store<u32>(sequence, offset, 8);
+        const matchBit = offsetBit - <u64>load<u8>(matchState, MATCH_STATES + 12);
+        const match =
+          load<u32>(matchState, MATCH_STATES) + (<u32>(word >> matchBit) & load<u32>(matchState, MATCH_STATES + 4));
+        store<u32>(sequence, match, 4);
+        allMatches += match;
+        const literalBit = matchBit - <u64>load<u8>(literalState, LITERAL_STATES + 12);
+        const run =
+          load<u32>(literalState, LITERAL_STATES) + (<u32>(word >> literalBit) & load<u32>(literalState, LITERAL_STATES + 4));
+        store<u32>(sequence, run);
+        allLiterals += run;
+
+        let stateBit = end + <u64>load<u8>(offsetState, OFFSET_STATES + 13);
+        offsetState =
+          <usize>load<u16>(offsetState, OFFSET_STATES + 8) +
+          (<usize>(word >> end) & <usize>load<u16>(offsetState, OFFSET_STATES + 10));
+        store<u32>(sequence, offsetState, 12);
+        const matchBits = <u64>load<u8>(matchState, MATCH_STATES + 13);
+        matchState =
+          <usize>load<u16>(matchState, MATCH_STATES + 8) +
+          (<usize>(word >> stateBit) & <usize>load<u16>(matchState, MATCH_STATES + 10));
+        store<u32>(sequence, matchState, 12);
+        stateBit += matchBits;
+        literalState =
+          <usize>load<u16>(literalState, LITERAL_STATES + 8) +
+          (<usize>(word >> stateBit) & <usize>load<u16>(literalState, LITERAL_STATES + 10));
+        place -= <usize>((end + 4) ^ 63) >> 3;
+        bit = ((end + 4) | 56) - 4;
+      }
+      if (sequence == batchEnd) break;
+
+      // One that takes two words.
+      let word = load<u64>(place);
+      bit -= <u64>load<u8>(offsetState, OFFSET_STATES + 12);
+      const offset = load<u32>(offsetState, OFFSET_STATES) + (<u32>(word >> bit) & load<u32>(offsetState, OFFSET_STATES + 4));
+      store<u32>(sequence, offset, 8);
+      bit = (bit & 63) - <u64>load<u8>(matchState, MATCH_STATES + 12);
+      const match = load<u32>(matchState, MATCH_STATES) + (<u32>(word >> bit) & load<u32>(matchState, MATCH_STATES + 4));
+      store<u32>(sequence, match, 4);
+      allMatches += match;
+      place -= <usize>(bit ^ 63) >> 3;
+      bit |= 56;
+      word = load<u64>(place);
+      bit -= <u64>load<u8>(literalState, LITERAL_STATES + 12);
+      const run = load<u32>(literalState, LITERAL_STATES) + (<u32>(word >> bit) & load<u32>(literalState, LITERAL_STATES + 4));
+      store<u32>(sequence, run);
+      allLiterals += run;
+
+      bit -= <u64>load<u8>(literalState, LITERAL_STATES + 13) + 4;
+      literalState =
+        <usize>load<u16>(literalState, LITERAL_STATES + 8) +
+        (<usize>(word >> bit) & <usize>load<u16>(literalState, LITERAL_STATES + 10));
+      bit -= <u64>load<u8>(matchState, MATCH_STATES + 13);
+      matchState =
+        <usize>load<u16>(matchState, MATCH_STATES + 8) +
+        (<usize>(word >> bit) & <usize>load<u16>(matchState, MATCH_STATES + 10));
+      bit -= <u64>load<u8>(offsetState, OFFSET_STATES + 13);
+      offsetState =
+        <usize>load<u16>(offsetState, OFFSET_STATES + 8) +
+        (<usize>(word >> bit) & <usize>load<u16>(offsetState, OFFSET_STATES + 10));
+      place -= <usize>((bit + 4) ^ 63) >> 3;
+      bit = ((bit + 4) | 56) - 4;
+      sequence += 16;
+    }
+    left = (<i32>(place + 7 - source) << 3) + <i32>((bit + 4) & 7);
+    if (count == 0) left += stateBits;
+    // Not looked at before: what lies in front of the stream may be read, but nothing comes of it.
+    if (left < 0 || allLiterals > literalsEnd - literal || allLiterals + allMatches > targetEnd - t) return 0;
+
+    for (sequence = SEQUENCES; sequence < batchEnd; sequence += 16) {
+      const literalSize = <usize>load<u32>(sequence);
+      const matchSize = <usize>load<u32>(sequence, 4);
+      const value = load<u32>(sequence, 8);
+      if (value > 3) {
+        offset3 = offset2;
+        offset2 = offset1;
+        offset1 = value - 3;
+      } else {
+        const which = value + <u32>(literalSize == 0);
+        if (which != 1) {
+          const again = which == 2 ? offset2 : which == 3 ? offset3 : offset1 - 1;
+          if (which != 2) offset3 = offset2;
+          offset2 = offset1;
+          offset1 = again;
+        }
+      }
+      const offset = <usize>offset1;
+      const matchStart = t + literalSize;
+      if (offset - 1 >= matchStart - target) return 0;
+      v128.store(t, v128.load(literal));
+      v128.store(t, v128.load(literal, 16), 16);
+      if (literalSize > 32) copyLiterals(t + 32, literal + 32, literalSize - 32);
+      literal += literalSize;
+      t = matchStart;
+      if (offset >= 16) {
+        v128.store(t, v128.load(t - offset));
+        if (matchSize > 16) copyMatch(t + 16, offset, matchSize - 16);
+      } else copyMatch(t, offset, matchSize);
+      t += matchSize;
+    }
+  }
+  if (left != 0) return 0;
+  recent1 = offset1;
+  recent2 = offset2;
+  recent3 = offset3;
+
+  const rest = literalsEnd - literal;
+  if (rest > targetEnd - t) return 0;
+  memory.copy(t, literal, rest);
+  return t + rest;
+}
+
+/** The bits that follow these states. */
+function bitsOfStates(literalState: usize, matchState: usize, offsetState: usize): i32 {
+  return (
+    <i32>load<u8>(literalState, LITERAL_STATES + 13) +
+    <i32>load<u8>(matchState, MATCH_STATES + 13) +
+    <i32>load<u8>(offsetState, OFFSET_STATES + 13)
+  );
+}

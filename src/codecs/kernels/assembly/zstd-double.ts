@@ -1,0 +1,112 @@
+import { matchLength } from "./copy";
+import { aboveLow, findLong, findShort, hashOf, keepLong, keepShort, PRIME, shift, spanAbove } from "./zstd-places";
+import { addSequence, keepRecent, recent1, recent2 } from "./zstd-sequences";
+
+/** Steps grow by one after so many bytes without a match. */
+const PATIENCE: usize = 256;
+
+/**
+ * Looks for matches of eight bytes first, then of as many as `prime` hashes. Arguments and result are as those of
+ * `searchFast`.
+ */
+export function searchDouble(
+  source: usize,
+  start: usize,
+  sourceEnd: usize,
+  limit: usize,
+  lowest: usize,
+  prime: u64,
+  mask: u32,
+): usize {
+  const by = shift;
+  const low = <u32>lowest + by;
+  const span = spanAbove(low);
+  let offset1 = recent1;
+  let offset2 = recent2;
+  let anchor = source;
+  let s = start;
+
+  while (s < limit) {
+    let step: usize = 1;
+    let nextStep = s + PATIENCE;
+    let next = s + 1;
+    let hash = hashOf(s, PRIME);
+    let above = aboveLow(findLong(hash), hash, low);
+    let first = s;
+    let match: usize = 0;
+    let length: usize = 0;
+    while (next <= limit) {
+      first = s;
+      const short = hashOf(s, prime);
+      const aboveShort = aboveLow(findShort(short, mask), short, low);
+      keepLong(hash, <u32>s + by);
+      keepShort(short, mask, <u32>s + by);
+      if (load<u32>(s + 1) == load<u32>(s + 1 - offset1)) break;
+      const nextHash = hashOf(next, PRIME);
+      if (above < span && load<u64>(lowest + above) == load<u64>(s)) {
+        match = lowest + above;
+        length = matchLength(s + 8, match + 8, sourceEnd) + 8;
+        if (step < 4) keepLong(nextHash, <u32>next + by);
+        break;
+      }
+      above = aboveLow(findLong(nextHash), nextHash, low);
+      if (aboveShort < span && load<u32>(lowest + aboveShort) == load<u32>(s)) {
+        match = lowest + aboveShort;
+        length = matchLength(s + 4, match + 4, sourceEnd) + 4;
+        if (step < 4) keepLong(nextHash, <u32>next + by);
+        if (above < span && load<u64>(lowest + above) == load<u64>(next)) {
+          const farther = matchLength(next + 8, lowest + above + 8, sourceEnd) + 8;
+          if (farther > length) {
+            s = next;
+            match = lowest + above;
+            length = farther;
+          }
+        }
+        break;
+      }
+      s = next;
+      if (next >= nextStep) {
+        step++;
+        nextStep += PATIENCE;
+      }
+      next += step;
+      hash = nextHash;
+    }
+    if (next > limit) break;
+
+    if (length == 0) {
+      s++;
+      length = matchLength(s + 4, s + 4 - offset1, sourceEnd) + 4;
+      addSequence(anchor, s, 1, length);
+    } else {
+      while (s > anchor && match > lowest && load<u8>(s - 1) == load<u8>(match - 1)) {
+        s--;
+        match--;
+        length++;
+      }
+      offset2 = offset1;
+      offset1 = <u32>(s - match);
+      addSequence(anchor, s, offset1 + 3, length);
+    }
+    s += length;
+    anchor = s;
+    if (s > limit) break;
+    keepLong(hashOf(first + 2, PRIME), <u32>first + 2 + by);
+    keepLong(hashOf(s - 2, PRIME), <u32>s - 2 + by);
+    keepShort(hashOf(first + 2, prime), mask, <u32>first + 2 + by);
+    keepShort(hashOf(s - 1, prime), mask, <u32>s - 1 + by);
+    while (s <= limit && load<u32>(s) == load<u32>(s - offset2)) {
+      const again = matchLength(s + 4, s + 4 - offset2, sourceEnd) + 4;
+      const other = offset1;
+      offset1 = offset2;
+      offset2 = other;
+      keepShort(hashOf(s, prime), mask, <u32>s + by);
+      keepLong(hashOf(s, PRIME), <u32>s + by);
+      addSequence(s, s, 1, again);
+      s += again;
+      anchor = s;
+    }
+  }
+  keepRecent(offset1, offset2);
+  return anchor;
+}

@@ -1,0 +1,100 @@
+import { matchLength } from "./copy";
+import { hashOf } from "./zstd-places";
+
+/**
+ * Where bytes were seen before, as rows of sixteen places by hash, the newest first from the row's head on. All tags of
+ * a row are compared at once.
+ */
+
+const ROW_BITS: u32 = 16;
+/** Of a long match only the first and the last places are kept. */
+const MOST_KEPT: usize = 384;
+const FIRST_KEPT: usize = 96;
+const LAST_KEPT: usize = 32;
+/** Places are counted on from frame to frame; once beyond this the rows are reset. */
+const MAX_PLACE: u32 = 0x4000_0000;
+const TAGS = memory.data(16 << ROW_BITS, 16);
+const PLACES = memory.data(64 << ROW_BITS, 16);
+const HEADS = memory.data(1 << ROW_BITS, 16);
+let nextPlace: u32 = 1;
+
+/** What is added to an address to make it a place. */
+let shift: u32 = 0;
+/** All addresses of the frame below are kept. */
+let kept: usize = 0;
+let prime: u64 = 0;
+let right: u32 = 0;
+let tries: u32 = 0;
+
+/** How far before `s` the match that `longestMatch` has found begins. */
+export let foundOffset: u32 = 0;
+
+/** Gives places to a frame of `size` bytes at `source`; rows are searched for `most` matches each. */
+export function startRows(source: usize, size: usize, bits: u32, framePrime: u64, most: u32): void {
+  if (nextPlace > MAX_PLACE) {
+    memory.fill(PLACES, 0, 64 << ROW_BITS);
+    nextPlace = 1;
+  }
+  shift = nextPlace - <u32>source;
+  nextPlace += <u32>size;
+  kept = source;
+  right = 32 - min(bits, ROW_BITS);
+  prime = framePrime;
+  tries = most;
+}
+
+// @ts-ignore: decorator
+@inline
+function keep(s: usize): void {
+  const hash = hashOf(s, prime);
+  const row = <usize>(hash >> right);
+  const slot = (<usize>load<u8>(row, HEADS) - 1) & 15;
+  store<u8>(row, <u8>slot, HEADS);
+  store<u8>((row << 4) + slot, <u8>(hash >> 4), TAGS);
+  store<u32>((row << 6) + (slot << 2), <u32>s + shift, PLACES);
+}
+
+/** Keeps all places before `s`. */
+function keepBefore(s: usize): void {
+  let at = kept;
+  if (s - at > MOST_KEPT) {
+    for (const end = at + FIRST_KEPT; at < end; at++) keep(at);
+    at = s - LAST_KEPT;
+  }
+  for (; at < s; at++) keep(at);
+  kept = s;
+}
+
+/** Leaves out the places before `s` that are not kept yet. */
+export function skipTo(s: usize): void {
+  kept = s;
+}
+
+/** The length of the longest match at `s` that begins at `lowest` or above, or 3 where there is none of four bytes. */
+export function longestMatch(s: usize, sourceEnd: usize, lowest: usize): usize {
+  keepBefore(s);
+  const hash = hashOf(s, prime);
+  const row = <usize>(hash >> right);
+  const head = <u32>load<u8>(row, HEADS);
+  const equal = i8x16.bitmask(i8x16.eq(v128.load(row << 4, TAGS), i8x16.splat(<i8>(hash >> 4))));
+  const low = <u32>lowest + shift;
+  let length: usize = 3;
+  let left = tries;
+  for (let found = ((equal | (equal << 16)) >> head) & 0xffff; found != 0 && left > 0; found &= found - 1) {
+    const slot = (ctz(found) + head) & 15;
+    const place = load<u32>((row << 6) + (<usize>slot << 2), PLACES);
+    // Those that follow are older still.
+    if (place < low) break;
+    left--;
+    const match = <usize>(place - shift);
+    if (load<u32>(match + length - 3) != load<u32>(s + length - 3)) continue;
+    const size = matchLength(s, match, sourceEnd);
+    if (size <= length) continue;
+    length = size;
+    foundOffset = <u32>(s - match);
+    if (s + size == sourceEnd) break;
+  }
+  keep(s);
+  kept = s + 1;
+  return length;
+}

@@ -1,0 +1,53 @@
+import { wordsOf } from "./words.ts";
+
+const ROUND = 12;
+
+/** Bob Jenkins' lookup3 (`hashlittle`), as HDF5 has it. */
+export function lookup3(bytes: Uint8Array, initial: number): number {
+  const { length } = bytes;
+  const start = (0xdeadbeef + length + initial) | 0;
+  if (length === 0) return start >>> 0;
+
+  // All rounds but the last, which may be a whole one, too.
+  const last = Math.floor((length - 1) / ROUND) * ROUND;
+  const words = wordsOf(bytes);
+  let a = start;
+  let b = start;
+  let c = start;
+  for (let i = 0; i < last; i += ROUND) {
+    a = (a + words.getInt32(i, true)) | 0;
+    b = (b + words.getInt32(i + 4, true)) | 0;
+    c = (c + words.getInt32(i + 8, true)) | 0;
+    a = (a - c) ^ rotate(c, 4);
+    c = (c + b) | 0;
+    b = (b - a) ^ rotate(a, 6);
+    a = (a + c) | 0;
+    c = (c - b) ^ rotate(b, 8);
+    b = (b + a) | 0;
+    a = (a - c) ^ rotate(c, 16);
+    c = (c + b) | 0;
+    b = (b - a) ^ rotate(a, 19);
+    a = (a + c) | 0;
+    c = (c - b) ^ rotate(b, 4);
+    b = (b + a) | 0;
+  }
+
+  const tail = new Uint8Array(ROUND);
+  tail.set(bytes.subarray(last));
+  const rest = wordsOf(tail);
+  a = (a + rest.getInt32(0, true)) | 0;
+  b = (b + rest.getInt32(4, true)) | 0;
+  c = (c + rest.getInt32(8, true)) | 0;
+  c = ((c ^ b) - rotate(b, 14)) | 0;
+  a = ((a ^ c) - rotate(c, 11)) | 0;
+  b = ((b ^ a) - rotate(a, 25)) | 0;
+  c = ((c ^ b) - rotate(b, 16)) | 0;
+  a = ((a ^ c) - rotate(c, 4)) | 0;
+  b = ((b ^ a) - rotate(a, 14)) | 0;
+  c = ((c ^ b) - rotate(b, 24)) | 0;
+  return c >>> 0;
+}
+
+function rotate(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}

@@ -1,0 +1,79 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { toPlain } from "../util/json-plain.ts";
+import type { JsonObject } from "../util/json-value.ts";
+import type { BytesToBytesCodec } from "./codec.ts";
+import { overrun } from "./failures.ts";
+import { boundOfOthers } from "./limits.ts";
+
+/** A codec in the way of the package numcodecs: whole buffers in, whole buffers out. */
+export interface NumcodecsCodec {
+  encode(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  decode(data: Uint8Array, out?: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+/** What the package numcodecs exports for each codec, and others do after it: a class, or an object like one. */
+export interface NumcodecsClass {
+  readonly codecId?: string;
+  /** Makes the codec of a configuration in the form of Zarr v2. */
+  fromConfig(config: { id: string }): NumcodecsCodec | Promise<NumcodecsCodec>;
+}
+
+export function isNumcodecsClass(value: unknown): value is NumcodecsClass {
+  const isHolder = typeof value === "function" || (typeof value === "object" && value !== null);
+  return isHolder && "fromConfig" in value && typeof value.fromConfig === "function";
+}
+
+/**
+ * Such a codec as one of ours. What it decodes must fit in what the metadata promise, and what it encodes in twice its
+ * input and 64 kiB; its own buffers are held against that only once it has made them.
+ *
+ * @throws `invalid-metadata` when it does not take the configuration.
+ */
+export async function fromNumcodecsClass(
+  numcodecs: NumcodecsClass,
+  name: string,
+  configuration: JsonObject,
+): Promise<BytesToBytesCodec> {
+  const codec = await configured(numcodecs, { ...toPlain(configuration), id: name });
+  return {
+    kind: "bytes-to-bytes",
+    name,
+    maxEncodedSize: boundOfOthers,
+    async encodeInto(source, target) {
+      const encoded = expectBytes(await codec.encode(source));
+      if (encoded.length > target.length) {
+        throw new ZarrflowError("codec-error", "the codec gives more than twice what it is given", {
+          expected: `at most ${target.length}`,
+          found: encoded.length,
+        });
+      }
+      target.set(encoded);
+      return encoded.length;
+    },
+    async decodeInto(source, target) {
+      const decoded = expectBytes(await codec.decode(source));
+      if (decoded.length > target.length) throw overrun(target.length);
+      target.set(decoded);
+      return decoded.length;
+    },
+  };
+}
+
+async function configured(numcodecs: NumcodecsClass, config: { id: string }): Promise<NumcodecsCodec> {
+  try {
+    return await numcodecs.fromConfig(config);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ZarrflowError(
+      "invalid-metadata",
+      `the codec refuses its configuration: ${reason}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+function expectBytes(result: unknown): Uint8Array {
+  if (ArrayBuffer.isView(result)) return new Uint8Array(result.buffer, result.byteOffset, result.byteLength);
+  throw new ZarrflowError("codec-error", "the codec did not give bytes");
+}

@@ -1,0 +1,42 @@
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import type { ArrayMetadata, CodecConfig } from "../../meta/array-metadata.ts";
+import { sameDataType } from "../../meta/data-type.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+
+/** Why chunks of one array are not chunks of the other; undefined where they are. */
+export function whyNotSameGrid(
+  from: ArrayMetadata,
+  to: ArrayMetadata,
+  selection: Selection,
+): string | undefined {
+  if (
+    selection.start.some((n) => n !== 0) ||
+    selection.step.some((n) => n !== 1) ||
+    !same(selection.shape, from.shape)
+  ) {
+    return "only a part of the array is selected";
+  }
+  const { chunkShape, innerChunkShape = [] } = from.chunkGrid;
+  if (!same(chunkShape, to.chunkGrid.chunkShape)) return "the chunk shapes differ";
+  if (!same(innerChunkShape, to.chunkGrid.innerChunkShape ?? [])) return "the inner chunk shapes differ";
+  return undefined;
+}
+
+/** Why stored bytes do not mean the same in both arrays; undefined where they do. */
+export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
+  if (!sameDataType(from.dataType, to.dataType)) return "the data types differ";
+  if (!same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? [])) return "the fill values differ";
+  const bare = (codecs: readonly CodecConfig[]) =>
+    codecs.map(({ name, configuration }) => [name, configuration]);
+  return jsonEqual(bare(from.codecs), bare(to.codecs)) ? undefined : "the codecs differ";
+}
+
+/** Why what one decodes to is not what the other encodes; undefined where it is. */
+export function whyNotSameLayout(from: CodecPipeline, to: CodecPipeline): string | undefined {
+  return same(from.strides, to.strides) ? undefined : "the order of items within chunks differs";
+}
+
+function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
+}

@@ -1,0 +1,19 @@
+import type { Dialect } from "../../meta/dialect.ts";
+import { sameButForCase } from "../../meta/sibling-names.ts";
+
+/** Path of a source node in the target: what lies below the source's root moves below the target's. */
+export function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
+  const below = path.slice(sourceRoot.length).replace(/^\//, "");
+  return [targetRoot, below].filter(Boolean).join("/");
+}
+
+/** @throws `invalid-node-name` for siblings that the target's dialect does not tell apart. @see D19-11 */
+export function demandDistinctNames(paths: readonly string[], dialect: Dialect): void {
+  if (!dialect.layout("").hierarchy.ignoresCase) return;
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const other = seen.get(path.toLowerCase());
+    if (other !== undefined) throw sameButForCase(dialect.name, path, other);
+    seen.set(path.toLowerCase(), path);
+  }
+}

@@ -1,0 +1,84 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
+import { REMEMBERED_INDEXES } from "../../streams/shards.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
+import type { GridSide, Strategy } from "./plan.ts";
+
+export type Sides = { readonly source: GridSide; readonly target: GridSide };
+export type ChunkSizes = Pick<GridSide, "decodedSize" | "maxEncodedSize" | "scratchSize">;
+
+/** Bytes of pooled buffers that one target chunk of a window holds, decoded or encoded. */
+export function windowBytesPerChunk({ decodedSize, maxEncodedSize }: ChunkSizes): number {
+  return pooledSize(Math.max(decodedSize, maxEncodedSize));
+}
+
+/** Bytes of pooled buffers that encoding takes besides what it encodes. */
+export function encodingBytes(sizes: ChunkSizes): number {
+  return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
+}
+
+/** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
+export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
+  // Chunks that are read together are copied out of what was read.
+  if (strategy === "verbatim") return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
+  return strategy === "direct" ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+}
+
+/** Bytes of pooled buffers that decoding or encoding one chunk takes. */
+export function codingBytes(sizes: ChunkSizes): number {
+  return pooledSize(sizes.decodedSize) + encodingBytes(sizes);
+}
+
+/** Between two codecs of a chain there are at most two buffers. */
+function pooledScratch({ scratchSize }: ChunkSizes): number {
+  return pooledParts(scratchSize, 2);
+}
+
+const ENTRY_SIZE = 16;
+const CHECKSUM_SIZE = 4;
+const READ_TOGETHER = 2 ** 20;
+/** Indexes that are remembered at least, and read ahead. */
+const READ_AHEAD = 6;
+const MOST_READ_TOGETHER = 256;
+
+/** Chunks of a shard along each dimension; undefined without shards. */
+export function chunksPerShard({ chunkShape, shardShape }: GridSide): number[] | undefined {
+  return shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
+}
+
+/** Bytes that an encoded shard may have. */
+export function shardSize(side: GridSide): number {
+  return product(chunksPerShard(side) ?? []) * (side.maxEncodedSize + ENTRY_SIZE) + CHECKSUM_SIZE;
+}
+
+/** Bytes of the indexes that are held at one time, of the shards that are read and of the one that is written. */
+export function indexBytes({ source, target }: Sides): number {
+  const sizeOf = (side: GridSide) => (side.shardShape ? ENTRY_SIZE * product(chunksPerShard(side) ?? []) : 0);
+  const read = sizeOf(source);
+  const shards = product(gridShape(source.shape, source.shardShape ?? source.shape));
+  return Math.min(read * shards, Math.max(READ_AHEAD * read, REMEMBERED_INDEXES)) + 3 * sizeOf(target);
+}
+
+/** Chunks that one request may read, where they lie in shards. */
+export function chunksPerRequest({ maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">, sharded: boolean) {
+  if (!sharded) return 1;
+  return Math.max(1, Math.min(MOST_READ_TOGETHER, Math.floor(READ_TOGETHER / maxEncodedSize)));
+}
+
+/** @throws `budget-too-small` naming the smallest budget that works. */
+export function demandBudget(
+  needed: number,
+  maxMemory: number,
+  path: string,
+  wayOut = "smaller chunks",
+): void {
+  if (needed <= maxMemory) return;
+  throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
+    path,
+    expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
+    found: `${maxMemory} bytes`,
+    hint: `allow at least ${formatBytes(needed)}, or choose ${wayOut}`,
+  });
+}

@@ -1,0 +1,195 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import type { Dimension } from "./chunk-visits.ts";
+import type { ArrayJob, GridSide, Strategy } from "./plan.ts";
+import {
+  chunksPerRequest,
+  chunksPerShard,
+  encodingBytes,
+  indexBytes,
+  inFlightBytes,
+  type Sides,
+  shardSize,
+  windowBytesPerChunk,
+} from "./task-memory.ts";
+import { searchWindow, windowSizes } from "./window-search.ts";
+
+/** A task of tiny chunks takes so many that they come to this many decoded bytes. */
+const WANTED_TASK_BYTES = 4 * 2 ** 20;
+/** Shards up to this size are put together in memory, several in a task; larger ones are made one by one. */
+const SMALL_SHARD = 4 * 2 ** 20;
+
+export interface WindowRequest {
+  readonly sides: Sides;
+  readonly strategy: Strategy;
+  readonly selection: Selection;
+  readonly maxMemory: number;
+  readonly io: number;
+  /** Whether a shard of the target can be stored only when all of it is known. */
+  readonly collectsShards: boolean;
+}
+
+/** What of a job says how its tasks are cut, and what they take. */
+export type Windows = Pick<
+  ArrayJob,
+  "window" | "step" | "shardBuffer" | "readAhead" | "taskBytes" | "chunksRead"
+>;
+
+/** The windows of a job, as large as serves and the budget lets them. */
+export function windowsOf(request: WindowRequest): Windows {
+  return request.strategy === "direct" ? directWindows(request) : sameGridWindows(request);
+}
+
+/** The smallest budget within which windows can be made. */
+export function leastWindowBytes({
+  sides,
+  strategy,
+  collectsShards,
+}: Omit<WindowRequest, "maxMemory">): number {
+  const { target } = sides;
+  const window = strategy === "direct" ? windowBytesPerChunk(target) + encodingBytes(target) : 0;
+  const buffer = collectsShards ? pooledSize(shardSize(target)) : 0;
+  return inFlightBytes(sides, strategy) + window + buffer + indexBytes(sides);
+}
+
+/** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
+function sameGridWindows(request: WindowRequest): Windows {
+  const { sides, strategy, maxMemory } = request;
+  const { target } = sides;
+  const perChunk = inFlightBytes(sides, strategy);
+  const grid = gridShape(target.shape, target.chunkShape);
+  const unit = unitOf(target, grid);
+  const buffer = pooledSize(shardSize(target));
+  const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
+  const fixed = indexBytes(sides) + (shards ?? 0) * buffer;
+  const readAhead = readAheadWithin(request, perChunk, maxMemory - fixed);
+  const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
+  const run = target.shardShape ? Math.max(1, shards ?? 1) : wanted;
+  const window = runOfChunks(gridShape(grid, unit), run).map((n, d) => n * (unit[d] ?? 1));
+  return {
+    window,
+    ...(shards !== undefined && { shardBuffer: shardSize(target) }),
+    readAhead,
+    taskBytes: fixed + readAhead * perChunk,
+    chunksRead: product(grid),
+  };
+}
+
+/** How many shards a task puts together in memory; undefined where they are streamed, or there are none. */
+function shardsAtOnce(request: WindowRequest, others: number): number | undefined {
+  const { target } = request.sides;
+  if (!target.shardShape) return undefined;
+  const size = shardSize(target);
+  const spare = request.maxMemory / 2 - others;
+  if (size <= SMALL_SHARD && pooledSize(size) <= spare) {
+    return Math.max(1, Math.min(Math.floor(WANTED_TASK_BYTES / size), Math.floor(spare / pooledSize(size))));
+  }
+  return request.collectsShards ? 1 : undefined;
+}
+
+/**
+ * Windows of whole target chunks that are held decoded while source chunks are scattered into them: of several shards,
+ * or parts of one where shards are large.
+ */
+function directWindows(request: WindowRequest): Windows {
+  const { sides, selection, maxMemory } = request;
+  const { source, target } = sides;
+  const perSource = inFlightBytes(sides, "direct");
+  const grid = gridShape(target.shape, target.chunkShape);
+  const unit = unitOf(target, grid);
+  const inShard = product(chunksPerShard(target) ?? []);
+  const size = shardSize(target);
+  const perChunk = windowBytesPerChunk(target);
+  const perCollected = perChunk + Math.ceil(pooledSize(size) / inShard);
+  const held = encodingBytes(target) + indexBytes(sides);
+  const isSmall =
+    target.shardShape !== undefined &&
+    size <= SMALL_SHARD &&
+    held + perSource + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
+  const isWhole = target.shardShape === undefined || isSmall;
+  const isCollected = isSmall || (target.shardShape !== undefined && request.collectsShards);
+
+  const perTarget = isSmall ? perCollected : perChunk;
+  const buffer = isCollected && !isSmall ? pooledSize(size) : 0;
+  const least = isSmall ? product(unit) * perTarget + pooledSize(size) : perTarget;
+  const readAhead = readAheadWithin(request, perSource, maxMemory - held - buffer - least);
+  const fixed = held + buffer + readAhead * perSource + (isSmall ? pooledSize(size) : 0);
+  const { shape, visits } = searchWindow({
+    dimensions: selection.shape.map(
+      (count, d): Dimension => ({
+        start: selection.start[d] ?? 0,
+        step: selection.step[d] ?? 1,
+        count,
+        sourceChunk: source.chunkShape[d] ?? 1,
+      }),
+    ),
+    chunkShape: target.chunkShape,
+    grid,
+    ...(target.shardShape && {
+      sizes: isSmall ? sizesOfShards(sides, grid, unit) : sizesInShard(sides, grid, unit),
+    }),
+    maxChunks: Math.max(1, Math.floor((maxMemory - fixed) / perTarget)),
+    wantedChunks: Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)),
+  });
+  return {
+    window: isWhole ? shape : unit,
+    ...(!isWhole && { step: shape }),
+    ...(isCollected && { shardBuffer: size }),
+    readAhead,
+    taskBytes: fixed + product(shape) * perTarget,
+    chunksRead: visits,
+  };
+}
+
+/** What a task's window is a multiple of: the chunks of a shard, as far as the grid goes. */
+function unitOf(target: GridSide, grid: readonly number[]): number[] {
+  const inShard = chunksPerShard(target);
+  return grid.map((n, d) => Math.max(1, Math.min(n, inShard?.[d] ?? 1)));
+}
+
+/** Windows of whole shards. */
+function sizesOfShards({ source, target }: Sides, grid: readonly number[], unit: readonly number[]) {
+  return grid.map((n, d) => {
+    const each = unit[d] ?? 1;
+    const shard = each * (target.chunkShape[d] ?? 1);
+    return windowSizes(Math.ceil(n / each), shard, source.chunkShape[d] ?? 1).map((shards) =>
+      Math.max(1, Math.min(n, shards * each)),
+    );
+  });
+}
+
+/** Parts of one shard of the same size each; of any size where there is but one along a dimension. */
+function sizesInShard({ source, target }: Sides, grid: readonly number[], unit: readonly number[]) {
+  return grid.map((n, d) => {
+    const each = unit[d] ?? 1;
+    const sizes = windowSizes(each, target.chunkShape[d] ?? 1, source.chunkShape[d] ?? 1);
+    return n <= each ? sizes : divisorsOf(each);
+  });
+}
+
+function divisorsOf(n: number): number[] {
+  const small: number[] = [];
+  for (let i = 1; i * i <= n; i++) if (n % i === 0) small.push(i);
+  const large = small.map((i) => n / i).reverse();
+  return [...new Set([...small, ...large])];
+}
+
+/** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare. */
+function readAheadWithin({ sides, maxMemory, io }: WindowRequest, perChunk: number, spare: number): number {
+  const { source } = sides;
+  const wanted = io * chunksPerRequest(source, source.shardShape !== undefined);
+  return Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / perChunk), Math.floor(spare / perChunk)));
+}
+
+/** Chunks of a grid in C order, as a box of at most `wanted` (but at least one). */
+function runOfChunks(grid: readonly number[], wanted: number): number[] {
+  const box = grid.map(() => 1);
+  let left = wanted;
+  for (let d = grid.length - 1; d >= 0 && left > 1; d--) {
+    box[d] = Math.max(1, Math.min(grid[d] ?? 1, left));
+    left = Math.floor(left / (box[d] ?? 1));
+  }
+  return box;
+}

@@ -1,0 +1,14 @@
+import type { NodeLayout } from "../meta/dialect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import { normalisePath } from "../util/node-path.ts";
+
+/**
+ * Judges the path of a node as it was given, before it was put into normal form, in dialects that know no such form.
+ *
+ * @throws `path-not-allowed`, `invalid-node-name`
+ * @see D19-3
+ */
+export function checkPath({ path, dialect, hierarchy }: NodeLayout, given: string): void {
+  const isOfRoot = normalisePath(given) === path;
+  if (isOfRoot && hierarchy.sharedKeys.length > 0) dialectNamed(dialect).layout(given);
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from "../util/json-value.ts";
+import type { ArrayMetadata } from "./array-metadata.ts";
+import type { Finding } from "./dialect.ts";
+import { otherNames } from "./documents.ts";
+import { member } from "./expect.ts";
+import type { Losses } from "./losses.ts";
+
+/** The attribute that names dimensions in dialects that have no other place for them. @see V2-100 */
+const DIMENSIONS = "_ARRAY_DIMENSIONS";
+
+/** Moves dimension names out of the attributes; what is no list of one name a dimension stays there. */
+export function takeDimensionNames(
+  attributes: JsonObject,
+  rank: number,
+  findings: Finding[],
+): Pick<ArrayMetadata, "attributes" | "dimensionNames"> {
+  const names = member(attributes, DIMENSIONS);
+  if (names === undefined) return { attributes };
+  if (!Array.isArray(names) || names.length !== rank || !names.every((name) => typeof name === "string")) {
+    findings.push({ message: `must name each of ${rank} dimensions`, pointer: `/${DIMENSIONS}` });
+    return { attributes };
+  }
+  return { attributes: otherNames(attributes, [DIMENSIONS]), dimensionNames: names };
+}
+
+/** The attributes of an array with its dimension names among them. */
+export function withDimensionNames(
+  { attributes, dimensionNames }: ArrayMetadata,
+  losses: Losses,
+): JsonObject {
+  if (dimensionNames === undefined) return attributes;
+  if (dimensionNames.includes(null)) {
+    if (dimensionNames.some((name) => name !== null)) {
+      losses.add("/dimension_names", "names of some dimensions only");
+    }
+    return attributes;
+  }
+  if (Object.hasOwn(attributes, DIMENSIONS)) {
+    losses.add(`/attributes/${DIMENSIONS}`, "an attribute in the place of the dimension names");
+  }
+  return { ...attributes, [DIMENSIONS]: [...dimensionNames] };
+}

@@ -1,0 +1,61 @@
+import { ZarrflowError } from "../util/errors.ts";
+import type { JsonObject } from "../util/json-value.ts";
+import type { ArrayMetadata } from "./array-metadata.ts";
+import { innerChunkShape, innerCodecs } from "./v3-sharding.ts";
+
+/** The array with its innermost chunks on their own, in no shards; their codecs stay. */
+export function withoutShards(metadata: ArrayMetadata): ArrayMetadata {
+  const { codecs, shape } = metadata;
+  const at = codecs.findIndex(({ name }) => name === "sharding_indexed");
+  const sharding = codecs[at];
+  const chunkShape = innerChunkShape(codecs, shape.length);
+  if (sharding === undefined || chunkShape === undefined) return metadata;
+  const inner = innerCodecs(sharding.configuration.codecs);
+  return withoutShards({
+    ...metadata,
+    chunkGrid: { chunkShape },
+    codecs: [...codecs.slice(0, at), ...inner, ...codecs.slice(at + 1)],
+  });
+}
+
+/** A shard shape in which -1 stands for the whole dimension, in whole chunks of an array that has no shards. */
+export function wholeShards(sizes: readonly number[], { chunkGrid, shape }: ArrayMetadata): number[] {
+  return sizes.map((size, d) => {
+    const chunk = chunkGrid.chunkShape[d] ?? 1;
+    return size === -1 ? Math.max(1, Math.ceil((shape[d] ?? 1) / chunk)) * chunk : size;
+  });
+}
+
+/**
+ * The array, which has no shards, with its chunks in shards of `shardShape`; their indexes stand at the end.
+ *
+ * @throws `invalid-option` when shards do not hold whole chunks.
+ * @see V3-50
+ */
+export function withShards(metadata: ArrayMetadata, shardShape: readonly number[]): ArrayMetadata {
+  const { chunkShape } = metadata.chunkGrid;
+  if (
+    shardShape.length !== chunkShape.length ||
+    shardShape.some((n, d) => n < 1 || n % (chunkShape[d] ?? 1) !== 0)
+  ) {
+    throw new ZarrflowError("invalid-option", "a shard must hold whole chunks", {
+      expected: `multiples of ${chunkShape.join(" x ")}`,
+      found: shardShape.join(" x "),
+    });
+  }
+  const codecs = metadata.codecs.map(({ name, configuration }) => ({ name, configuration }));
+  const configuration: JsonObject = {
+    chunk_shape: [...chunkShape],
+    codecs,
+    index_codecs: [
+      { name: "bytes", configuration: { endian: "little" } },
+      { name: "crc32c", configuration: {} },
+    ],
+    index_location: "end",
+  };
+  return {
+    ...metadata,
+    chunkGrid: { chunkShape: shardShape, innerChunkShape: chunkShape },
+    codecs: [{ name: "sharding_indexed", configuration }],
+  };
+}

@@ -1,0 +1,12 @@
+import { ZarrflowError } from "../util/errors.ts";
+
+/** Whether two names exclude one another where case is left aside. */
+export function isSameButForCase(a: string, b: string): boolean {
+  return a !== b && a.toLowerCase() === b.toLowerCase();
+}
+
+/** The error for a node at `path` beside one at `other`. @see D19-11 */
+export function sameButForCase(format: string, path: string, other: string): ZarrflowError {
+  const reason = `names that differ in case alone exclude one another, and \`${other}\` is there`;
+  return new ZarrflowError("invalid-node-name", reason, { format, path, value: other });
+}

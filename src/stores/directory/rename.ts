@@ -1,0 +1,34 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { FileCalls } from "../file-calls.ts";
+import { hasSystemCode, isMissing } from "../file-error.ts";
+
+export type Kind = "file" | "folder" | "link" | "other";
+
+/** What is at a path; undefined where there is nothing. */
+export async function kindAt(files: FileCalls, path: string): Promise<Kind | undefined> {
+  try {
+    const info = await files.lstat(path);
+    if (info.isSymbolicLink()) return "link";
+    if (info.isDirectory()) return "folder";
+    return info.isFile() ? "file" : "other";
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Renames a file, or a folder with all in it. An empty folder gives way. @throws `target-exists` */
+export async function moveTo(files: FileCalls, from: string, to: string): Promise<void> {
+  const there = await kindAt(files, to);
+  if (there !== undefined && there !== "folder") throw renamedOnto(to);
+  try {
+    await files.rename(from, to);
+  } catch (error) {
+    if (hasSystemCode(error, "ENOTEMPTY", "EEXIST", "EISDIR")) throw renamedOnto(to);
+    throw error;
+  }
+}
+
+function renamedOnto(path: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "something has the new name already", { value: path });
+}

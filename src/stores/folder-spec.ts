@@ -1,0 +1,42 @@
+import type { StoreSpec } from "./store.ts";
+
+/** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */
+export function folderAround(
+  spec: StoreSpec,
+): { readonly spec: StoreSpec; readonly name: string } | undefined {
+  if (spec.kind === "directory") {
+    const slash = spec.path.lastIndexOf("/");
+    const name = spec.path.slice(slash + 1);
+    return name && slash >= 0
+      ? { spec: { ...spec, path: spec.path.slice(0, slash) || "/" }, name }
+      : undefined;
+  }
+  if (spec.kind === "http") {
+    const [, url, name] = /^([^/]+:\/\/[^/]+(?:\/.*)?)\/([^/]+)$/.exec(spec.url) ?? [];
+    return url && name ? { spec: { ...spec, url }, name: decoded(name) } : undefined;
+  }
+  if (spec.kind === "s3" && spec.prefix !== "") {
+    const slash = spec.prefix.lastIndexOf("/");
+    const prefix = spec.prefix.slice(0, Math.max(0, slash));
+    return { spec: { ...spec, prefix }, name: spec.prefix.slice(slash + 1) };
+  }
+  return undefined;
+}
+
+/** The folder at `path` as the root of a store of its own; undefined where no spec can say so. */
+export function folderInside(spec: StoreSpec, path: string): StoreSpec | undefined {
+  if (path === "") return spec;
+  if (spec.kind === "directory") return { ...spec, path: `${spec.path.replace(/\/$/, "")}/${path}` };
+  if (spec.kind === "http")
+    return { ...spec, url: [spec.url, ...path.split("/").map(encodeURIComponent)].join("/") };
+  if (spec.kind === "s3") return { ...spec, prefix: [spec.prefix, path].filter(Boolean).join("/") };
+  return undefined;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // percent signs that encode nothing
+  }
+}

@@ -1,0 +1,101 @@
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { connectionFailure } from "./http/http-failure.ts";
+import { HttpValues, type SendRequest } from "./http/http-values.ts";
+import { checkKey } from "./key.ts";
+import type { GetOptions, Store, StoreOptions } from "./store.ts";
+
+export interface HttpStoreOptions {
+  /** @default globalThis.fetch */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Sent with every request, such as an `Authorization`; never shown. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Takes 403 for a missing key, as servers answer that do not tell strangers what there is.
+   *
+   * @default false
+   */
+  readonly missing403?: boolean;
+}
+
+/**
+ * Keys below a URL of any web server, read only. Parts of values are asked for as ranges; of a server without ranges
+ * the whole value is fetched, as far as it is needed. An answer that is not what was asked for is an error, never
+ * data. Nothing is retried here: see `withRetry`.
+ *
+ * @example
+ * ```ts
+ * import { HttpStore } from "zarrflow/stores/http";
+ *
+ * const store = new HttpStore("https://example.org/era5.zarr", { headers: { "x-api-key": "..." } });
+ * console.log(store.description); // https://example.org/era5.zarr
+ * ```
+ */
+export class HttpStore implements Store {
+  /** The URL without its query. */
+  readonly description: string;
+  readonly #base: URL;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #values: HttpValues;
+
+  /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it. */
+  constructor(url: string, { fetch, headers = {}, missing403 = false }: HttpStoreOptions = {}) {
+    this.#base = parseBase(url);
+    this.description = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
+    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
+    this.#headers = headers;
+    const missing = missing403 ? [403, 404, 410] : [404, 410];
+    this.#values = new HttpValues((...request) => this.#send(...request), missing);
+  }
+
+  /**
+   * @throws `transient` and `short-read`, which are worth another try; `access-denied`; `unsupported-operation` when
+   *   the server refuses the request.
+   */
+  async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+    return this.#about(key, options.signal, () => this.#values.get(key, options));
+  }
+
+  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+    return this.#about(key, signal, () => this.#values.size(key, signal));
+  }
+
+  async #send(...[method, key, { range, signal }]: Parameters<SendRequest>): Promise<Response> {
+    const url = new URL(this.#base);
+    url.pathname += key.split("/").map(encodeURIComponent).join("/");
+    // Ranges count the bytes of the value, not those of a compressed body.
+    const headers = { "accept-encoding": "identity", ...this.#headers, ...(range && { range }) };
+    try {
+      return await this.#fetch(url, { method, headers, ...(signal && { signal }) });
+    } catch (error) {
+      throw connectionFailure(error);
+    }
+  }
+
+  async #about<T>(key: string, signal: AbortSignal | undefined, ask: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    checkKey(key);
+    try {
+      return await ask();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (isZarrflowError(error)) error.addContext({ store: this.description, key });
+      throw error;
+    }
+  }
+}
+
+function parseBase(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new ZarrflowError("invalid-option", "this is no URL of a web server", { value: text });
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ZarrflowError("invalid-option", "a URL must not hold a name or a password", {
+      hint: "send them as a header, such as an Authorization",
+    });
+  }
+  url.hash = "";
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}

@@ -1,0 +1,60 @@
+import { type ErrorCode, ZarrflowError } from "../../util/errors.ts";
+
+/** Time-outs and overload; other 4xx stay as they are however often one asks. */
+const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
+
+/** The error that a status stands for which is neither success nor a missing value. */
+export function failureOf(response: Response): ZarrflowError {
+  const { status, statusText } = response;
+  const found = `${status} ${statusText}`.trim();
+  const retryAfter = retryAfterOf(response);
+  return new ZarrflowError(codeOf(status), reasonOf(status), {
+    found,
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return "access-denied";
+  return TRANSIENT.includes(status) ? "transient" : "unsupported-operation";
+}
+
+function reasonOf(status: number): string {
+  if (status === 401) return "the server wants to know who asks";
+  if (status === 403) return "the server forbids it";
+  return TRANSIENT.includes(status) ? "the server cannot answer now" : "the server refuses the request";
+}
+
+/** Seconds of a `Retry-After`, which holds seconds or a date. */
+function retryAfterOf({ headers }: Response): number | undefined {
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value);
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil((until - Date.now()) / 1000));
+}
+
+/** The error for a request that got no answer, or a body that broke off. */
+export function connectionFailure(cause: unknown): ZarrflowError {
+  const code = networkCode(cause);
+  return new ZarrflowError(
+    "transient",
+    "the connection failed",
+    {
+      ...(code && { found: code }),
+      hint:
+        code === "ENOTFOUND"
+          ? "is the name of the host right?"
+          : "is the server there, and can it be reached?",
+    },
+    { cause },
+  );
+}
+
+/** Node tells the system's code in the cause of fetch's own error. */
+function networkCode(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ("code" in at && typeof at.code === "string") return at.code;
+  }
+  return undefined;
+}

@@ -1,0 +1,195 @@
+import { plainBuffers } from "../../util/buffers.ts";
+import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { GetOptions } from "../store.ts";
+import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
+import { failureOf } from "./http-failure.ts";
+import { type BodyPart, readBody } from "./read-body.ts";
+
+/** Asks a server for the value at `key`. @throws for a request that gets no answer. */
+export type SendRequest = (
+  method: "GET" | "HEAD",
+  key: string,
+  options: { readonly range?: string; readonly signal: AbortSignal | undefined },
+) => Promise<Response>;
+
+/**
+ * Values of a server, whole and in parts. Parts are asked for as ranges; of a server without ranges the whole value is
+ * fetched, as far as it is needed. An answer that is not what was asked for is an error, never data.
+ *
+ * @see RFC 9110, 14
+ */
+export class HttpValues {
+  readonly #send: SendRequest;
+  readonly #missing: readonly number[];
+  /** Whether the server is still believed to know the last bytes of a value. */
+  #hasSuffixes = true;
+
+  /** @param missing the statuses that stand for a value that is not there. */
+  constructor(send: SendRequest, missing: readonly number[]) {
+    this.#send = send;
+    this.#missing = missing;
+  }
+
+  /** As `Store.get`. @throws `short-read`, `transient`, `access-denied`, `unsupported-operation`. */
+  async get(
+    key: string,
+    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
+  ): Promise<Uint8Array | undefined> {
+    if (range === undefined) return this.#whole(key, allocate, signal);
+    const asked = "suffix" in range && !this.#hasSuffixes ? await this.#absolute(key, range, signal) : range;
+    return asked && this.#part(key, asked, allocate, signal);
+  }
+
+  /** As `Store.size`. @throws as `get` */
+  async size(key: string, signal: AbortSignal | undefined): Promise<number | undefined> {
+    const response = await this.#send("HEAD", key, { signal });
+    if (this.#isMissing(response)) return undefined;
+    if (response.status === 200) {
+      const stated = statedLength(response);
+      if (stated !== undefined) return stated;
+    } else if (response.status !== 405 && response.status !== 501) throw failureOf(response);
+    return this.#sizeByReading(key, signal);
+  }
+
+  async #whole(key: string, allocate: Allocate, signal: Signal): Promise<Uint8Array | undefined> {
+    const response = await this.#send("GET", key, { signal });
+    if (this.#isMissing(response)) return undefined;
+    if (response.status !== 200) throw failureOf(response);
+    return readBody(response.body, { skip: 0, length: statedLength(response) }, allocate);
+  }
+
+  async #part(
+    key: string,
+    range: ByteRange,
+    allocate: Allocate,
+    signal: Signal,
+  ): Promise<Uint8Array | undefined> {
+    if (lengthOf(range) === 0) return (await this.size(key, signal)) === undefined ? undefined : allocate(0);
+    const response = await this.#send("GET", key, { range: rangeHeader(range), signal });
+    if (this.#isMissing(response)) return undefined;
+    if (response.status === 200) return this.#cut(response, range, allocate);
+    const found = parseContentRange(response.headers.get("content-range"));
+    if (response.status === 206 && isWhatWasAsked(range, found, response)) {
+      const length = found ? found.end - found.start : lengthOf(range);
+      return readBody(response.body, { skip: 0, length }, allocate);
+    }
+    await response.body?.cancel();
+    if ("suffix" in range && (response.status === 206 || response.status === 416)) {
+      this.#hasSuffixes = false;
+      const absolute = await this.#absolute(key, range, signal);
+      return absolute && this.#part(key, absolute, allocate, signal);
+    }
+    if (response.status === 416) return this.#beyond(response, key, range, allocate, signal);
+    if (response.status !== 206) throw failureOf(response);
+    throw otherRange(range, found, response);
+  }
+
+  /** The part of a whole value, which a server without ranges has sent. */
+  async #cut(response: Response, range: ByteRange, allocate: Allocate): Promise<Uint8Array> {
+    const size = statedLength(response);
+    if (size !== undefined) return readBody(response.body, partOf(range, size), allocate);
+    const whole = await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take);
+    const { skip, length = 0 } = partOf(range, whole.length);
+    const bytes = allocate(length);
+    bytes.set(whole.subarray(skip, skip + length));
+    return bytes;
+  }
+
+  /** An empty part, for a range that begins at or behind the end of the value. */
+  async #beyond(
+    response: Response,
+    key: string,
+    range: ByteRange,
+    allocate: Allocate,
+    signal: Signal,
+  ): Promise<Uint8Array | undefined> {
+    const told = parseUnsatisfiedRange(response.headers.get("content-range"));
+    const size = told ?? (await this.size(key, signal));
+    if (size === undefined) return undefined;
+    if ("offset" in range && range.offset >= size) return allocate(0);
+    throw otherRange(range, undefined, response);
+  }
+
+  /** The last bytes of a value, counted from its begin. */
+  async #absolute(key: string, range: ByteRange, signal: Signal): Promise<ByteRange | undefined> {
+    const size = await this.size(key, signal);
+    if (size === undefined) return undefined;
+    const { skip, length = 0 } = partOf(range, size);
+    return { offset: skip, length };
+  }
+
+  /** For servers that do not tell the size to a HEAD. */
+  async #sizeByReading(key: string, signal: Signal): Promise<number | undefined> {
+    const response = await this.#send("GET", key, { range: "bytes=0-0", signal });
+    if (this.#isMissing(response)) return undefined;
+    const told =
+      parseContentRange(response.headers.get("content-range"))?.size ??
+      parseUnsatisfiedRange(response.headers.get("content-range"));
+    if (told !== undefined) {
+      await response.body?.cancel();
+      return told;
+    }
+    if (response.status !== 200) throw failureOf(response);
+    const stated = statedLength(response);
+    if (stated === undefined) {
+      return (await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take)).length;
+    }
+    await response.body?.cancel();
+    return stated;
+  }
+
+  #isMissing({ status }: Response): boolean {
+    return this.#missing.includes(status);
+  }
+}
+
+type Allocate = (byteLength: number) => Uint8Array;
+type Signal = AbortSignal | undefined;
+
+/** Length of the body, where it is that of the value. */
+function statedLength({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
+  return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
+}
+
+function rangeHeader(range: ByteRange): string {
+  if ("suffix" in range) return `bytes=-${range.suffix}`;
+  const last = range.length === undefined ? "" : range.offset + range.length - 1;
+  return `bytes=${range.offset}-${last}`;
+}
+
+function lengthOf(range: ByteRange): number | undefined {
+  return "suffix" in range ? range.suffix : range.length;
+}
+
+function partOf(range: ByteRange, size: number): BodyPart {
+  const { offset: skip, length } = resolveRange(range, size);
+  return { skip, length };
+}
+
+/**
+ * Whether a 206 holds the range that was asked for, cut at the end of the value. Where browsers hide its
+ * `Content-Range`, the length of the body must say so.
+ */
+function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: Response): boolean {
+  if (found === undefined)
+    return !response.headers.has("content-range") && statedLength(response) === lengthOf(range);
+  const { start, end, size } = found;
+  if (size !== undefined) {
+    const { offset, length } = resolveRange(range, size);
+    return start === offset && end === offset + length;
+  }
+  return "offset" in range && start === range.offset && end - start === range.length;
+}
+
+function otherRange(range: ByteRange, found: ContentRange | undefined, response: Response): ZarrflowError {
+  return new ZarrflowError("short-read", "the server answers with another range", {
+    expected: rangeHeader(range),
+    found: found
+      ? `bytes ${found.start}-${found.end - 1}/${found.size ?? "*"}`
+      : `${response.status} without a range`,
+    hint: "Its ranges cannot be trusted; copy the data to a place whose ranges can.",
+  });
+}

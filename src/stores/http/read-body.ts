@@ -1,0 +1,95 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { connectionFailure } from "./http-failure.ts";
+
+/** The part of a body that is wanted. */
+export interface BodyPart {
+  /** Bytes in front of it, which are thrown away. */
+  readonly skip: number;
+  /** Its bytes; undefined for all that come. */
+  readonly length: number | undefined;
+}
+
+/** The most that a body of unknown length may have. */
+const MAX_BODY = 2 ** 31 - 1;
+
+/**
+ * Reads a part of a body and cancels the rest.
+ *
+ * @throws `short-read` when the body ends before the part does; `resource-limit` for one without end.
+ */
+export async function readBody(
+  body: ReadableStream<Uint8Array> | null,
+  { skip, length }: BodyPart,
+  allocate: (byteLength: number) => Uint8Array,
+): Promise<Uint8Array> {
+  return length === undefined
+    ? joined(await collect(body, skip), allocate)
+    : fill(body, skip, allocate(length));
+}
+
+async function fill(
+  body: ReadableStream<Uint8Array> | null,
+  skip: number,
+  target: Uint8Array,
+): Promise<Uint8Array> {
+  let filled = 0;
+  if (target.length > 0) {
+    for await (const piece of piecesFrom(body, skip)) {
+      const wanted = piece.subarray(0, target.length - filled);
+      target.set(wanted, filled);
+      filled += wanted.length;
+      if (filled === target.length) break;
+    }
+  }
+  if (filled === target.length) return target;
+  throw new ZarrflowError("short-read", "the body is shorter than it should be", {
+    expected: skip + target.length,
+    found: skip + filled,
+  });
+}
+
+async function collect(body: ReadableStream<Uint8Array> | null, skip: number): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of piecesFrom(body, skip)) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > MAX_BODY) {
+      throw new ZarrflowError("resource-limit", "the body is too large", { expected: `at most ${MAX_BODY}` });
+    }
+  }
+  return pieces;
+}
+
+/** The body's pieces without its first `skip` bytes; what is not taken is cancelled. */
+async function* piecesFrom(
+  body: ReadableStream<Uint8Array> | null,
+  skip: number,
+): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  let left = skip;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        throw connectionFailure(error);
+      });
+      if (done) return;
+      const piece = value.subarray(Math.min(left, value.length));
+      left -= value.length - piece.length;
+      if (piece.length > 0) yield piece;
+    }
+  } finally {
+    await reader.cancel().catch(() => {}); // a body that failed has been told of already
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], allocate: (byteLength: number) => Uint8Array): Uint8Array {
+  const bytes = allocate(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

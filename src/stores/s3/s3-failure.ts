@@ -1,0 +1,68 @@
+import { type ErrorCode, ZarrflowError } from "../../util/errors.ts";
+import { failureOf } from "../http/http-failure.ts";
+import { textOf } from "./xml.ts";
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly hint?: string;
+}
+
+const busy: Meaning = { code: "transient", reason: "the server wants to be asked less often" };
+const stale: Meaning = {
+  code: "access-denied",
+  reason: "the credentials have expired",
+  hint: "get new ones, or name a profile that renews them",
+};
+const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not right" };
+
+/** S3's own codes, where they tell more than the status. */
+const MEANINGS = new Map<string, Meaning>([
+  ["SlowDown", busy],
+  ["Throttling", busy],
+  ["ThrottlingException", busy],
+  ["RequestTimeout", { code: "transient", reason: "the server waited too long for the request" }],
+  ["OperationAborted", { code: "transient", reason: "another request was in the way" }],
+  ["InternalError", { code: "transient", reason: "the server failed" }],
+  ["IncompleteBody", { code: "transient", reason: "the server got a part of the body only" }],
+  ["BadDigest", { code: "transient", reason: "the body was changed on its way" }],
+  ["ExpiredToken", stale],
+  ["ExpiredTokenException", stale],
+  ["TokenRefreshRequired", stale],
+  ["InvalidToken", wrongKey],
+  ["InvalidAccessKeyId", wrongKey],
+  ["SignatureDoesNotMatch", wrongKey],
+  ["XAdminUserNotFound", wrongKey],
+  [
+    "RequestTimeTooSkewed",
+    { code: "access-denied", reason: "the clocks differ", hint: "set the clock of this machine" },
+  ],
+  ["NoSuchBucket", { code: "not-found", reason: "there is no such bucket" }],
+  ["InvalidBucketName", { code: "invalid-option", reason: "this is no name of a bucket" }],
+  ["QuotaExceeded", { code: "no-space", reason: "the quota is used up" }],
+  ["XMinioStorageFull", { code: "no-space", reason: "the server's disk is full" }],
+  ["NoSuchUpload", { code: "source-changed", reason: "somebody ended the upload" }],
+]);
+
+/** The code that the body of a failed answer names. The rest of the body may echo what was sent: it stays unread. */
+export function s3CodeOf(body: string): string | undefined {
+  const code = textOf(body, "Code");
+  return code !== undefined && /^\w{1,64}$/.test(code) ? code : undefined;
+}
+
+/** The error that a failed answer stands for. */
+export function s3Failure(response: Response, code: string | undefined): ZarrflowError {
+  const failure = failureOf(response);
+  const meaning = code === undefined ? undefined : MEANINGS.get(code);
+  const found = code === undefined ? failure.details.found : `${response.status} ${code}`;
+  if (meaning === undefined) {
+    return new ZarrflowError(failure.code, failure.reason, { ...failure.details, ...(found && { found }) });
+  }
+  const { hint, reason } = meaning;
+  const { retryAfter } = failure.details;
+  return new ZarrflowError(meaning.code, reason, {
+    ...(found !== undefined && { found }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(hint && { hint }),
+  });
+}

@@ -1,0 +1,34 @@
+const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }));
+
+/**
+ * What lies between the tags of each element `name` in an answer of S3, whose elements of one name never lie in one
+ * another. No general XML: neither comments nor CDATA, which S3 does not send.
+ */
+export function elements(xml: string, name: string): string[] {
+  const found: string[] = [];
+  const open = `<${name}>`;
+  const close = `</${name}>`;
+  for (let at = xml.indexOf(open); at >= 0; ) {
+    const end = xml.indexOf(close, at);
+    if (end < 0) break;
+    found.push(xml.slice(at + open.length, end));
+    at = xml.indexOf(open, end);
+  }
+  return found;
+}
+
+/** The text of the first element `name`. */
+export function textOf(xml: string, name: string): string | undefined {
+  return elements(xml, name)[0]?.replace(
+    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
+    (entity, hex, decimal, word) => {
+      if (word !== undefined) return ENTITIES.get(word) ?? entity;
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+    },
+  );
+}
+
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,59 @@
+import type { RangeReader } from "../util/byte-range.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { Store, StoreOptions } from "./store.ts";
+
+/**
+ * A value of a store, to be read in parts. Takes the store and closes it, also when this fails.
+ *
+ * @throws `not-found` when there is no such value.
+ */
+export async function openValueReader(
+  store: Store,
+  key: string,
+  { signal }: StoreOptions = {},
+): Promise<RangeReader> {
+  try {
+    const size = await store.size(key, { signal });
+    if (size === undefined) {
+      throw new ZarrflowError("not-found", "there is no such value", { store: store.description, key });
+    }
+    return new ValueReader(store, key, size);
+  } catch (error) {
+    await store.close?.();
+    throw error;
+  }
+}
+
+class ValueReader implements RangeReader {
+  readonly size: number;
+  readonly remote = true;
+  readonly #store: Store;
+  readonly #key: string;
+
+  constructor(store: Store, key: string, size: number) {
+    this.#store = store;
+    this.#key = key;
+    this.size = size;
+  }
+
+  async read(
+    offset: number,
+    length: number,
+    { signal, into }: Parameters<RangeReader["read"]>[2] = {},
+  ): Promise<Uint8Array> {
+    const allocate = (byteLength: number) =>
+      into?.length === byteLength ? into : new Uint8Array(byteLength);
+    const bytes = await this.#store.get(this.#key, { range: { offset, length }, allocate, signal });
+    if (bytes?.length === length) return bytes;
+    throw new ZarrflowError("source-changed", "the value has become shorter while it was read", {
+      store: this.#store.description,
+      key: this.#key,
+      expected: length,
+      found: bytes?.length ?? 0,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close?.();
+  }
+}

@@ -1,0 +1,27 @@
+import { streamFrom } from "../../util/web-streams.ts";
+import { isListable, type ListableStore, type Listed, type ListedEntry, type Store } from "../store.ts";
+
+/**
+ * A folder of a store as a store of its own, to be read: its keys are those that begin with `folder` and a slash,
+ * without these. Closing it closes the store.
+ */
+export function withFolder(store: Store, folder: string): Store & Partial<ListableStore> {
+  const start = `${folder}/`;
+  const listed = async function* (entries: AsyncIterable<ListedEntry>): AsyncGenerator<ListedEntry> {
+    for await (const entry of entries) {
+      if ("prefix" in entry) yield { prefix: entry.prefix.slice(start.length) };
+      else yield { ...entry, key: entry.key.slice(start.length) };
+    }
+  };
+  return {
+    description: `${folder} in ${store.description}`,
+    get: (key, options) => store.get(start + key, options),
+    size: (key, options) => store.size(start + key, options),
+    ...(store.close !== undefined && { close: async () => store.close?.() }),
+    ...(isListable(store) && {
+      list: (prefix, options) =>
+        streamFrom(listed(store.list(start + prefix, options)) as AsyncGenerator<Listed>),
+      listDirectory: (prefix, options) => streamFrom(listed(store.listDirectory(start + prefix, options))),
+    }),
+  };
+}

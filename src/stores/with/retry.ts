@@ -1,0 +1,30 @@
+import { type RetryOptions, repeater, withOneBuffer } from "../repeat.ts";
+import type { GetOptions, Store } from "../store.ts";
+import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
+
+export type { Retry, RetryOptions } from "../repeat.ts";
+
+/** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
+const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
+
+/**
+ * A store whose calls are made again where they failed for now (`transient`, `short-read`): after a random part of a
+ * time that doubles, and never before the server's `Retry-After`. Listings and writers are not repeated.
+ *
+ * @example
+ * ```ts
+ * import { HttpStore } from "zarrflow/stores/http";
+ * import { withRetry } from "zarrflow/stores/with/retry";
+ *
+ * const store = withRetry(new HttpStore("https://example.org/era5.zarr"), { attempts: 8 });
+ * console.log(store.description); // https://example.org/era5.zarr
+ * ```
+ */
+export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
+  const repeat = repeater(options);
+  const wrapped = wrapStore(store, (call, run, { signal }) =>
+    REPEATABLE.includes(call.operation) ? repeat(call, run, signal) : run(),
+  );
+  const { get } = wrapped;
+  return { ...wrapped, get: (key: string, how?: GetOptions) => get(key, withOneBuffer(how)) };
+}

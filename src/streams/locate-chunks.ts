@@ -1,0 +1,95 @@
+import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
+import { flatten } from "./flatten.ts";
+import { mapConcurrent } from "./map-concurrent.ts";
+import { mergeRanges } from "./merge-ranges.ts";
+import { tooLarge } from "./read-options.ts";
+import { type ReadableStream, streamFrom } from "./web.ts";
+
+/** A chunk, and where it lies within the value of its key. */
+export interface LocatedChunk {
+  readonly ref: ChunkRef;
+  readonly range: InnerRange;
+}
+
+/** One request, and the chunks that it is for; without a range they are not stored. */
+export interface ChunkRequest {
+  readonly key: string;
+  readonly range: InnerRange | undefined;
+  readonly parts: readonly LocatedChunk[];
+}
+
+export interface LocateOptions {
+  /** Whether chunks may be read together as a range of so many bytes. */
+  readonly fits: (parts: readonly LocatedChunk[], length: number) => boolean;
+  readonly maxEncodedSize: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Chunks of one shard that are looked up together. */
+const MOST_AT_ONCE = 256;
+/** Shards whose indexes are read ahead. */
+const SHARDS_AHEAD = 4;
+
+/**
+ * Finds the chunks that `refs` name in their shards, and merges near ones of one shard into requests.
+ *
+ * @throws `resource-limit` for one above `maxEncodedSize`; as `ShardGrid.locate`, with path, coords and key.
+ */
+export function locateChunks(
+  place: ShardedPlace,
+  refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
+  { fits, maxEncodedSize = Number.POSITIVE_INFINITY, signal }: LocateOptions,
+): ReadableStream<ChunkRequest> {
+  const locate = (ref: ChunkRef) =>
+    inChunk(place, ref, async () => {
+      const { key = place.chunkKey(ref.coords), range } = (await place.shards.locate(ref.coords)) ?? {};
+      if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
+      return { ref, key, range };
+    });
+  const requestsFor = async (run: readonly ChunkRef[]): Promise<ChunkRequest[]> => {
+    const requests: ChunkRequest[] = [];
+    const stored: (LocatedChunk & { readonly key: string })[] = [];
+    for (const ref of run) {
+      const { key, range } = await locate(ref);
+      if (range) stored.push({ ref, key, range });
+      else requests.push({ key, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
+    }
+    const key = stored[0]?.key ?? "";
+    return [...requests, ...mergeRanges(stored, fits).map(({ parts, ...range }) => ({ key, range, parts }))];
+  };
+  return streamFrom(runsOf(place.shards, refs))
+    .pipeThrough(mapConcurrent(requestsFor, { concurrency: SHARDS_AHEAD, signal }))
+    .pipeThrough(flatten<ChunkRequest>());
+}
+
+/** Runs what is done for one chunk; errors are told where they happened. */
+export async function inChunk<T>(place: ChunkPlace, ref: ChunkRef, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const { coords } = ref;
+    if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key: place.chunkKey(coords) });
+    throw error;
+  }
+}
+
+/** Consecutive chunks of one shard. */
+async function* runsOf(
+  shards: ShardGrid,
+  refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
+): AsyncGenerator<readonly ChunkRef[]> {
+  let run: ChunkRef[] = [];
+  let last = "";
+  for await (const ref of refs) {
+    const shard = shards.shardOf(ref.coords).join();
+    if (run.length === MOST_AT_ONCE || (run.length > 0 && shard !== last)) {
+      yield run;
+      run = [];
+    }
+    last = shard;
+    run.push(ref);
+  }
+  if (run.length > 0) yield run;
+}

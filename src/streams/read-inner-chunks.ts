@@ -1,0 +1,107 @@
+import { corrupt } from "../codecs/failures.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { pooledSize } from "./buffer-pool.ts";
+import type { ChunkPlace, ChunkRef, EncodedChunk, ShardedPlace } from "./chunk.ts";
+import { flatten } from "./flatten.ts";
+import { type ChunkRequest, inChunk, type LocatedChunk, locateChunks } from "./locate-chunks.ts";
+import { mapConcurrent } from "./map-concurrent.ts";
+import type { ReadChunksOptions } from "./read-options.ts";
+import { TakenBuffers } from "./taken-buffers.ts";
+import type { ReadableStream } from "./web.ts";
+
+/** `readChunks` of chunks that lie in shards. */
+export function readInnerChunks(
+  place: ShardedPlace,
+  refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
+  options: ReadChunksOptions,
+): ReadableStream<EncodedChunk> {
+  const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, onRead, signal } = options;
+
+  const read = async (request: ChunkRequest, context: { signal: AbortSignal }): Promise<EncodedChunk[]> => {
+    const { key, parts } = request;
+    const leases =
+      (await inFlight?.budget.acquireEach(parts.length, inFlight.bytesPerChunk, context.signal)) ?? [];
+    const taken = new TakenBuffers(buffers);
+    try {
+      const bytes = await readParts(place, request, taken, context.signal);
+      return parts.map(({ ref }, i) => {
+        const lease = leases[i];
+        const chunk = { ...ref, key, bytes: bytes[i], ...(lease && { release: lease.release }) };
+        onRead?.(chunk);
+        return chunk;
+      });
+    } catch (error) {
+      taken.giveAll();
+      for (const lease of leases) lease.release();
+      throw error;
+    }
+  };
+  const discard = (chunks: readonly EncodedChunk[]) => {
+    for (const { bytes, release } of chunks) {
+      if (bytes) buffers.give(bytes);
+      release?.();
+    }
+  };
+  return locateChunks(place, refs, { fits: fitsInLeases(inFlight), maxEncodedSize, signal })
+    .pipeThrough(mapConcurrent(read, { concurrency, signal, discard }))
+    .pipeThrough(flatten<EncodedChunk>());
+}
+
+/**
+ * Whether what is read together, and a copy of each part, fits in the leases of the parts. What a lease holds for the
+ * decoded chunk is not used yet then.
+ */
+function fitsInLeases(inFlight: ReadChunksOptions["inFlight"]) {
+  return (parts: readonly LocatedChunk[], length: number): boolean => {
+    if (inFlight === undefined) return true;
+    const { budget, bytesPerChunk } = inFlight;
+    const leased = parts.length * bytesPerChunk;
+    const copies = parts.reduce((sum, { range }) => sum + pooledSize(range.length), 0);
+    return leased <= budget.limit && pooledSize(length) + copies <= leased;
+  };
+}
+
+/** The bytes of each part of a request, in a buffer of its own: codecs work in place. */
+async function readParts(
+  place: ChunkPlace,
+  { key, range, parts }: ChunkRequest,
+  buffers: TakenBuffers,
+  signal: AbortSignal,
+): Promise<(Uint8Array | undefined)[]> {
+  const [first] = parts;
+  if (range === undefined || first === undefined) return parts.map(() => undefined);
+  // A store that tries again asks again.
+  const allocate = (byteLength: number) => {
+    buffers.giveAll();
+    return buffers.take(byteLength);
+  };
+  const found =
+    (await inChunk(place, first.ref, () => place.store.get(key, { range, allocate, signal }))) ??
+    new Uint8Array(0);
+  if (!buffers.has(found)) buffers.giveAll();
+  const bytes: Uint8Array[] = [];
+  for (const { ref, range: own } of parts) {
+    await inChunk(place, ref, async () => {
+      const start = own.offset - range.offset;
+      if (start + own.length > found.length)
+        throw beyond(own.offset + own.length, range.offset + found.length);
+      if (parts.length === 1) bytes.push(found);
+      else bytes.push(copyOf(found.subarray(start, start + own.length), buffers));
+    });
+  }
+  if (parts.length > 1) buffers.give(found);
+  return bytes;
+}
+
+function copyOf(bytes: Uint8Array, buffers: TakenBuffers): Uint8Array {
+  const copy = buffers.take(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+function beyond(end: number, size: number): Error {
+  return corrupt("the inner chunk reaches beyond its shard", {
+    expected: `an end within ${size} bytes`,
+    found: `${end}`,
+  });
+}

@@ -1,0 +1,28 @@
+import type { Buffers } from "../util/buffers.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import type { EncodedChunk } from "./chunk.ts";
+
+export interface ReadChunksOptions {
+  /** Reads in flight; 16 by default. */
+  readonly concurrency?: number;
+  /**
+   * Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. One budget
+   * a flow: what a flow that failed has lost on the way is not released.
+   */
+  readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number };
+  /** The most bytes that one encoded chunk may have. */
+  readonly maxEncodedSize?: number;
+  readonly buffers?: Buffers;
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
+  readonly onRead?: (chunk: EncodedChunk) => void;
+}
+
+/** The error for a stored chunk above `maxEncodedSize`. */
+export function tooLarge(found: number, limit: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata can account for", {
+    expected: `at most ${limit} bytes`,
+    found: `${found} bytes`,
+  });
+}

@@ -1,0 +1,105 @@
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
+import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
+import type { StoreWriter, WritableStore } from "../stores/store.ts";
+import type { Buffers } from "../util/buffers.ts";
+import { crc32 } from "../util/crc32.ts";
+
+/** A value that was stored. */
+export interface StoredValue {
+  readonly key: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly crc32: number;
+}
+
+/** A shard on its way to the store: its chunks one after another, and its index when all are there. */
+export interface ShardOutput {
+  /** Appends a chunk, which stays the caller's, and returns where it begins. */
+  append(bytes: Uint8Array): Promise<number>;
+  /** Stores the shard. */
+  finish(index: ShardIndex): Promise<StoredValue>;
+  /** Leaves nothing behind. */
+  abort(reason: unknown): Promise<void>;
+}
+
+export interface OutputTarget {
+  readonly store: WritableStore;
+  readonly key: string;
+  readonly format: ShardFormat;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Streams a shard to the store; its index, which comes last, must stand at its end. */
+export function streamedShard({ store, key, format, signal }: OutputTarget): ShardOutput {
+  let writer: StoreWriter | undefined;
+  let size = 0;
+  let checksum = 0;
+  const write = async (bytes: Uint8Array): Promise<number> => {
+    writer ??= await store.openWriter(key, { signal });
+    const offset = size;
+    size += bytes.length;
+    checksum = crc32(bytes, checksum);
+    await writer.write(bytes);
+    return offset;
+  };
+  return {
+    append: write,
+    async finish(index) {
+      await write(await format.encodeIndex(index));
+      await writer?.commit();
+      return { key, size, crc32: checksum };
+    },
+    abort: async (reason) => writer?.abort(reason),
+  };
+}
+
+export interface CollectOptions {
+  readonly buffers: Buffers;
+  /** Bytes of the buffer that is taken at first; it grows where that is too small. */
+  readonly capacity: number;
+}
+
+/** Puts a shard together in memory and stores it in one call. */
+export function collectedShard(
+  { store, key, format, signal }: OutputTarget,
+  { buffers, capacity }: CollectOptions,
+): ShardOutput {
+  const indexAtStart = format.indexLocation === "start";
+  let buffer: Uint8Array | undefined;
+  let size = indexAtStart ? format.indexSize : 0;
+  const reserve = (length: number): Uint8Array => {
+    if (buffer && size + length <= buffer.length) return buffer;
+    const larger = buffers.take(Math.max(buffer ? 2 * buffer.length : capacity, size + length));
+    if (buffer) {
+      larger.set(buffer.subarray(0, size));
+      buffers.give(buffer);
+    }
+    buffer = larger;
+    return larger;
+  };
+  const append = (bytes: Uint8Array): number => {
+    reserve(bytes.length).set(bytes, size);
+    size += bytes.length;
+    return size - bytes.length;
+  };
+  const release = () => {
+    if (buffer) buffers.give(buffer);
+    buffer = undefined;
+  };
+  return {
+    append: async (bytes) => append(bytes),
+    async finish(index) {
+      try {
+        const encodedIndex = await format.encodeIndex(index);
+        if (indexAtStart) reserve(0).set(encodedIndex);
+        else append(encodedIndex);
+        const bytes = reserve(0).subarray(0, size);
+        await store.set(key, bytes, { signal });
+        return { key, size, crc32: crc32(bytes) };
+      } finally {
+        release();
+      }
+    },
+    abort: async () => release(),
+  };
+}

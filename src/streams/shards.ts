@@ -1,0 +1,118 @@
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
+import { type ShardFormat, shardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
+import { corrupt } from "../codecs/failures.ts";
+import { createPipeline } from "../codecs/pipeline.ts";
+import { gridShape } from "../meta/array-metadata.ts";
+import type { ShardedArray } from "../meta/inner-array.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import { indexOf, product } from "../util/shape.ts";
+import type { ChunkLocation, ChunkPlace, ShardGrid } from "./chunk.ts";
+import { chunkRegion } from "./selection.ts";
+
+/** Decoded indexes that are remembered, in bytes; at least two are. */
+export const REMEMBERED_INDEXES = 2 ** 20;
+
+/**
+ * The shards in which an array's chunks lie. Indexes are read once and remembered, up to a megabyte of them: for as long as
+ * nobody writes the array, and not longer than for one reading of it.
+ *
+ * @see V3-53
+ */
+export class Shards implements ShardGrid {
+  readonly chunksPerShard: readonly number[];
+  readonly #place: ChunkPlace;
+  readonly #array: ShardedArray;
+  readonly #indexes = new Map<string, Promise<ShardIndex | undefined>>();
+  #format: Promise<ShardFormat> | undefined;
+
+  /** @param place where the shards are stored, which may be in shards in turn */
+  constructor(place: ChunkPlace, array: ShardedArray) {
+    this.#place = place;
+    this.#array = array;
+    this.chunksPerShard = array.chunksPerShard;
+  }
+
+  /** Key of the value that holds the chunk at `coords`. */
+  chunkKey(coords: readonly number[]): string {
+    return this.#place.chunkKey(this.shardOf(coords));
+  }
+
+  shardOf(coords: readonly number[]): number[] {
+    return coords.map((c, d) => Math.floor(c / (this.chunksPerShard[d] ?? 1)));
+  }
+
+  chunksIn(shard: readonly number[]): number {
+    const { shape, chunkGrid } = this.#array.inner;
+    const grid = gridShape(shape, chunkGrid.chunkShape);
+    return product(chunkRegion(shard, this.chunksPerShard, grid).shape);
+  }
+
+  entryOf(coords: readonly number[]): number {
+    const { dimensions } = this.#array;
+    const grid = dimensions.map((d) => this.chunksPerShard[d] ?? 1);
+    return indexOf(
+      dimensions.map((d, i) => (coords[d] ?? 0) % (grid[i] ?? 1)),
+      grid,
+    );
+  }
+
+  format(): Promise<ShardFormat> {
+    const { dimensions, sharding, shardShape } = this.#array;
+    const shape = dimensions.map((d) => shardShape[d] ?? 1);
+    this.#format ??= shardFormat(sharding.configuration, shape, createPipeline);
+    return this.#format;
+  }
+
+  async locate(coords: readonly number[]): Promise<ChunkLocation | undefined> {
+    const shard = this.shardOf(coords);
+    const outer = await locationIn(this.#place, shard);
+    const index = outer && (await this.#indexAt(shard, outer));
+    const range = index?.rangeOf(this.entryOf(coords), outer?.range?.length);
+    if (outer === undefined || range === undefined) return undefined;
+    return { key: outer.key, range: { ...range, offset: range.offset + (outer.range?.offset ?? 0) } };
+  }
+
+  async #indexAt(shard: readonly number[], outer: ChunkLocation): Promise<ShardIndex | undefined> {
+    const name = shard.join();
+    const known = this.#indexes.get(name);
+    this.#indexes.delete(name);
+    const index = known ?? this.#readIndex(outer);
+    this.#indexes.set(name, index);
+    try {
+      const { length = 0 } = (await index) ?? {};
+      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * 16));
+      return await index;
+    } catch (error) {
+      this.#indexes.delete(name);
+      throw error;
+    }
+  }
+
+  /** Forgets the indexes that were wanted longest ago. */
+  #forgetBeyond(count: number): void {
+    for (const name of this.#indexes.keys()) {
+      if (this.#indexes.size <= Math.max(2, count)) return;
+      this.#indexes.delete(name);
+    }
+  }
+
+  async #readIndex({ key, range }: ChunkLocation): Promise<ShardIndex | undefined> {
+    const { indexLocation, indexSize, decodeIndex } = await this.format();
+    if (range && range.length < indexSize) {
+      throw corrupt("the shard is shorter than its index", { key, expected: indexSize, found: range.length });
+    }
+    const end = range ? range.offset + range.length : undefined;
+    const atStart = { offset: range?.offset ?? 0, length: indexSize };
+    const atEnd = end === undefined ? { suffix: indexSize } : { offset: end - indexSize, length: indexSize };
+    const bytes = await this.#place.store.get(key, { range: indexLocation === "start" ? atStart : atEnd });
+    try {
+      return bytes && (await decodeIndex(bytes));
+    } catch (error) {
+      throw isZarrflowError(error) ? error.addContext({ key }) : error;
+    }
+  }
+}
+
+async function locationIn(place: ChunkPlace, coords: readonly number[]): Promise<ChunkLocation | undefined> {
+  return place.shards ? place.shards.locate(coords) : { key: place.chunkKey(coords) };
+}

@@ -1,0 +1,24 @@
+import type { Buffers } from "../util/buffers.ts";
+import type { EncodedChunk } from "./chunk.ts";
+import type { StoredValue } from "./shard-output.ts";
+
+export interface WriteChunksOptions {
+  /** Writes in flight; 16 by default. */
+  readonly concurrency?: number;
+  readonly buffers?: Buffers;
+  /** Removes the key of a chunk without bytes, for targets where an older one may lie. */
+  readonly removeMissing?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Bytes of the buffer in which each shard is put together, to be stored in one call. Without it a shard is streamed to
+   * the store, unless its index stands at the start: then all of it must be there first.
+   */
+  readonly shardBuffer?: number | undefined;
+  /**
+   * Called for each chunk when it is written, before its bytes are given back; `bytes` are undefined for a chunk left
+   * out.
+   */
+  readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
+  /** Called for each value when it is stored: a chunk's, or a shard's. */
+  readonly onStored?: (value: StoredValue) => void;
+}

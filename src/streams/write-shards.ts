@@ -1,0 +1,121 @@
+import { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
+import type { WritableStore } from "../stores/store.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { product } from "../util/shape.ts";
+import type { EncodedChunk, ShardedPlace } from "./chunk.ts";
+import { collectedShard, type ShardOutput, streamedShard } from "./shard-output.ts";
+import { WritableStream } from "./web.ts";
+import type { WriteChunksOptions } from "./write-options.ts";
+
+/** Bytes of the buffer that a shard with its index at the start is begun with, where nobody says how large it is. */
+const FIRST_BUFFER = 2 ** 20;
+
+/** A shard of which chunks are still to come. */
+interface OpenShard {
+  readonly key: string;
+  readonly index: ShardIndex;
+  readonly output: ShardOutput;
+  /** Chunks that have not come. */
+  left: number;
+  /** Whether there is a chunk that is not empty. */
+  isStored: boolean;
+}
+
+/**
+ * `writeChunks` of chunks that lie in shards: each is appended to its shard as it comes, and a shard is stored when all
+ * its chunks have come. One with nothing but chunks left out is left out, or removed.
+ *
+ * @see V3-55
+ */
+export function writeShards(
+  place: ShardedPlace<WritableStore>,
+  options: WriteChunksOptions,
+): WritableStream<EncodedChunk> {
+  const { buffers = plainBuffers, onWritten, onStored } = options;
+  const open = new Map<string, OpenShard>();
+
+  const shardAt = async (coords: readonly number[]): Promise<OpenShard> => {
+    const key = place.chunkKey(coords);
+    const known = open.get(key);
+    if (known) return known;
+    const begun = await begin(place, coords, options);
+    open.set(key, begun);
+    return begun;
+  };
+  const put = async (shard: OpenShard, { bytes, coords }: EncodedChunk): Promise<void> => {
+    shard.left--;
+    if (bytes === undefined) return;
+    const offset = await shard.output.append(bytes);
+    shard.index.set(place.shards.entryOf(coords), { offset, length: bytes.length });
+    shard.isStored = true;
+  };
+  const finish = async (shard: OpenShard): Promise<void> => {
+    if (shard.isStored) {
+      const stored = await shard.output.finish(shard.index);
+      onStored?.(stored);
+    } else if (options.removeMissing) await place.store.delete(shard.key, { signal: options.signal });
+    open.delete(shard.key);
+  };
+  const abort = async (reason: unknown): Promise<void> => {
+    const shards = [...open.values()];
+    open.clear();
+    await Promise.all(shards.map(({ output }) => output.abort(reason)));
+  };
+
+  return new WritableStream<EncodedChunk>({
+    async write(chunk) {
+      const { bytes, coords } = chunk;
+      const key = place.chunkKey(coords);
+      try {
+        options.signal?.throwIfAborted();
+        const shard = await shardAt(coords);
+        await put(shard, chunk);
+        onWritten?.({ ...chunk, key });
+        if (shard.left === 0) await finish(shard);
+      } catch (error) {
+        await abort(error).catch(() => {});
+        if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key });
+        throw error;
+      } finally {
+        if (bytes) buffers.give(bytes);
+        chunk.release?.();
+      }
+    },
+    async close() {
+      const [first] = open.values();
+      if (first === undefined) return;
+      const error = lacksChunks(first, open.size);
+      await abort(error);
+      throw error;
+    },
+    abort,
+  });
+}
+
+async function begin(
+  place: ShardedPlace<WritableStore>,
+  coords: readonly number[],
+  { buffers = plainBuffers, shardBuffer, signal }: WriteChunksOptions,
+): Promise<OpenShard> {
+  const { shards, store } = place;
+  const key = place.chunkKey(coords);
+  const format = await shards.format();
+  const target = { store, key, format, signal };
+  const capacity = shardBuffer ?? (format.indexLocation === "start" ? FIRST_BUFFER : undefined);
+  return {
+    key,
+    index: ShardIndex.empty(product(format.grid)),
+    output: capacity === undefined ? streamedShard(target) : collectedShard(target, { buffers, capacity }),
+    left: shards.chunksIn(shards.shardOf(coords)),
+    isStored: false,
+  };
+}
+
+function lacksChunks({ key, left }: OpenShard, shards: number): ZarrflowError {
+  return new ZarrflowError("invalid-option", `${shards} shards lack chunks`, {
+    key,
+    found: `${left} fewer than there are`,
+    hint: "write every chunk of a shard once, empty ones too",
+  });
+}

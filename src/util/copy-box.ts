@@ -1,0 +1,246 @@
+import { type Loop, turnRows } from "./turn-rows.ts";
+
+/** A box inside a buffer of items: where its first item lies and how far apart neighbours are, all in items. */
+export interface BoxLayout {
+  readonly offset: number;
+  readonly strides: readonly number[];
+}
+
+/** What is no multiple of a word, or not aligned as one. Never floats: a copy through them may change a NaN's bits. */
+type SmallItems = Uint8Array | Uint16Array;
+
+/** From this many bytes on a memmove beats a loop over items. */
+const LONG_RUN_BYTES = 256;
+/** Words of the widest item that is moved word by word. */
+const WIDE_ITEM = 4;
+/** Items on a side of a tile. */
+const TILE = 32;
+
+/**
+ * The loops of the copy under way, innermost first: how often, and how far on either side a step goes, in words. Boxes
+ * are often small and many, so that a call makes none of its own.
+ */
+const counts: number[] = [];
+const fromSteps: number[] = [];
+const toSteps: number[] = [];
+
+const wordViews = new WeakMap<Uint8Array, Uint32Array>();
+
+/**
+ * Copies a box of items between two buffers. Values are never looked at: an item is `itemSize` bytes.
+ *
+ * @param shape shape of the box in items
+ */
+export function copyBox(
+  source: Uint8Array,
+  from: BoxLayout,
+  target: Uint8Array,
+  to: BoxLayout,
+  shape: readonly number[],
+  itemSize: number,
+): void {
+  if (itemSize === 0) return;
+  const word = wordSize(source, target, itemSize);
+  const scale = itemSize / word;
+  const depth = findLoops(shape, from.strides, to.strides, scale);
+  if (depth === 0) return;
+  const s = from.offset * scale;
+  const t = to.offset * scale;
+  if (word === 4) copyWords(wordsOf(source), s, wordsOf(target), t, depth - 1);
+  else copyLoops(view(source, word), s, view(target, word), t, depth - 1);
+}
+
+/** Sets every item of a box to `item` (its bytes; zero where null). */
+export function fillBox(
+  target: Uint8Array,
+  to: BoxLayout,
+  shape: readonly number[],
+  itemSize: number,
+  item: Uint8Array | null,
+): void {
+  const none = shape.map(() => 0);
+  copyBox(item ?? new Uint8Array(itemSize), { offset: 0, strides: none }, target, to, shape, itemSize);
+}
+
+/** Sets all of `target`, whole items without gaps, to `item` (zero where null). */
+export function fillItems(target: Uint8Array, item: Uint8Array | null): void {
+  const first = item?.[0] ?? 0;
+  if (item === null || item.every((byte) => byte === first)) {
+    target.fill(first);
+    return;
+  }
+  target.set(item.subarray(0, target.length));
+  for (let done = item.length; done < target.length; done *= 2)
+    target.copyWithin(done, 0, Math.min(done, target.length - done));
+}
+
+/**
+ * The box as nested loops: none of one step, neighbours that are contiguous on both sides merged.
+ *
+ * @param scale words an item
+ * @returns how many there are; none where the box has no items.
+ */
+function findLoops(
+  shape: readonly number[],
+  from: readonly number[],
+  to: readonly number[],
+  scale: number,
+): number {
+  let depth = scale > 1 ? addLoop(0, scale, 1, 1) : 0;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const count = shape[d] ?? 0;
+    if (count === 0) return 0;
+    if (count > 1) depth = addLoop(depth, count, (from[d] ?? 0) * scale, (to[d] ?? 0) * scale);
+  }
+  return depth > 0 ? depth : addLoop(0, 1, 1, 1);
+}
+
+/** Puts a loop around those there are, or makes the outermost of them longer. @returns how many there are then. */
+function addLoop(depth: number, count: number, fromStep: number, toStep: number): number {
+  if (depth > 0) {
+    const inner = depth - 1;
+    const innerCount = counts[inner] as number;
+    const fromEnd = innerCount * (fromSteps[inner] as number);
+    if (fromStep === fromEnd && toStep === innerCount * (toSteps[inner] as number)) {
+      counts[inner] = innerCount * count;
+      return depth;
+    }
+  }
+  counts[depth] = count;
+  fromSteps[depth] = fromStep;
+  toSteps[depth] = toStep;
+  return depth + 1;
+}
+
+/** The widest word, in bytes, that divides the item and fits the alignment of both buffers. */
+function wordSize(source: Uint8Array, target: Uint8Array, itemSize: number): 1 | 2 | 4 {
+  const bits = itemSize | source.byteOffset | target.byteOffset;
+  if (bits % 4 === 0) return 4;
+  return bits % 2 === 0 ? 2 : 1;
+}
+
+/** Made once for each buffer: a box of some items is copied in the time that another view takes. */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  const known = wordViews.get(bytes);
+  if (known) return known;
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+  wordViews.set(bytes, words);
+  return words;
+}
+
+function view(bytes: Uint8Array, word: 1 | 2): SmallItems {
+  return word === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1);
+}
+
+/** As `copyLoops`, for words alone: code that meets one kind of array runs several times faster. */
+function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: number, depth: number): void {
+  const width = isRun() ? (counts[0] ?? 0) : WIDE_ITEM + 1;
+  if (depth === 2 && width <= WIDE_ITEM && turns(2)) {
+    turnRows(source, from, target, to, [loopAt(1), loopAt(2)], width);
+  } else if (depth === 1 && turns(1)) {
+    turnRows(source, from, target, to, [loopAt(0), loopAt(1)], 1);
+  } else if (depth === 1) {
+    copyRuns(source, from, target, to, counts[1] ?? 0, fromSteps[1] ?? 0, toSteps[1] ?? 0);
+  } else if (depth === 0) {
+    copyRuns(source, from, target, to, 1, 0, 0);
+  } else {
+    const { count, from: fromStep, to: toStep } = loopAt(depth);
+    for (let i = 0; i < count; i++) {
+      copyWords(source, from + i * fromStep, target, to + i * toStep, depth - 1);
+    }
+  }
+}
+
+function loopAt(depth: number): Loop {
+  return { count: counts[depth] ?? 0, from: fromSteps[depth] ?? 0, to: toSteps[depth] ?? 0 };
+}
+
+/** Whether the innermost loop goes through neighbours on both sides. */
+function isRun(): boolean {
+  return fromSteps[0] === 1 && toSteps[0] === 1;
+}
+
+/** Whether what lies together on one side lies apart on the other, in the loop at `depth` and the one in it. */
+function turns(depth: number): boolean {
+  const outer = loopAt(depth);
+  const inner = loopAt(depth - 1);
+  return outer.from < inner.from !== outer.to < inner.to;
+}
+
+/** The innermost loop, `rows` times. */
+function copyRuns(
+  source: Uint32Array,
+  from: number,
+  target: Uint32Array,
+  to: number,
+  rows: number,
+  fromRow: number,
+  toRow: number,
+): void {
+  const count = counts[0] ?? 0;
+  const fromStep = fromSteps[0] ?? 0;
+  const toStep = toSteps[0] ?? 0;
+  if (isRun() && 4 * count >= LONG_RUN_BYTES) {
+    for (let row = 0; row < rows; row++) {
+      const start = from + row * fromRow;
+      target.set(source.subarray(start, start + count), to + row * toRow);
+    }
+    return;
+  }
+  for (let row = 0; row < rows; row++) {
+    let s = from + row * fromRow;
+    let t = to + row * toRow;
+    let i = 0;
+    if (isRun()) {
+      for (; i + 8 <= count; i += 8, s += 8, t += 8) {
+        target[t] = source[s] as number;
+        target[t + 1] = source[s + 1] as number;
+        target[t + 2] = source[s + 2] as number;
+        target[t + 3] = source[s + 3] as number;
+        target[t + 4] = source[s + 4] as number;
+        target[t + 5] = source[s + 5] as number;
+        target[t + 6] = source[s + 6] as number;
+        target[t + 7] = source[s + 7] as number;
+      }
+    }
+    for (; i < count; i++, s += fromStep, t += toStep) target[t] = source[s] as number;
+  }
+}
+
+/** Loops over items that are no words. */
+function copyLoops(source: SmallItems, from: number, target: SmallItems, to: number, depth: number): void {
+  const { count, from: fromStep, to: toStep } = loopAt(depth);
+  if (depth > 1 || (depth === 1 && !turns(1))) {
+    for (let i = 0; i < count; i++) {
+      copyLoops(source, from + i * fromStep, target, to + i * toStep, depth - 1);
+    }
+  } else if (depth === 1) {
+    copyTurned(source, from, target, to);
+  } else if (isRun() && count * source.BYTES_PER_ELEMENT >= LONG_RUN_BYTES) {
+    target.set(source.subarray(from, from + count), to);
+  } else {
+    for (let i = 0, s = from, t = to; i < count; i++, s += fromStep, t += toStep) {
+      target[t] = source[s] as number;
+    }
+  }
+}
+
+/** Rows to columns, tile by tile. */
+function copyTurned(source: SmallItems, from: number, target: SmallItems, to: number): void {
+  const [columns = 0, rows = 0] = counts;
+  const [fromColumn = 0, fromRow = 0] = fromSteps;
+  const [toColumn = 0, toRow = 0] = toSteps;
+  for (let row0 = 0; row0 < rows; row0 += TILE) {
+    const rowEnd = Math.min(row0 + TILE, rows);
+    for (let column0 = 0; column0 < columns; column0 += TILE) {
+      const columnEnd = Math.min(column0 + TILE, columns);
+      for (let row = row0; row < rowEnd; row++) {
+        let s = from + row * fromRow + column0 * fromColumn;
+        let t = to + row * toRow + column0 * toColumn;
+        for (let column = column0; column < columnEnd; column++, s += fromColumn, t += toColumn) {
+          target[t] = source[s] as number;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { codecNames } from "../../src/codecs/index.ts";
+import { kernels } from "../../src/codecs/kernels/kernels.ts";
+import { plainKernels } from "../../src/codecs/kernels/plain-kernels.ts";
+import { makeCodec } from "../../src/codecs/registry.ts";
+import { parseV3Codec } from "../../src/meta/v3-codec.ts";
+import { root } from "../built-package.ts";
+import { errorOf, RAW, specOf } from "../codecs/support.ts";
+import { read } from "./code-block.ts";
+import { codecTable, ENGINES } from "./codec-table.ts";
+
+const PAGE = "docs/codecs.md";
+const TABLE = /(?<=<!-- codecs -->\n\n)[\s\S]*?(?=\n\n<!-- end -->)/;
+
+describe("the table of docs/codecs.md", () => {
+  test("has every codec of the registry, and no other", () => {
+    expect(Object.keys(ENGINES).sort()).toEqual(codecNames());
+  });
+
+  test("tells of kernels where a codec calls them", () => {
+    const folder = join(root, "src/codecs/bytes-to-bytes");
+    const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+    const callers = files.filter((name) =>
+      readFileSync(join(folder, name), "utf8").includes('from "../kernels/kernels.ts"'),
+    );
+    expect(callers).toContain("lz4.ts");
+    for (const name of callers) expect(ENGINES[name.slice(0, -3)]?.node, name).toContain("kernel");
+  });
+
+  // `npx vitest run test/docs/codecs.test.ts -u` writes it anew, with the figures of bench/RESULTS.md.
+  test("is what the registry, the dialects and the measurements say", async () => {
+    const page = read(PAGE);
+    expect(page).toMatch(TABLE);
+    const table = codecTable(read("bench/RESULTS.md"));
+    await expect(page.replace(TABLE, () => table)).toMatchFileSnapshot(`../../${PAGE}`);
+  });
+});
+
+describe("the text of docs/codecs.md", () => {
+  const page = read(PAGE);
+  const context = { spec: specOf([1], RAW(1)), itemSize: 1, endian: "little" } as const;
+
+  test("codecs that are refused are so", async () => {
+    const section = /## What is refused\n([\s\S]*?)\n##/.exec(page)?.[1] ?? "";
+    const names = [...section.matchAll(/^- ((?:`\w+`(?:, )?)+)/gm)].flatMap(([, list = ""]) =>
+      [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
+    );
+    expect(names).toContain("pickle");
+    for (const name of names) {
+      await errorOf(() => makeCodec({ name, configuration: {} }, context), "unsupported-codec");
+    }
+  });
+
+  test("names that v3 reads besides", () => {
+    const names = [...page.matchAll(/`numcodecs\.(\w+)`(?=,| and| too)/g)].map(([, name = ""]) => name);
+    expect(names.length).toBeGreaterThan(3);
+    for (const name of names) expect(parseV3Codec(`numcodecs.${name}`, "").name).toBe(name);
+  });
+
+  test("what kernels of zstd there are", () => {
+    const { least, most } = kernels().zstd?.levels ?? {};
+    expect(page).toContain(`levels ${least} to ${most}`);
+    expect(plainKernels.zstd).toBeUndefined();
+  });
+});

@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { convert, create, digest, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
+import type { DialectName } from "../../src/meta/array-metadata.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
+
+const DIALECTS: readonly DialectName[] = ["v1", "v2", "v3-draft-2019", "v3"];
+const SHAPE = [3, 5];
+const ITEMS = 15;
+
+interface Row {
+  readonly name: string;
+  readonly array: Omit<NewArray, "shape" | "chunks">;
+  readonly values: Values;
+}
+
+/** Any bytes, but for one item that is the fill value's and one of all ones: a NaN with a payload, NaT, -1. */
+function items(size: number): Uint8Array {
+  const bytes = Uint8Array.from({ length: ITEMS * size }, (_, i) => (i * 73 + (i >> 3) * 11) % 251);
+  return bytes.fill(0, 0, size).fill(255, size, 2 * size);
+}
+
+const row = (dataType: NewArray["dataType"], size: number, more: Partial<NewArray> = {}): Row => ({
+  name: [shown(dataType), ...Object.entries(more).map(([option, value]) => `${option} ${shown(value)}`)].join(
+    ", ",
+  ),
+  array: { dialect: "v2", dataType, ...(!more.codecs && { codec: "none" }), ...more },
+  values: items(size),
+});
+
+/** JSON, and what JSON has not. */
+function shown(value: unknown): string {
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (value instanceof Uint8Array) return `bytes ${value}`;
+  return JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner));
+}
+
+const texts = Array.from(
+  { length: ITEMS },
+  (_, i) => ["", "plain", "größer", "日本", "a\u0000b", "😀"][i % 6] ?? "",
+);
+
+const ROWS: readonly Row[] = [
+  { ...row("bool", 1), values: Uint8Array.from({ length: ITEMS }, (_, i) => i % 2) },
+  ...["int8", "uint8"].map((type) => row(type, 1)),
+  ...["int16", "uint16", ">i2", "float16"].map((type) => row(type, 2)),
+  ...["int32", "uint32", ">u4", "float32", ">f4"].map((type) => row(type, 4)),
+  ...["int64", "uint64", "float64", "complex64", ">f8"].map((type) => row(type, 8)),
+  ...["complex128", ">c16"].map((type) => row(type, 16)),
+  ...["<M8[ns]", ">M8[D]", "<M8[25us]", "<m8[s]"].map((type) => row(type, 8)),
+  row("|S5", 5),
+  row("|V3", 3),
+  {
+    ...row("<U3", 12),
+    values: new Uint8Array(Uint32Array.from({ length: 3 * ITEMS }, (_, i) => 0x1f600 + i).buffer),
+  },
+  {
+    ...row(">U3", 12),
+    values: new Uint8Array(Uint32Array.from({ length: 3 * ITEMS }, (_, i) => 0x41 + i).buffer),
+  },
+  row(
+    [
+      ["a", "<i4"],
+      ["b", "|S3"],
+      ["c", ">f8"],
+    ],
+    15,
+  ),
+  row(
+    [
+      ["a", "<i4"],
+      ["b", "|S3"],
+      ["c", "<f8"],
+    ],
+    15,
+  ),
+  row(
+    [
+      [
+        "a",
+        [
+          ["x", "<u2"],
+          ["y", "|b1"],
+        ],
+      ],
+      ["b", "<f4", [2]],
+    ],
+    11,
+  ),
+  row("r24", 3, { dialect: "v3" }),
+  row(
+    { name: "numpy.datetime64", configuration: { unit: "generic", scale_factor: 1 } } as { name: string },
+    8,
+    { dialect: "v3" },
+  ),
+  { name: "string", array: { dialect: "v3", dataType: "string", codec: "none" }, values: texts },
+  { name: "string of v2", array: { dialect: "v2", dataType: "string", codec: "none" }, values: texts },
+  {
+    name: "binary",
+    array: { dialect: "v3", dataType: "binary", codec: "none" },
+    values: texts.map((text) => new TextEncoder().encode(text)),
+  },
+  row("float32", 4, { fillValue: Number.NaN }),
+  row("float32", 4, { dialect: "v3", fillValue: Uint8Array.of(1, 0, 192, 127) }),
+  row("float64", 8, { fillValue: -0 }),
+  row("float64", 8, { fillValue: null }),
+  row("int64", 8, { fillValue: -9007199254740993n }),
+  row("uint64", 8, { fillValue: 18446744073709551615n }),
+  row("<M8[ns]", 8, { fillValue: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 128) }),
+  row("float32", 4, { order: "F" }),
+  ...["zlib:1", "gzip:1", "bz2:1", "zstd:1", "lz4", "blosc:lz4:5:shuffle"].map((codec) =>
+    row("float32", 4, { codec }),
+  ),
+  row("float32", 4, {
+    codecs: [
+      { id: "delta", dtype: "<f4" },
+      { id: "zlib", level: 1 },
+    ],
+  }),
+  row("float32", 4, { dimensionNames: ["y", "x"] }),
+  row("float32", 4, { attributes: { units: "K", scale: 9007199254740993n, nested: { none: null } } }),
+];
+
+/** What came of a conversion: nothing to say, or the pointers of what the dialect cannot hold. */
+type Outcome = "equal" | string;
+
+async function convertTo(source: string, target: string, to: DialectName, sha256: string): Promise<Outcome> {
+  try {
+    await convert(source, target, { to });
+  } catch (error) {
+    if (!isZarrflowError(error, "loss-refused")) throw error;
+    return (error.details.pointers ?? [error.details.pointer]).join(" ");
+  }
+  expect(await digestOf(target), `${source} -> ${target}`).toBe(sha256);
+  return "equal";
+}
+
+async function digestOf(source: string): Promise<string> {
+  for await (const array of digest(source)) return array.sha256;
+  throw new Error(`no array is at ${source}`);
+}
+
+describe("each data type, from each dialect to each", () => {
+  const names = ["origin", ...DIALECTS, ...DIALECTS.flatMap((a) => DIALECTS.map((b) => `${a}-${b}`))];
+  const forget = () => {
+    for (const name of names) nameMemoryStore(`matrix-${name}`, undefined);
+  };
+  const table: string[] = [];
+  afterEach(forget);
+
+  test.each(ROWS)("$name", async ({ array, values }) => {
+    const origin = "memory:matrix-origin";
+    const writer = await create(origin, { ...array, shape: SHAPE, chunks: [2, 3] });
+    await writer.write({}, values);
+    await writer.close();
+    const sha256 = await digestOf(origin);
+    const lines: string[] = [];
+    for (const from of DIALECTS) {
+      const source = `memory:matrix-${from}`;
+      const held = await convertTo(origin, source, from, sha256);
+      if (held !== "equal") {
+        lines.push(`  ${from}: cannot hold ${held}`);
+        continue;
+      }
+      const outcomes: string[] = [];
+      for (const to of DIALECTS) {
+        outcomes.push(`${to} ${await convertTo(source, `${source}-${to}`, to, sha256)}`);
+      }
+      lines.push(`  ${from} -> ${outcomes.join(", ")}`);
+    }
+    table.push([expect.getState().currentTestName?.split(" > ").at(-1), ...lines].join("\n"));
+  });
+
+  test("come out as approved", async () => {
+    expect(table).toHaveLength(ROWS.length);
+    await expect(`${table.join("\n")}\n`).toMatchFileSnapshot("dialect-matrix.approved.txt");
+  });
+});

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readsOf, stepsOf, taskAt, writesOf } from "../../../src/flows/plan/task.ts";
+import { planRechunk } from "../../../src/flows/rechunk.ts";
+import { create } from "../../../src/hierarchy/create.ts";
+import { openArray } from "../../../src/hierarchy/open.ts";
+import { isZarrflowError } from "../../../src/index.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { indexOf, product } from "../../../src/util/shape.ts";
+
+const axis = fc.record({
+  n: fc.integer({ min: 1, max: 30 }),
+  from: fc.integer({ min: 1, max: 8 }),
+  fromPerShard: fc.integer({ min: 1, max: 4 }),
+  to: fc.integer({ min: 1, max: 8 }),
+  toPerShard: fc.integer({ min: 1, max: 8 }),
+});
+
+const grids = fc.record({
+  axes: fc.array(axis, { minLength: 1, maxLength: 3 }),
+  isSharded: fc.boolean(),
+  intoShards: fc.boolean(),
+  spare: fc.constantFrom(0, 20_000, 200_000, 5e6),
+});
+
+test("tasks write every chunk once, each shard by one task, in steps that fit; the totals are theirs", async () => {
+  await fc.assert(
+    fc.asyncProperty(grids, async ({ axes, isSharded, intoShards, spare }) => {
+      const store = new MemoryStore();
+      const shape = axes.map(({ n }) => n);
+      const chunks = axes.map(({ from }) => from);
+      const shards = axes.map(({ from, fromPerShard }) => from * fromPerShard);
+      const made = { shape, dataType: "float64", chunks, ...(isSharded && { shards }) };
+      await (await create(store, made)).close();
+      const source = await openArray(store);
+      const target = axes.map(({ to }) => to);
+      const perShard = axes.map(({ toPerShard }) => toPerShard);
+      const changes = {
+        chunks: target,
+        codec: "gzip",
+        ...(intoShards && { shards: target.map((n, d) => n * (perShard[d] ?? 1)) }),
+      };
+      const plan = (maxMemory: number) => planRechunk(source, "memory:planned", { ...changes, maxMemory });
+      const refused: unknown = await plan(1).catch((error: unknown) => error);
+      if (!isZarrflowError(refused, "budget-too-small")) throw refused;
+      const least = Number(/(\d+) bytes/.exec(String(refused.details.expected))?.[1]);
+      const { plan: planned } = await plan(least + spare);
+
+      const grid = shape.map((n, d) => Math.ceil(n / (target[d] ?? 1)));
+      const tasksOfShards = new Map<string, number>();
+      const written = new Set<number>();
+      let reads = 0;
+      for (let number = 0; number < planned.totals.tasks; number++) {
+        const task = taskAt(planned, number);
+        expect(task.job.taskBytes).toBeLessThanOrEqual(least + spare);
+        for (const step of stepsOf(task)) {
+          reads += [...readsOf(step)].length;
+          for (const coords of writesOf(step)) {
+            expect(written.has(indexOf(coords, grid))).toBe(false);
+            written.add(indexOf(coords, grid));
+            const shard = coords.map((c, d) => Math.floor(c / (perShard[d] ?? 1))).join();
+            if (intoShards) expect(tasksOfShards.get(shard) ?? number).toBe(number);
+            tasksOfShards.set(shard, number);
+          }
+        }
+      }
+      expect(written.size).toBe(product(grid));
+      expect(reads).toBe(planned.totals.chunksRead);
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { copy, digest, open, rechunk, setAttributes, slice } from "../../src/index.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
+import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { serveValues } from "../stores/value-server.ts";
+import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
+
+const recipe: Recipe = { shape: [7, 9], chunks: [2, 4], order: "C", itemSize: 4, missing: 0.2, seed: 5 };
+const rangesOf2d = { start: [1, 2], step: [1, 1], shape: [5, 6] };
+
+async function digestOf(source: string): Promise<string[]> {
+  const digests: string[] = [];
+  for await (const { path, sha256 } of digest(source)) digests.push(`${path} ${sha256}`);
+  return digests;
+}
+
+/** A group with one array in memory, as `memory:remote-source`. */
+async function makeSource(): Promise<string> {
+  const { store } = await makeArray(recipe, "t2m");
+  await store.set(".zgroup", new TextEncoder().encode('{"zarr_format": 2}'));
+  await store.set("t2m/.zattrs", new TextEncoder().encode('{"units": "K"}'));
+  await store.set("notes.txt", new TextEncoder().encode("not Zarr"));
+  nameMemoryStore("remote-source", store);
+  return "memory:remote-source";
+}
+
+describe("S3", () => {
+  let server: S3Server;
+  let source: string;
+  let folder: string;
+  const env = { ...process.env };
+  beforeEach(async () => {
+    server = await serveBucket();
+    source = await makeSource();
+    folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-"));
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: server.endpoint,
+      AWS_ACCESS_KEY_ID: ACCESS_KEY,
+      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      AWS_CONFIG_FILE: "/dev/null",
+      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    });
+  });
+  afterEach(async () => {
+    process.env = { ...env };
+    nameMemoryStore("remote-source", undefined);
+    rmSync(folder, { recursive: true });
+    await server.close();
+  });
+
+  test("a store goes there and back, every key of it", async () => {
+    await copy(source, `s3://${BUCKET}/data/x.zarr`, { verify: true });
+    expect([...server.objects.keys()]).toContain("data/x.zarr/notes.txt");
+    expect(await digestOf(`s3://${BUCKET}/data/x.zarr`)).toEqual(await digestOf(source));
+    await copy(`s3://${BUCKET}/data/x.zarr`, join(folder, "back.zarr"));
+    expect(await digestOf(join(folder, "back.zarr"))).toEqual(await digestOf(source));
+  });
+
+  test("documents are written last", async () => {
+    await copy(source, `s3://${BUCKET}/x.zarr`);
+    const written = server.requests.filter(({ method }) => method === "PUT").map(({ key }) => key);
+    expect(written.at(-1)).toBe("x.zarr/.zgroup");
+    expect(written.slice(-3)).toEqual(["x.zarr/t2m/.zattrs", "x.zarr/t2m/.zarray", "x.zarr/.zgroup"]);
+  });
+
+  test("an array is re-cut from one place in it to another", async () => {
+    await copy(source, `s3://${BUCKET}/x.zarr`);
+    await rechunk(`s3://${BUCKET}/x.zarr/t2m`, `s3://${BUCKET}/y.zarr`, { chunks: [7, 1], codec: "zstd:1" });
+    expect(await digestOf(`s3://${BUCKET}/y.zarr`)).toEqual(await digestOf(`${source}/t2m`));
+  });
+
+  test("a zip in it is read by ranges", async () => {
+    const zip = join(folder, "x.zarr.zip");
+    await copy(source, zip);
+    const { readFileSync } = await import("node:fs");
+    server.objects.set("zips/x.zarr.zip", readFileSync(zip));
+    expect(await digestOf(`s3://${BUCKET}/zips/x.zarr.zip`)).toEqual(await digestOf(source));
+    const wholeReads = server.requests.filter(({ method, headers }) => method === "GET" && !headers.range);
+    expect(wholeReads).toEqual([]);
+  });
+
+  test("a target that exists is refused, or replaced", async () => {
+    server.objects.set("x.zarr/old/0.0", Buffer.from("stale"));
+    const target = `s3://${BUCKET}/x.zarr`;
+    await expect(copy(source, target)).rejects.toMatchObject({ code: "target-exists" });
+    server.objects.set("x.zarr/.zgroup", Buffer.from('{"zarr_format": 2}'));
+    await copy(source, target, { ifExists: "replace" });
+    expect([...server.objects.keys()]).not.toContain("x.zarr/old/0.0");
+    expect(await digestOf(target)).toEqual(await digestOf(source));
+  });
+
+  test("a copy that fails leaves nothing behind", async () => {
+    let puts = 0;
+    const fail = () =>
+      server.faults.push((response, { method }) => {
+        fail();
+        if (method !== "PUT" || ++puts < 5) return false;
+        response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+        return true;
+      });
+    fail();
+    await expect(copy(source, `s3://${BUCKET}/x.zarr`)).rejects.toMatchObject({
+      code: "access-denied",
+      details: { store: `s3://${BUCKET}/x.zarr`, key: expect.any(String) },
+    });
+    expect([...server.objects.keys()]).toEqual([]);
+  });
+
+  test("attributes are changed in place", async () => {
+    await copy(source, `s3://${BUCKET}/x.zarr`);
+    await setAttributes(await open(`s3://${BUCKET}/x.zarr/t2m`), { units: "°C" });
+    expect((await open(`s3://${BUCKET}/x.zarr/t2m`)).attributes).toMatchObject({ units: "°C" });
+  });
+
+  test("without credentials nothing is asked", async () => {
+    delete process.env.AWS_ACCESS_KEY_ID;
+    await expect(open(`s3://${BUCKET}/x.zarr`)).rejects.toMatchObject({ code: "access-denied" });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("a web server", () => {
+  test("is read, and nothing else", async () => {
+    const { store, bytes } = await makeArray(recipe);
+    const values = new Map<string, Uint8Array>();
+    for await (const { key } of store.list("")) {
+      values.set(`x.zarr/${key}`, (await store.get(key)) ?? new Uint8Array());
+    }
+    const server = await serveValues(values);
+    try {
+      const url = `${server.url}/x.zarr`;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of slice(url, [
+        [1, 6],
+        [2, 8],
+      ]).bytes())
+        pieces.push(piece);
+      expect(new Uint8Array(Buffer.concat(pieces))).toEqual(naiveSlice({ bytes }, recipe, rangesOf2d));
+      nameMemoryStore("remote-copy", undefined);
+      await copy(url, "memory:remote-copy", { chunks: [7, 9] });
+      expect(await digestOf("memory:remote-copy")).toEqual(await digestOf(url));
+      await expect(copy(url, `${server.url}/y.zarr`)).rejects.toMatchObject({
+        code: "unsupported-operation",
+      });
+      await expect(open(`${server.url}/none.zarr`)).rejects.toMatchObject({ code: "not-found" });
+    } finally {
+      nameMemoryStore("remote-copy", undefined);
+      await server.close();
+    }
+  });
+});

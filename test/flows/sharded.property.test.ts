@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { planRechunk, rechunk, runFlow, slice, sliceTo } from "../../src/flows/index.ts";
+import { create, openArray } from "../../src/index.ts";
+import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
+import { product } from "../../src/util/shape.ts";
+import { naiveSlice } from "../support/made-array.ts";
+import { rangesOf } from "../support/recipes.ts";
+import { sharded, shardedItems } from "../support/sharded-recipes.ts";
+
+type Sharded = typeof sharded extends fc.Arbitrary<infer T> ? T : never;
+
+async function made({ array, filled, seed }: Sharded) {
+  const store = new MemoryStore();
+  const items = shardedItems(array.shape, filled, seed);
+  const writer = await create(store, array);
+  if (items.length > 0) await writer.write({ start: array.shape.map(() => 0), shape: array.shape }, items);
+  await writer.close();
+  return { store, bytes: new Uint8Array(items.buffer) };
+}
+
+async function allBytes(source: Parameters<typeof slice>[0]): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of slice(source).bytes()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+test("a slice of a sharded array is that of the naive model, within small budgets too", async () => {
+  const sliced = sharded.chain((recipe) =>
+    rangesOf(recipe.array.shape).map((ranges) => ({ recipe, ranges })),
+  );
+  await fc.assert(
+    fc.asyncProperty(sliced, fc.constantFrom(300_000, 1e6), async ({ recipe, ranges }, maxMemory) => {
+      const { store, bytes } = await made(recipe);
+      const array = await openArray(store);
+      const pieces: Uint8Array[] = [];
+      for await (const piece of slice(array, ranges, { maxMemory }).bytes()) pieces.push(piece);
+      const selection = {
+        start: ranges.map(([start]) => start),
+        step: ranges.map(([, , step]) => step),
+        shape: ranges.map(([start, stop, step]) => Math.max(0, Math.ceil((stop - start) / step))),
+      };
+      const expected = naiveSlice({ bytes }, { shape: recipe.array.shape, itemSize: 2 }, selection);
+      expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a part of a sharded array becomes an array of its own, in shards too", async () => {
+  const sliced = sharded.chain((recipe) =>
+    rangesOf(recipe.array.shape).map((ranges) => ({ recipe, ranges })),
+  );
+  await fc.assert(
+    fc.asyncProperty(sliced, async ({ recipe, ranges }) => {
+      const { store } = await made(recipe);
+      const array = await openArray(store);
+      await sliceTo(array, "memory:part", { slice: ranges, maxMemory: 4e6 });
+      const part = await openArray("memory:part");
+      expect(part.chunkShape).toEqual(array.chunkShape);
+      const expected: Uint8Array[] = [];
+      for await (const piece of slice(array, ranges).bytes()) expected.push(piece);
+      expect((await allBytes(part)).equals(Buffer.concat(expected))).toBe(true);
+      nameMemoryStore("part", undefined);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("sharded arrays are re-cut to shards and to plain chunks, as planned", async () => {
+  const into = fc.constantFrom("shards", "chunks", "same chunks in shards", "same chunks");
+  await fc.assert(
+    fc.asyncProperty(sharded, into, fc.constantFrom(500_000, 4e6), async (recipe, how, maxMemory) => {
+      const { store, bytes } = await made(recipe);
+      const requests: StoreRequest[] = [];
+      const source = await openArray(withRequestLog(store, (request) => requests.push(request)));
+      const chunks = how.startsWith("same") ? recipe.chunk : recipe.chunks;
+      const shards = chunks.map((n, d) => n * ((recipe.shards[d] ?? 1) / (recipe.chunks[d] ?? 1)));
+      const changes = { chunks, ...(how.endsWith("shards") && { shards }), maxMemory };
+      const planned = await planRechunk(source, "memory:resharded", changes);
+      const before = requests.length;
+      const report = await runFlow(planned, { verify: true });
+      const { totals, jobs } = planned.plan;
+
+      expect(report.peakBuffers).toBeLessThanOrEqual(totals.predictedPeak);
+      expect(totals.predictedPeak).toBeLessThanOrEqual(maxMemory);
+      if (totals.tasks > 0) {
+        expect(report.chunksRead).toBe(totals.chunksRead);
+        expect(report.chunksWritten).toBe(totals.chunksWritten);
+        const gets = requests
+          .slice(before)
+          .filter(({ operation, key }) => operation === "get" && key.startsWith("c"));
+        const values = product(
+          recipe.array.shape.map((n, d) => Math.ceil(n / (recipe.array.chunks[d] ?? 1))),
+        );
+        const perShard = recipe.kind === "nested" ? 1 + product(jobs[0]?.source.shardShape ?? []) : 1;
+        expect(gets.length).toBeLessThanOrEqual(totals.chunksRead + values * perShard);
+      }
+      const target = await openArray("memory:resharded");
+      expect(target.innerChunks().chunkShape).toEqual(chunks);
+      if (how.endsWith("shards")) expect(target.chunkShape).toEqual(shards);
+      expect((await allBytes(target)).equals(bytes)).toBe(true);
+      nameMemoryStore("resharded", undefined);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("chunks move between shards, and out of and into them, as they are stored", async () => {
+  const store = new MemoryStore();
+  const writer = await create(store, {
+    shape: [16, 16],
+    dataType: "uint16",
+    chunks: [2, 4],
+    shards: [8, 8],
+    codec: "zstd:1",
+    fillValue: 0,
+  });
+  const items = Uint16Array.from({ length: 256 }, (_, i) => (i < 128 ? i : 0));
+  await writer.write({ start: [0, 0], shape: [16, 16] }, items);
+  await writer.close();
+  expect(await store.size("c/0/0")).toBeGreaterThan(0);
+  expect(await store.size("c/1/0")).toBeUndefined();
+
+  const strategies: string[] = [];
+  const move = async (from: string | MemoryStore, to: string, shards: string | number[]) => {
+    const source = await openArray(from);
+    const planned = await planRechunk(source, to, { chunks: [2, 4], shards });
+    strategies.push(...planned.plan.jobs.map(({ strategy }) => strategy));
+    await runFlow(planned, {});
+    expect((await allBytes(to)).equals(Buffer.from(items.buffer))).toBe(true);
+  };
+  await move(store, "memory:moved-wide", [16, 16]);
+  await move("memory:moved-wide", "memory:moved-plain", "none");
+  await move("memory:moved-plain", "memory:moved-back", [8, 8]);
+  expect(strategies).toEqual(["verbatim", "verbatim", "verbatim"]);
+  const [before, after] = [await store.get("c/0/1"), await namedMemoryStore("moved-back")?.get("c/0/1")];
+  expect(after?.length).toBe(before?.length);
+  for (const name of ["moved-wide", "moved-plain", "moved-back"]) nameMemoryStore(name, undefined);
+});
+
+test("rechunk in a group leaves other arrays' shards as they are", async () => {
+  const store = new MemoryStore();
+  const writer = await create(store, { shape: [8], dataType: "uint8", chunks: [2], shards: [8] });
+  await writer.write(
+    { start: [0], shape: [8] },
+    Uint8Array.from({ length: 8 }, (_, i) => i),
+  );
+  await writer.close();
+  const report = await rechunk(await openArray(store), "memory:recoded", { chunks: {}, codec: "gzip" });
+  expect(report.chunksRead).toBe(4);
+  const recoded = await openArray("memory:recoded");
+  expect(recoded.chunkShape).toEqual([8]);
+  expect(JSON.stringify(recoded.metadata.codecs)).toContain("gzip");
+  expect([...(await allBytes(recoded))]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  nameMemoryStore("recoded", undefined);
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { folderAround, folderInside } from "../../src/stores/folder-spec.ts";
+import type { StoreSpec } from "../../src/stores/store.ts";
+
+describe("folders around a store", () => {
+  const cases: [StoreSpec, StoreSpec, string][] = [
+    [{ kind: "directory", path: "/a/b c" }, { kind: "directory", path: "/a" }, "b c"],
+    [{ kind: "directory", path: "/a" }, { kind: "directory", path: "/" }, "a"],
+    [{ kind: "http", url: "http://h:8/a/b%20c" }, { kind: "http", url: "http://h:8/a" }, "b c"],
+    [{ kind: "http", url: "http://h:8/a" }, { kind: "http", url: "http://h:8" }, "a"],
+    [{ kind: "http", url: "http://h/%zz" }, { kind: "http", url: "http://h" }, "%zz"],
+    [{ kind: "s3", bucket: "b", prefix: "x/y" }, { kind: "s3", bucket: "b", prefix: "x" }, "y"],
+    [{ kind: "s3", bucket: "b", prefix: "x" }, { kind: "s3", bucket: "b", prefix: "" }, "x"],
+  ];
+  it.each(cases)("%j", (spec, outer, name) => {
+    expect(folderAround(spec)).toEqual({ spec: outer, name });
+    if (name !== "%zz") expect(folderInside(outer, name)).toEqual(spec);
+  });
+
+  const ends: StoreSpec[] = [
+    { kind: "directory", path: "/" },
+    { kind: "http", url: "http://h" },
+    { kind: "s3", bucket: "b", prefix: "" },
+    { kind: "zip", path: "/a.zip" },
+    { kind: "memory", name: "m" },
+  ];
+  it.each(ends)("end at %j", (spec) => {
+    expect(folderAround(spec)).toBeUndefined();
+  });
+
+  it("cannot be named in a zip", () => {
+    expect(folderInside({ kind: "zip", path: "/a.zip" }, "x")).toBeUndefined();
+  });
+});

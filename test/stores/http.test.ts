@@ -1,0 +1,201 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { HttpStore } from "../../src/stores/http.ts";
+import { storeChecks } from "../../src/stores/testing.ts";
+import { type Fault, type Manners, serveValues, type ValueServer } from "./value-server.ts";
+
+const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i * 7);
+
+describe("HttpStore", () => {
+  const servers: ValueServer[] = [];
+  const serve = async (values: ReadonlyMap<string, Uint8Array>, manners?: Manners) => {
+    const server = await serveValues(values, manners);
+    servers.push(server);
+    return server;
+  };
+  const serveOne = (manners?: Manners) => serve(new Map([["a/0", bytes]]), manners);
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.close()));
+  });
+
+  describe.each<[string, Manners]>([
+    ["knows ranges", {}],
+    ["ignores ranges", { ignoresRanges: true }],
+    ["ignores ranges, and hides lengths", { ignoresRanges: true, hidesLength: true }],
+    ["refuses suffix ranges", { suffix: "refused" }],
+    ["lies about suffix ranges", { suffix: "first bytes" }],
+    ["hides lengths", { hidesLength: true }],
+    ["knows no HEAD", { refusesHead: true }],
+    [
+      "knows no HEAD, hides lengths and ignores ranges",
+      { refusesHead: true, hidesLength: true, ignoresRanges: true },
+    ],
+  ])("of a server that %s", (_, manners) => {
+    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
+      new HttpStore((await serve(values, manners)).url);
+    it.each(storeChecks({ lists: false, filled }))("$name", ({ run }) => run());
+  });
+
+  it("asks for no more than the part, in one request", async () => {
+    const { url, requests } = await serveOne();
+    const store = new HttpStore(url);
+    expect(await store.get("a/0", { range: { offset: 10, length: 5 } })).toEqual(bytes.slice(10, 15));
+    expect(await store.get("a/0", { range: { suffix: 3 } })).toEqual(bytes.slice(-3));
+    expect(requests.map(({ method, headers }) => [method, headers.range])).toEqual([
+      ["GET", "bytes=10-14"],
+      ["GET", "bytes=-3"],
+    ]);
+  });
+
+  it("does not ask twice for a suffix that the server does not know", async () => {
+    const { url, requests } = await serveOne({ suffix: "first bytes" });
+    const store = new HttpStore(url);
+    for (let i = 0; i < 2; i++)
+      expect(await store.get("a/0", { range: { suffix: 3 } })).toEqual(bytes.slice(-3));
+    expect(requests.map(({ method, headers }) => headers.range ?? method)).toEqual([
+      "bytes=-3",
+      "HEAD",
+      "bytes=997-999",
+      "HEAD",
+      "bytes=997-999",
+    ]);
+  });
+
+  it("refuses a range that is not the one asked for", async () => {
+    const { url } = await serveOne({ shiftsRanges: true });
+    await expect(new HttpStore(url).get("a/0", { range: { offset: 10, length: 5 } })).rejects.toMatchObject({
+      code: "short-read",
+      details: { expected: "bytes=10-14", found: "bytes 11-15/1000", key: "a/0", store: url },
+    });
+  });
+
+  it("takes a range whose place is hidden only when its length is right", async () => {
+    const { url } = await serveOne({ hidesContentRange: true });
+    const store = new HttpStore(url);
+    expect(await store.get("a/0", { range: { offset: 10, length: 5 } })).toEqual(bytes.slice(10, 15));
+    await expect(store.get("a/0", { range: { offset: 998, length: 5 } })).rejects.toMatchObject({
+      code: "short-read",
+    });
+  });
+
+  it("fills the buffer that it is given", async () => {
+    const { url } = await serveOne();
+    const buffer = new Uint8Array(5);
+    const range = { offset: 10, length: 5 };
+    expect(await new HttpStore(url).get("a/0", { range, allocate: () => buffer })).toBe(buffer);
+  });
+
+  const status =
+    (code: number, headers: Record<string, string> = {}): Fault =>
+    (response) => {
+      response.writeHead(code, headers).end("<error/>");
+      return true;
+    };
+
+  it.each([
+    [401, "access-denied"],
+    [403, "access-denied"],
+    [400, "unsupported-operation"],
+    [429, "transient"],
+    [500, "transient"],
+    [503, "transient"],
+  ])("%i is %s, for values, parts and sizes", async (code, expected) => {
+    const { url, faults } = await serveOne();
+    const store = new HttpStore(url);
+    for (const ask of [
+      () => store.get("a/0"),
+      () => store.get("a/0", { range: { offset: 1, length: 1 } }),
+      () => store.get("a/0", { range: { suffix: 1 } }),
+      () => store.size("a/0"),
+    ]) {
+      faults.push(status(code));
+      await expect(ask()).rejects.toMatchObject({ code: expected });
+    }
+  });
+
+  it("takes 403 for a missing key where told so", async () => {
+    const { url, faults } = await serveOne();
+    faults.push(status(403));
+    expect(await new HttpStore(url, { missing403: true }).get("a/1")).toBeUndefined();
+  });
+
+  it("tells when the server wants to be asked again", async () => {
+    const { url, faults } = await serveOne();
+    faults.push(status(503, { "retry-after": "7" }));
+    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({ details: { retryAfter: 7 } });
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+    faults.push(status(503, { "retry-after": inAMinute }));
+    const error = await new HttpStore(url).get("a/0").catch((failure) => failure);
+    expect(error.details.retryAfter).toBeGreaterThan(50);
+    expect(error.details.retryAfter).toBeLessThanOrEqual(60);
+  });
+
+  it.each([
+    [
+      "a body that is cut",
+      (r: Parameters<Fault>[0]) => r.writeHead(200, { "content-length": 1000 }).write("short"),
+    ],
+    ["no answer", () => {}],
+  ])("%s is transient", async (_, begin) => {
+    const { url, faults } = await serveOne();
+    faults.push((response) => {
+      begin(response);
+      setTimeout(() => response.destroy(), 20);
+      return true;
+    });
+    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({
+      code: "transient",
+      details: { key: "a/0" },
+    });
+  });
+
+  it("a host that does not exist is told by its system's code", async () => {
+    const store = new HttpStore("http://no-such-host.invalid/x");
+    await expect(store.get("a")).rejects.toMatchObject({
+      code: "transient",
+      details: { found: /ENOTFOUND|EAI_AGAIN/ },
+    });
+  });
+
+  it("reads values that come compressed, though their length is that of the compressed body", async () => {
+    const { url, faults } = await serveOne();
+    const packed = gzipSync(bytes);
+    faults.push((response) => {
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed);
+      return true;
+    });
+    expect(await new HttpStore(url).get("a/0")).toEqual(bytes);
+  });
+
+  it("keeps the query of its URL, sends headers, and shows neither", async () => {
+    const { url, requests, faults } = await serveOne();
+    const store = new HttpStore(`${url}/?sig=secret`, { headers: { authorization: "Bearer secret" } });
+    await store.get("a/0");
+    expect(requests[0]).toMatchObject({
+      url: "/data/a/0?sig=secret",
+      headers: { authorization: "Bearer secret" },
+    });
+    faults.push(status(500));
+    const error = await store.get("a/0").catch((failure) => failure);
+    expect(JSON.stringify([store.description, error.message, error.details])).not.toContain("secret");
+  });
+
+  it("escapes what a URL means otherwise", async () => {
+    const { url, requests } = await serve(new Map([["a b/c?d#e%", bytes]]));
+    expect(await new HttpStore(url).get("a b/c?d#e%")).toEqual(bytes);
+    expect(requests[0]?.url).toBe("/data/a%20b/c%3Fd%23e%25");
+  });
+
+  it("passes on the reason of an abort", async () => {
+    const { url, faults } = await serveOne();
+    faults.push(() => true);
+    const abort = new AbortController();
+    const reading = new HttpStore(url).get("a/0", { signal: abort.signal });
+    setTimeout(() => abort.abort(new Error("enough")), 20);
+    await expect(reading).rejects.toThrow("enough");
+  });
+
+  it.each(["ftp://host/x", "not a url", "http://user:word@host/x"])("refuses %s", (url) => {
+    expect(() => new HttpStore(url)).toThrow(expect.objectContaining({ code: "invalid-option" }));
+  });
+});

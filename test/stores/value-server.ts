@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What a server may get wrong. */
+export interface Manners {
+  /** Answers 200 and the whole value, whatever range is asked for. */
+  readonly ignoresRanges?: boolean;
+  /** To `bytes=-N` it answers 416, or with the first N + 1 bytes. */
+  readonly suffix?: "refused" | "first bytes";
+  /** Answers with the bytes behind those asked for. */
+  readonly shiftsRanges?: boolean;
+  /** Leaves out the Content-Length. */
+  readonly hidesLength?: boolean;
+  readonly refusesHead?: boolean;
+  /** Leaves out the Content-Range, as browsers do for strangers. */
+  readonly hidesContentRange?: boolean;
+}
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+}
+
+/** Answers a request in place of the server, or leaves it to it. */
+export type Fault = (response: ServerResponse, request: SeenRequest) => boolean;
+
+/** A web server on 127.0.0.1 that has `values` below `/data/`. */
+export interface ValueServer {
+  readonly url: string;
+  readonly requests: SeenRequest[];
+  /** Taken one for each request, until there are no more. */
+  readonly faults: Fault[];
+  close(): Promise<void>;
+}
+
+export async function serveValues(
+  values: ReadonlyMap<string, Uint8Array>,
+  manners: Manners = {},
+): Promise<ValueServer> {
+  const requests: SeenRequest[] = [];
+  const faults: Fault[] = [];
+  const server = createServer((incoming, response) => {
+    const request = { method: incoming.method ?? "", url: incoming.url ?? "", headers: incoming.headers };
+    requests.push(request);
+    if (faults.shift()?.(response, request)) return;
+    const key = decodeURIComponent(new URL(request.url, "http://host").pathname).replace("/data/", "");
+    answer(response, request, values.get(key), manners);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/data`,
+    requests,
+    faults,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(
+  response: ServerResponse,
+  { method, headers }: SeenRequest,
+  value: Uint8Array | undefined,
+  manners: Manners,
+): void {
+  const refuse = (status: number, refusal = {}) => response.writeHead(status, refusal).end("refused");
+  if (value === undefined) {
+    refuse(404);
+    return;
+  }
+  if (method === "HEAD" && manners.refusesHead) {
+    refuse(405);
+    return;
+  }
+  const range = manners.ignoresRanges ? undefined : headers.range;
+  if (range === undefined) {
+    send(response, 200, value, {}, method, manners);
+    return;
+  }
+  const bounds = boundsOf(range, value.length, manners);
+  if (bounds === undefined) {
+    refuse(416, { "content-range": `bytes */${value.length}` });
+    return;
+  }
+  const [start, end] = bounds;
+  const contentRange = { "content-range": `bytes ${start}-${end - 1}/${value.length}` };
+  send(
+    response,
+    206,
+    value.subarray(start, end),
+    manners.hidesContentRange ? {} : contentRange,
+    method,
+    manners,
+  );
+}
+
+function boundsOf(range: string, size: number, manners: Manners): [number, number] | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  if (first === "") {
+    if (manners.suffix === "refused" || size === 0) return undefined;
+    if (manners.suffix === "first bytes") return [0, Math.min(Number(last) + 1, size)];
+    return [Math.max(0, size - Number(last)), size];
+  }
+  const shift = manners.shiftsRanges ? 1 : 0;
+  const start = Number(first) + shift;
+  const end = last === "" ? size : Math.min(Number(last) + 1 + shift, size);
+  return start < size ? [start, end] : undefined;
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: Uint8Array,
+  headers: Record<string, string>,
+  method: string,
+  { hidesLength }: Manners,
+): void {
+  response.writeHead(status, { ...headers, ...(!hidesLength && { "content-length": body.length }) });
+  response.end(method === "HEAD" ? undefined : body);
+}

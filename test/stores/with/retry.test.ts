@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { storeChecks } from "../../../src/stores/testing.ts";
+import { type Retry, withRetry } from "../../../src/stores/with/retry.ts";
+import { ZarrflowError } from "../../../src/util/errors.ts";
+
+/** A store whose calls fail with `errors`, one after the other, before they succeed. */
+class FailingStore extends MemoryStore {
+  readonly errors: ZarrflowError[] = [];
+  readonly buffers: Uint8Array[] = [];
+
+  override async get(...[key, options = {}]: Parameters<MemoryStore["get"]>) {
+    const buffer = options.allocate?.(3);
+    if (buffer) this.buffers.push(buffer);
+    this.#fail();
+    return super.get(key, { ...options, ...(buffer && { allocate: () => buffer }) });
+  }
+
+  override async set(...args: Parameters<MemoryStore["set"]>) {
+    this.#fail();
+    return super.set(...args);
+  }
+
+  #fail() {
+    const error = this.errors.shift();
+    if (error) throw error;
+  }
+}
+
+const transient = (details = {}) => new ZarrflowError("transient", "not now", details);
+
+describe("withRetry", () => {
+  const empty = async () => withRetry(new MemoryStore());
+  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
+    const store = await empty();
+    for (const [key, value] of values) await store.set(key, value);
+    return store;
+  };
+  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+
+  const failing = (options = {}) => {
+    const failures = new FailingStore();
+    const retries: Retry[] = [];
+    const onRetry = (retry: Retry) => void retries.push(retry);
+    return { failures, retries, store: withRetry(failures, { firstWait: 4, onRetry, ...options }) };
+  };
+
+  it("makes a call again until it succeeds, with the same buffer", async () => {
+    const { failures, retries, store } = failing();
+    await store.set("a", new Uint8Array(3));
+    failures.errors.push(transient(), new ZarrflowError("short-read", "cut"), transient());
+    expect(await store.get("a")).toEqual(new Uint8Array(3));
+    expect(new Set(failures.buffers).size).toBe(1);
+    expect(
+      retries.map(({ operation, key, attempt, error }) => [operation, key, attempt, error.code]),
+    ).toEqual([
+      ["get", "a", 1, "transient"],
+      ["get", "a", 2, "short-read"],
+      ["get", "a", 3, "transient"],
+    ]);
+    for (const { wait, attempt } of retries) expect(wait).toBeLessThanOrEqual(4 * 2 ** (attempt - 1));
+  });
+
+  it("gives up with the last error", async () => {
+    const { failures, retries, store } = failing({ attempts: 3 });
+    const errors = [transient(), transient(), transient()];
+    failures.errors.push(...errors);
+    await expect(store.set("a", new Uint8Array(1))).rejects.toBe(errors[2]);
+    expect(retries).toHaveLength(2);
+  });
+
+  it("does not repeat what will not change", async () => {
+    const { failures, retries, store } = failing();
+    failures.errors.push(new ZarrflowError("access-denied", "no"));
+    await expect(store.get("a")).rejects.toMatchObject({ code: "access-denied" });
+    expect(retries).toEqual([]);
+  });
+
+  it("waits as long as the server says, unless that is too long", async () => {
+    const { failures, retries, store } = failing({ longestWait: 2000 });
+    failures.errors.push(transient({ retryAfter: 1 }), transient({ retryAfter: 3 }));
+    await expect(store.get("a")).rejects.toMatchObject({ details: { retryAfter: 3 } });
+    expect(retries.map(({ wait }) => wait)).toEqual([1000]);
+  });
+
+  it("stops waiting when it is aborted", async () => {
+    const { failures, store } = failing({ firstWait: 1e6, longestWait: 1e6 });
+    failures.errors.push(transient({ retryAfter: 500 }));
+    const abort = new AbortController();
+    const reading = store.get("a", { signal: abort.signal });
+    setTimeout(() => abort.abort(new Error("enough")), 10);
+    await expect(reading).rejects.toThrow("enough");
+  });
+});

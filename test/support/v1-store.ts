@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { create, digest, type FlowSource, type NewArray } from "../../src/index.ts";
+import { parseJson } from "../../src/util/json-parse.ts";
+
+/** Digest of an array's items. */
+export async function sha256Of(source: FlowSource): Promise<string | undefined> {
+  for await (const { sha256 } of digest(source)) return sha256;
+  return undefined;
+}
+
+/** All that comes. */
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** A document as lossless JSON. */
+export function documentIn(array: string, name = "meta") {
+  return parseJson(readFileSync(join(array, name)), { allowNonFinite: () => true });
+}
+
+/** A new array of v1, 7 by 10, with items in its upper left only, so that chunks are missing and cut. */
+export async function writeV1Array(
+  target: string,
+  array: Omit<NewArray, "shape" | "chunks">,
+  items: ArrayBufferView,
+): Promise<void> {
+  const writer = await create(target, { shape: [7, 10], chunks: [3, 4], dialect: "v1", ...array });
+  await writer.write(
+    [
+      [0, 5],
+      [0, 6],
+    ],
+    items as Uint8Array,
+  );
+  await writer.close();
+}
+
+/** An array of v1 that lies there as another writer left it: one chunk of int16, 2 by 3. */
+export async function storeV1Array(target: string, chunk: Uint8Array, meta: object): Promise<void> {
+  await mkdir(target, { recursive: true });
+  const usual = { zarr_format: 1, shape: [2, 3], chunks: [2, 3], dtype: "<i2", fill_value: 0, order: "C" };
+  await writeFile(join(target, "meta"), JSON.stringify({ ...usual, ...meta }));
+  await writeFile(join(target, "0.0"), chunk);
+}
