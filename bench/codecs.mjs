@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { kernelKind, loadCodecs } from "zarrflow/codecs";
-import { copyBox } from "../dist/util/copy-box.js";
+import { copyBox } from "../dist/codecs/kernels/copy-box.js";
 
 const { values: options } = parseArgs({
   options: {

@@ -12,7 +12,8 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 rmSync(join(root, "dist"), { recursive: true, force: true });
 // Comments stay where editors look for them, in the declarations, and are not shipped twice.
 compile("--emitDeclarationOnly");
-compile("--noCheck", "--declaration", "false", "--declarationMap", "false", "--removeComments");
+compile("--noCheck", "--declaration", "false", "--removeComments");
+await import("./slim.mjs");
 chmodSync(join(root, "dist/cli/main.js"), 0o755);
 
 function compile(...options) {

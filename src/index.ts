@@ -10,7 +10,6 @@ export {
   create,
   createGroup,
 } from "./hierarchy/create.ts";
-export type { DataTypeOption } from "./hierarchy/create-data-type.ts";
 export type { FillOption, NewArray, NewGroup } from "./hierarchy/create-metadata.ts";
 export type { CreateTarget } from "./hierarchy/create-place.ts";
 export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit-attributes.ts";
@@ -27,6 +26,7 @@ export { GroupWriter } from "./hierarchy/write-group.ts";
 export type { ArrayPart } from "./hierarchy/write-parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write-region.ts";
 export type { ValueList, Values } from "./hierarchy/write-values.ts";
+export type { DataTypeOption } from "./meta/data-type-option.ts";
 export {
   type ErrorCode,
   type ErrorDetails,

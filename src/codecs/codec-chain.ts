@@ -8,6 +8,7 @@ import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from 
 import { fuseCodecs } from "./fuse-codecs.ts";
 import { boundOfOthers, MAX_CHUNK_SIZE } from "./limits.ts";
 import { makeCodec } from "./registry.ts";
+import { skippedCodec } from "./skipped-codec.ts";
 
 export type { PlacedCodec };
 
@@ -40,7 +41,7 @@ export async function loadCodecs(
       ...place.context,
       pipelineOf: pipelineMaker(`${pointer}/configuration/codecs`, options),
     };
-    const codec = await at(config, pointer, () => makeCodec(config, context));
+    const codec = await at(config, pointer, () => makeCodec(config, context)).catch(skipped(config, place));
     expectKind(codec, place.isBytes, list);
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
     place = await at(config, pointer, () => after(codec, place, config));
@@ -52,6 +53,14 @@ export async function loadCodecs(
 /** Makes the chains of a codec whose own codecs stand in the `list`. */
 function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
   return async (configs, spec) => fuseCodecs(await loadCodecs(configs, spec, options, list), spec, options);
+}
+
+/** What to do with the error of a codec that is not known: nothing, where its document lets readers pass over it. */
+function skipped({ mayBeSkipped }: CodecConfig, { isBytes }: Place): (error: unknown) => Codec {
+  return (error) => {
+    if (mayBeSkipped && isBytes && isZarrflowError(error, "unsupported-codec")) return skippedCodec(error);
+    throw error;
+  };
 }
 
 /** What stands between two codecs. */

@@ -19,6 +19,8 @@ export interface ChunkSpec {
 export interface ArrayToArrayCodec {
   readonly kind: "array-to-array";
   readonly name: string;
+  /** The most bytes for each item that the codec holds besides what it is given and what it gives; absent: none. */
+  readonly itemScratchSize?: number;
   /** The spec of what this codec hands to the next one when encoding. */
   encodedSpec(spec: ChunkSpec): ChunkSpec;
   /** The same items seen as the codec stores them. */

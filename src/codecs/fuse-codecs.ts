@@ -95,16 +95,17 @@ function measure(
     scratchSize = Math.max(scratchSize, source + target + (codec.scratchSize?.(size) ?? 0));
     size = encodedSize;
   }
-  return { maxEncodedSize: size, scratchSize: scratchSize + resizedArrays(chain, spec) };
+  return { maxEncodedSize: size, scratchSize: scratchSize + computedArrays(chain, spec) };
 }
 
-/** Bytes of the arrays that array -> array codecs make of items of another size. */
-function resizedArrays(chain: readonly PlacedCodec[], spec: ChunkSpec): number {
+/** Bytes of the arrays that array -> array codecs make of items of another size, and of those they compute with. */
+function computedArrays(chain: readonly PlacedCodec[], spec: ChunkSpec): number {
   let bytes = 0;
   let before = spec;
   for (const { codec } of chain) {
     if (codec.kind !== "array-to-array") break;
     const after = codec.encodedSpec(before);
+    bytes += product(after.shape) * (codec.itemScratchSize ?? 0);
     if (isFixed(after.dataType) && !sameSize(after.dataType, before.dataType)) {
       bytes += product(after.shape) * after.dataType.size;
     }

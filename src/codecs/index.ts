@@ -22,11 +22,13 @@ export { type ChainOptions, loadCodecs } from "./codec-chain.ts";
 export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./codec-step.ts";
 export {
   type DecodeBytesOptions,
+  type DecodeValuesOptions,
   decodeBytes,
   type EncodeBytesOptions,
   encodeBytes,
 } from "./decode-bytes.ts";
 export { kernelKind } from "./kernels/kernels.ts";
+export type { ItemOptions } from "./lone-codec.ts";
 export type { CodecJson, ObjectCodecJson } from "./normal-config.ts";
 export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
 export type { ObjectValues } from "./object-values.ts";

@@ -4,6 +4,7 @@ import { parseV3Codec } from "../meta/v3-codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { codecNames } from "./registry.ts";
 
 /** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
@@ -30,7 +31,8 @@ export function normalConfig(json: CodecJson): CodecConfig {
   }
   if ("name" in json && typeof json.name === "string") {
     const { name, configuration = {} } = json;
-    if (!name.startsWith(V3_PREFIX)) return fromV3({ name, configuration: asJson(configuration) });
+    if (!name.startsWith(V3_PREFIX) || codecNames().includes(name))
+      return fromV3({ name, configuration: asJson(configuration) });
     return fromNumcodecs(name.slice(V3_PREFIX.length), asJson(configuration));
   }
   throw new ZarrflowError("invalid-option", "a codec needs an `id` or a `name`");

@@ -9,8 +9,12 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.
 export class Settings {
   readonly #values: JsonObject;
 
-  constructor(values: JsonObject) {
+  readonly #within: string | undefined;
+
+  /** @param within the setting that holds the values, where they are not the codec's own */
+  constructor(values: JsonObject, within?: string) {
     this.#values = values;
+    this.#within = within;
   }
 
   /** The value as it stands; undefined where it is absent or `null`. */
@@ -53,6 +57,9 @@ export class Settings {
   #invalid(name: string, rule: string): ZarrflowError {
     const value = this.value(name);
     const reason = value === undefined ? `\`${name}\` is required and ${rule}` : `\`${name}\` ${rule}`;
-    return new ZarrflowError("invalid-metadata", reason, { setting: name, value: value && String(value) });
+    return new ZarrflowError("invalid-metadata", reason, {
+      setting: this.#within ?? name,
+      value: value && String(value),
+    });
   }
 }

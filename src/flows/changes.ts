@@ -2,9 +2,9 @@ import { parseSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-o
 import type { ArrayMetadata, CodecConfig, DialectName } from "../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../meta/codec-option.ts";
 import { withoutShards, withShards } from "../meta/reshard.ts";
+import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import type { Selection } from "../streams/selection.ts";
 import {
   type ChunksOption,
   type ChunksRequest,
@@ -77,9 +77,7 @@ function selectionsOf(
   arrays: readonly GroupArray[],
 ): ReadonlyMap<string, Selection> {
   if (root.kind === "group") return sliceGroup(option, arrays);
-  return new Map(
-    arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]),
-  );
+  return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
 }
 
 function arraysOf(nodes: readonly SourceNode[]): GroupArray[] {

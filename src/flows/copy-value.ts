@@ -1,5 +1,10 @@
 import type { Store, WritableStore } from "../stores/store.ts";
-import { type ReadPiecesOptions, readPieces } from "./read-pieces.ts";
+import { pieceMemory, type ReadPiecesOptions, readPieces } from "./read-pieces.ts";
+
+/** Bytes that copying a value takes at one time: one larger than a piece goes through a writer. */
+export function copyMemory(size: number, pieceBytes: number, writerBytes: number): number {
+  return pieceMemory(size, pieceBytes) + (size > pieceBytes ? writerBytes : 0);
+}
 
 export interface CopyValueOptions extends ReadPiecesOptions {
   /** Called with each piece in order, before it is written. */

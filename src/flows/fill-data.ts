@@ -1,8 +1,8 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
+import { fillItems } from "../codecs/kernels/copy-box.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
-import { fillItems } from "../util/copy-box.ts";
 import { cStrides, product } from "../util/shape.ts";
 
 /** Items in C order that are all the fill value; empty ones or zeros where it is undefined. */

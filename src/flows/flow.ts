@@ -1,5 +1,5 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
-import { demandOwnFolder } from "../hierarchy/edit-home.ts";
+import { hierarchyAround, publishedIn } from "../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
 import { open } from "../hierarchy/open.ts";
 import { openNode } from "../hierarchy/open-node.ts";
@@ -80,8 +80,8 @@ async function planFrom(
   if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
   const target = targetSpec(to);
   await assertApart(root.spec, target.store);
-  await demandOwnFolder(target.store);
   const dialect = dialectNamed(options.to ?? root.layout.dialect);
+  await hierarchyAround(target.store, dialect.name, { signal });
   const change = changeOf(options, root, nodes);
   const changed =
     dialect.name !== root.layout.dialect ||
@@ -126,8 +126,11 @@ export async function runFlow(planned: Planned, options: RunOptions): Promise<Ru
   try {
     options.onEvent?.({ type: "plan", plan });
     options.signal?.throwIfAborted();
+    const { dialect } = plan.publication;
+    const home = await hierarchyAround(plan.target.store, dialect, options);
     const build = await openBuild(plan.target, options);
-    if (build) return await runPlan(plan, { source, build, ...options });
+    const published = build && home ? publishedIn(home, dialect, build) : build;
+    if (published) return await runPlan(plan, { source, build: published, ...options });
     options.onEvent?.({ type: "done", report: NOTHING_DONE });
     return NOTHING_DONE;
   } finally {

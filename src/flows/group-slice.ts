@@ -19,9 +19,13 @@ export interface GroupArray {
  */
 export function sliceGroup(option: SliceOption, arrays: readonly GroupArray[]): Map<string, Selection> {
   if (Array.isArray(option)) {
-    throw new ZarrflowError("invalid-option", "ranges without names cannot be meant for all arrays of a group", {
-      hint: "name the dimensions: time=0:24,latitude=10:20",
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      "ranges without names cannot be meant for all arrays of a group",
+      {
+        hint: "name the dimensions: time=0:24,latitude=10:20",
+      },
+    );
   }
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   for (const [name] of ranges) demandOneLength(name, arrays);
@@ -59,6 +63,8 @@ function noDimension(name: string, arrays: readonly GroupArray[]): ZarrflowError
   const names = [...known].filter((one) => one !== null);
   const near = nearestName(name, names);
   return new ZarrflowError("invalid-selection", `no array of the group has the dimension \`${name}\``, {
-    hint: near ? `did you mean \`${near}\`?` : `the group's dimensions are ${names.join(", ") || "not named"}`,
+    hint: near
+      ? `did you mean \`${near}\`?`
+      : `the group's dimensions are ${names.join(", ") || "not named"}`,
   });
 }

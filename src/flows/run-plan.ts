@@ -1,13 +1,14 @@
 import { ZarrArray } from "../hierarchy/node.ts";
 import { openFromAbove } from "../hierarchy/open-from-above.ts";
 import { openNode } from "../hierarchy/open-node.ts";
-import { consolidate } from "../meta/consolidated.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { outerPrefixes } from "../meta/key-trees.ts";
 import { isListable, type ListableStore, type Store, type TargetBuild } from "../stores/store.ts";
+import { writerMemory } from "../stores/writer-memory.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { loadDocuments, publishDocuments } from "./documents.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
 import { runInline } from "./executors/inline.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
@@ -75,20 +76,19 @@ async function fill(
   const { source, build, signal } = options;
   const { io } = plan.budget;
   const budget = new ByteBudget(plan.budget.maxMemory);
-  const documents = await loadDocuments(plan, source);
-  const publish = async () => {
-    for (const [key, bytes] of documents) {
-      await build.store.set(key, bytes, { signal });
-      log.documentWritten(key, bytes);
-    }
-  };
+  const documents = await loadDocuments(plan, source, signal);
+  const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
+  const publish = () => publishDocuments(documents, build.store, { io, hierarchy, onWritten, signal });
   // A single writer's target cannot be read before it is finished: its documents may come first.
   if (build.store.singleWriter) await publish();
   await runTasks(plan, options, { budget, buffers, log, documents });
   if (plan.publication.sweep) {
     const targetKeyOf = sweptKeys(plan, documents);
+    const writerBytes = writerMemory(plan.target.store);
+    const sweeping = { targetKeyOf, budget, buffers, io, writerBytes, log, signal };
     for (const prefix of outerPrefixes(dialectNamed(plan.publication.from).layout(plan.source.path))) {
-      await sweep(listable(source), build.store, { prefix, targetKeyOf, budget, buffers, io, log, signal });
+      await sweep(listable(source), build.store, { prefix, ...sweeping });
     }
   }
   if (!build.store.singleWriter) await publish();
@@ -104,26 +104,6 @@ async function fill(
   }
 }
 
-/** The documents to publish, in order, consolidated metadata last. */
-async function loadDocuments(plan: Plan, source: Store): Promise<Map<string, Uint8Array>> {
-  const { publication } = plan;
-  const documents = new Map<string, Uint8Array>();
-  const encoder = new TextEncoder();
-  for (const document of publication.documents) {
-    const bytes = "text" in document ? encoder.encode(document.text) : await source.get(document.from);
-    if (bytes === undefined) {
-      throw new ZarrflowError("source-changed", "a metadata document is gone since the plan was made", {
-        key: "from" in document ? document.from : document.key,
-      });
-    }
-    documents.set(document.key, bytes);
-  }
-  return publication.consolidate.reduce(
-    (published, group) => consolidate(publication.dialect, group, published),
-    documents,
-  );
-}
-
 interface Shared {
   readonly budget: ByteBudget;
   readonly buffers: BufferPool;
@@ -132,17 +112,17 @@ interface Shared {
 }
 
 async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Promise<void> {
-  const { source, build, signal, writeEmpty } = options;
+  const { source, build, writeEmpty } = options;
   const { budget, buffers, log, documents } = shared;
   const dialect = dialectNamed(plan.publication.dialect);
   const arrays = new Map<ArrayJob, Promise<{ source: ZarrArray; target: ZarrArray }>>();
   const openBoth = async (job: ArrayJob) => {
     const layout = dialect.layout(job.targetPath);
     const parsed = dialect.parse(documents, layout);
-    const options = { ...plan.source.reading, dialect: job.source.dialect, signal };
+    const reading = { ...plan.source.reading, dialect: job.source.dialect, signal: options.signal };
     const opened =
-      (await openNode(source, job.path, options)) ??
-      (await openFromAbove(source, plan.source.store, job.path, options));
+      (await openNode(source, job.path, reading)) ??
+      (await openFromAbove(source, plan.source.store, job.path, reading));
     if (opened?.kind !== "array" || parsed?.metadata.kind !== "array") {
       throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
     }
@@ -164,7 +144,7 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
   };
   await runInline(
     plan,
-    async (task) => {
+    async (task, signal) => {
       const both = await opened(task.job);
       const ended = log.taskStarted(task.number);
       let bytesWritten = 0;
@@ -184,7 +164,7 @@ async function runTasks(plan: Plan, options: RunPlanOptions, shared: Shared): Pr
       });
       ended(bytesWritten);
     },
-    { budget, signal },
+    { budget, signal: options.signal },
   );
 }
 

@@ -5,8 +5,8 @@ import { TransformStream, WritableStream } from "../streams/web.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { copyValue } from "./copy-value.ts";
-import { pieceBytesWithin, pieceMemory } from "./read-pieces.ts";
+import { copyMemory, copyValue } from "./copy-value.ts";
+import { pieceBytesWithin } from "./read-pieces.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface SweepOptions {
@@ -17,6 +17,8 @@ export interface SweepOptions {
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
+  /** Bytes that a writer of the target holds while it is open. */
+  readonly writerBytes: number;
   readonly log: RunLog;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,13 +33,13 @@ export async function sweep(
   target: WritableStore,
   options: SweepOptions,
 ): Promise<void> {
-  const { prefix, targetKeyOf, budget, buffers, io, log, signal } = options;
-  const pieceBytes = pieceBytesWithin(budget.limit);
+  const { prefix, targetKeyOf, budget, buffers, io, writerBytes, log, signal } = options;
+  const pieceBytes = pieceBytesWithin(budget.limit - writerBytes);
 
   const copy = async ({ key, size: listed, targetKey }: Swept, context: { signal: AbortSignal }) => {
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) return;
-    const lease = await budget.acquire(pieceMemory(size, pieceBytes), context.signal);
+    const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
     let checksum = 0;
     try {
       const onPiece = (bytes: Uint8Array) => {

@@ -1,5 +1,6 @@
 import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
-import type { Documents } from "../meta/dialect.ts";
+import type { Documents, NodeLayout } from "../meta/dialect.ts";
+import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -7,11 +8,30 @@ import type { ZarrGroup } from "./node.ts";
 
 /** Whether a group has consolidated metadata, which must then stay true. */
 export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): Promise<boolean> {
-  const { store, path, layout, documents } = group;
-  if (layout.dialect === "v2")
-    return (await store.size(joinKey(path, ".zmetadata"), { signal })) !== undefined;
-  const document = documents.get(joinKey(path, "zarr.json"));
-  return document !== undefined && readConsolidatedV3(document, path) !== undefined;
+  const { store, layout } = group;
+  if (layout.consolidatedKey === undefined) return false;
+  if (carriesConsolidated(layout)) return (await consolidatedOf(group)) !== undefined;
+  return (await store.size(layout.consolidatedKey, { signal })) !== undefined;
+}
+
+/** Whether a group's own document carries its consolidated metadata, so that they come with it. */
+export function carriesConsolidated({ documentKeys, consolidatedKey = "" }: NodeLayout): boolean {
+  return documentKeys.includes(consolidatedKey);
+}
+
+/**
+ * The documents that a group has consolidated, by key; undefined when it has none.
+ *
+ * @throws `invalid-metadata`, `unsupported-format`, with the key.
+ */
+export async function consolidatedOf(
+  { store, path, layout, documents }: ZarrGroup,
+  options: StoreOptions = {},
+): Promise<Documents | undefined> {
+  const { consolidatedKey: key, dialect } = layout;
+  if (key === undefined) return undefined;
+  const bytes = carriesConsolidated(layout) ? documents.get(key) : await store.get(key, options);
+  return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path));
 }
 
 /**

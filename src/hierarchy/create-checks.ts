@@ -34,7 +34,8 @@ export async function isTaken(
   }
 }
 
-function isOfMetadata(error: unknown): boolean {
+/** Whether an error says that metadata are there, and cannot be read. */
+export function isOfMetadata(error: unknown): boolean {
   if (!isZarrflowError(error)) return false;
   return error.code.startsWith("unsupported-") || ["invalid-metadata", "resource-limit"].includes(error.code);
 }

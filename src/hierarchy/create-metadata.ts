@@ -11,6 +11,7 @@ import type {
 } from "../meta/array-metadata.ts";
 import { parseCodec } from "../meta/codec-option.ts";
 import type { DataType } from "../meta/data-type.ts";
+import { type DataTypeOption, parseDataTypeOption, type StoredDataType } from "../meta/data-type-option.ts";
 import type { Documents, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { parseFillV3 } from "../meta/fill-value-v3.ts";
@@ -24,7 +25,6 @@ import { parseV3Codec, writeV3Codec } from "../meta/v3-codec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
-import { type DataTypeOption, parseDataTypeOption, type StoredDataType } from "./create-data-type.ts";
 
 /** A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes. */
 export type FillOption =

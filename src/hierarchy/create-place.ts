@@ -12,7 +12,7 @@ import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
 import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
-import { keepConsolidated } from "./edit-consolidated.ts";
+import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
 import { deleteKeys } from "./edit-delete.ts";
 import { demandWritable, type Home, homeAround } from "./edit-home.ts";
 import { assertReplaceable } from "./replaceable.ts";
@@ -97,10 +97,10 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
       const build = await openTargetBuild(spec, { ifExists });
-      const publish = async (documents: Documents) => {
+      const publish = async (documents: Documents, atOnce: AtOnce) => {
         await createShared(build.store, dialect, { signal });
         await setAll(build.store, documents, signal);
-        await build.publish({ signal });
+        await atOnce(() => build.publish({ signal }));
         const ancestors = await createAncestors(home.store, home.path, dialect, { signal });
         const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
           joinKey(home.path, key),
@@ -111,8 +111,10 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
       return {
         store: build.store,
         layout,
-        publish: (documents) =>
-          keepConsolidated(home.store, ancestorPaths(home.path), () => publish(documents), { signal }),
+        publish: (documents) => {
+          const change = (_: boolean, atOnce: AtOnce) => publish(documents, atOnce);
+          return keepConsolidated(home.store, ancestorPaths(home.path), change, { signal });
+        },
         discard: () => build.discard(),
       };
     },
@@ -257,8 +259,8 @@ export function layoutOf(
   { allowUnicode = false }: Pick<PlaceOptions, "allowUnicode">,
 ): NodeLayout {
   const layout = dialectNamed(dialect).layout(path);
-  if (allowUnicode || dialect !== "v2" || /^[\x20-\x7e]*$/.test(path)) return layout;
-  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in v2", {
+  if (allowUnicode || !layout.hierarchy.wantsAscii || /^[\x20-\x7e]*$/.test(path)) return layout;
+  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
     format: dialect,
     path,
     hint: "Allow others with `allowUnicode`; not every reader takes them.",
@@ -276,7 +278,10 @@ function chooseDialect(
 }
 
 /** One of two dialects, of which either may be open. @throws `invalid-option` when they differ. */
-export function agreed(asked: DialectName | undefined, around: DialectName | undefined): DialectName | undefined {
+export function agreed(
+  asked: DialectName | undefined,
+  around: DialectName | undefined,
+): DialectName | undefined {
   if (asked === undefined || around === undefined || asked === around) return asked ?? around;
   throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
     expected: around,

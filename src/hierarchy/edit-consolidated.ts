@@ -20,26 +20,40 @@ interface Consolidated {
   resume(changes: DocumentChanges): Promise<void>;
 }
 
+/** Runs a step that does all or nothing: where it fails, nothing has changed. */
+export type AtOnce = (step: () => Promise<void>) => Promise<void>;
+
 /**
  * Changes documents and keeps the consolidated metadata of the groups at `paths` true: they are taken away before and
  * written again after, so that whoever cuts it short leaves none rather than false ones.
  *
- * @param change is told whether there are any, so that what was written is asked for.
+ * @param change is told whether there are any, so that what was written is asked for. A step that it makes `atOnce` may
+ *   fail: they are then as before.
  * @see V2-78, V3-19
  */
 export async function keepConsolidated(
   store: WritableStore,
   paths: readonly string[],
-  change: (areAny: boolean) => Promise<DocumentChanges>,
+  change: (areAny: boolean, atOnce: AtOnce) => Promise<DocumentChanges>,
   options: StoreOptions = {},
 ): Promise<void> {
   const found = await Promise.all(
     paths.map(async (path) => [await findV2(store, path, options), await findV3(store, path, options)]),
   );
   const all = found.flat().filter((consolidated) => consolidated !== undefined);
+  const resume = async (changes: DocumentChanges) => {
+    for (const consolidated of [...all].reverse()) await consolidated.resume(changes);
+  };
+  const atOnce: AtOnce = async (step) => {
+    try {
+      await step();
+    } catch (error) {
+      await resume({ written: new Map() }).catch(() => {});
+      throw error;
+    }
+  };
   for (const consolidated of all) await consolidated.suspend();
-  const changes = await change(all.length > 0);
-  for (const consolidated of all.reverse()) await consolidated.resume(changes);
+  await resume(await change(all.length > 0, atOnce));
 }
 
 async function findV2(

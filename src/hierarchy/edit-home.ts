@@ -80,7 +80,9 @@ export async function homeAround(spec: StoreSpec): Promise<Home> {
 }
 
 /** The folders that a store lies in, the nearest first, with the path from each to the store. */
-async function* foldersAbove(spec: StoreSpec): AsyncGenerator<Omit<Home, "store"> & { readonly store: Store }> {
+async function* foldersAbove(
+  spec: StoreSpec,
+): AsyncGenerator<Omit<Home, "store"> & { readonly store: Store }> {
   let path = "";
   for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
     path = path === "" ? around.name : joinKey(around.name, path);
@@ -92,22 +94,6 @@ function isRootName(spec: StoreSpec): boolean {
   return ROOT_NAME.test(folderAround(spec)?.name ?? "");
 }
 
-/**
- * Holds that a folder that is to be built is in no hierarchy whose nodes are no folders: it would not be part of it.
- *
- * @throws `unsupported-operation`
- */
-export async function demandOwnFolder(spec: StoreSpec): Promise<void> {
-  if (spec.kind !== "directory" && spec.kind !== "s3") return;
-  const { store, path } = await homeAround(spec);
-  if (path === "" || !(await isWholeHierarchy(store))) return;
-  throw new ZarrflowError(
-    "unsupported-operation",
-    "nodes of the hierarchy around the target do not lie in folders, so that none can be put there",
-    { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
-  );
-}
-
 export function demandWritable(store: Store): WritableStore {
   if (isWritable(store)) return store;
   throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
@@ -116,7 +102,7 @@ export function demandWritable(store: Store): WritableStore {
 }
 
 /** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
-async function isWholeHierarchy(store: Store): Promise<boolean> {
+export async function isWholeHierarchy(store: Store): Promise<boolean> {
   const document = await store.get(HIERARCHY_KEY);
   return document !== undefined && hierarchyDialect(document) !== undefined;
 }

@@ -8,7 +8,7 @@ import { createAncestors, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
 import { agreed, layoutOf } from "./create-place.ts";
 import { documentsBelow } from "./documents-below.ts";
-import { type DocumentChanges, keepConsolidated } from "./edit-consolidated.ts";
+import { type AtOnce, type DocumentChanges, keepConsolidated } from "./edit-consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./edit-home.ts";
 import type { ZarrNode } from "./node.ts";
 import { openNode } from "./open-node.ts";
@@ -56,22 +56,15 @@ export async function renameNode(
   const to = layoutOf(normalisePath(path), dialect, { allowUnicode });
   checkPath(to, path);
   await demandPlace(store, from, to, signal);
-  let failure: { readonly error: unknown } | undefined;
-  const change = async (areAny: boolean): Promise<DocumentChanges> => {
+  const change = async (areAny: boolean, atOnce: AtOnce): Promise<DocumentChanges> => {
     const documents = areAny ? await documentsBelow(found, { signal }) : [];
-    try {
-      await moveAll(store, movesOf(from, to), signal);
-    } catch (error) {
-      failure = { error };
-      return { written: new Map() };
-    }
+    await atOnce(() => moveAll(store, movesOf(from, to), signal));
     const moved = [...documents].map(([key, bytes]) => [movedKey(key, from, to), bytes] as const);
     const ancestors = await createAncestors(store, to.path, dialect, { signal });
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const above = new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)]);
   await keepConsolidated(store, [...above], change, { signal });
-  if (failure) throw failure.error;
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;
@@ -160,4 +153,3 @@ function notFound(store: WritableStore, path: string): ZarrflowError {
     path,
   });
 }
-

@@ -36,7 +36,7 @@ export interface ResizeOptions {
  * import { resizeArray } from "zarrflow";
  *
  * const day = await resizeArray("era5.zarr/t2m", [24, 33, 49], { outside: "delete" });
- * console.log(day.shape); // [24, 33, 49]
+ * console.log(day.shape.join(" x ")); // 24 x 33 x 49
  * ```
  */
 export async function resizeArray(
@@ -112,7 +112,7 @@ async function* chunksOutside(
     throw new ZarrflowError("unsupported-operation", "this store cannot list the chunks outside an array", {
       store: store.description,
       path,
-      hint: "Resize with `outside: \"keep\"`; chunks that are there will show.",
+      hint: 'Resize with `outside: "keep"`; chunks that are there will show.',
     });
   }
 }

@@ -119,12 +119,15 @@ export function nodeIn<S extends Store>(
     const layout = dialect.layout(path);
     const parsed = dialect.parse(documents, layout);
     if (!parsed) return undefined;
-    const { sharedKeys } = layout.hierarchy;
+    const own = layout.documentKeys.flatMap((key) => {
+      const bytes = documents.get(key);
+      return bytes ? [[key, bytes] as const] : [];
+    });
     const parts = {
       store,
       spec,
       layout,
-      documents: new Map([...documents].filter(([key]) => !sharedKeys.includes(key))),
+      documents: new Map(own),
       reading,
       findings: [...detected.findings, ...parsed.findings],
       ...(areConsolidated && { consolidated: documents }),

@@ -4,7 +4,7 @@ import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore } from "../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
-import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
+import { carriesConsolidated, consolidatedOf } from "./consolidated.ts";
 import { memberNames } from "./member-names.ts";
 import { ZarrGroup, type ZarrNode } from "./node.ts";
 import { nodeIn, openNode } from "./open-node.ts";
@@ -45,13 +45,10 @@ export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGene
 }
 
 /** The nodes in so many levels below a group. */
-async function* nodesOf(
-  group: ZarrGroup,
-  levels: number,
-  { signal }: WalkOptions,
-): AsyncGenerator<ZarrNode> {
-  const { store } = group;
-  const consolidated = group.consolidated ?? (await consolidatedOf(group, signal));
+async function* nodesOf(group: ZarrGroup, levels: number, { signal }: WalkOptions): AsyncGenerator<ZarrNode> {
+  const { store, layout } = group;
+  const mayTell = carriesConsolidated(layout) || !isListable(store);
+  const consolidated = group.consolidated ?? (mayTell ? await consolidatedOf(group, { signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
   if (isInstead) yield* nodesBelow(group, consolidated, levels);
   else if (isListable(store)) yield* listedNodes(group, store, levels, signal);
@@ -62,16 +59,6 @@ async function* nodesOf(
       hint: "Name an array inside it.",
     });
   }
-}
-
-/** The group's consolidated metadata where they may be needed. */
-async function consolidatedOf(
-  { store, path, layout, documents }: ZarrGroup,
-  signal: AbortSignal | undefined,
-): Promise<Documents | undefined> {
-  if (layout.dialect === "v2" && !isListable(store)) return consolidatedV2(store, path, { signal });
-  const document = documents.get(joinKey(path, "zarr.json"));
-  return layout.dialect === "v3" && document ? consolidatedV3(document, path) : undefined;
 }
 
 /** Whether the store holds none of the documents below the group. */

@@ -1,3 +1,4 @@
+import { mostStoredBytes } from "../codecs/limits.ts";
 import type { DataType } from "../meta/data-type.ts";
 import type { WritableStore } from "../stores/store.ts";
 import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk } from "../streams/chunk.ts";
@@ -95,7 +96,10 @@ export async function appendFrames(
     .pipeThrough(encodeChunks(array, { buffers, writeEmpty }))
     .pipeTo(writeChunks(array, { buffers, concurrency: io, removeMissing: true, signal }), { signal });
   const feed = async () => {
-    const stored = readChunks(array, begun, { buffers }).pipeThrough(decodeChunks(array, { buffers }));
+    const maxEncodedSize = mostStoredBytes(await array.pipeline());
+    const stored = readChunks(array, begun, { maxEncodedSize, buffers }).pipeThrough(
+      decodeChunks(array, { buffers }),
+    );
     await stored.pipeTo(writable, { preventClose: true, signal });
     await pieces.pipeTo(writable, { signal });
   };

@@ -1,9 +1,11 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import { mostStoredBytes } from "../codecs/limits.ts";
 import type { WritableStore } from "../stores/store.ts";
 import type { Assembly } from "../streams/assembly.ts";
 import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { encodeChunks } from "../streams/encode-chunks.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
+import { tooLarge } from "../streams/read-options.ts";
 import { beginAssembly, chunksIn } from "../streams/regrid.ts";
 import { chunkRegion, intersect, wholeSelection } from "../streams/selection.ts";
 import { streamFrom } from "../streams/web.ts";
@@ -150,8 +152,14 @@ async function readChunk(
   const key = target.chunkKey(ref.coords);
   if (target.store.singleWriter) throw cannotReadBack(target, ref);
   try {
-    const bytes = await target.store.get(key, { signal, allocate: (size) => buffers.take(size) });
-    const data = bytes && (await (await target.pipeline()).decode(bytes, buffers));
+    const pipeline = await target.pipeline();
+    const limit = mostStoredBytes(pipeline);
+    const allocate = (size: number) => {
+      if (size > limit) throw tooLarge(size, limit);
+      return buffers.take(size);
+    };
+    const bytes = await target.store.get(key, { signal, allocate });
+    const data = bytes && (await pipeline.decode(bytes, buffers));
     return { ...ref, data };
   } catch (error) {
     if (isZarrflowError(error)) error.addContext({ path: target.path, coords: ref.coords, key });

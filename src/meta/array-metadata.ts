@@ -31,6 +31,8 @@ export interface CodecConfig {
    * which that document names it.
    */
   readonly stated?: Stated & { readonly pointer: string };
+  /** Whether readers who do not know the codec may go on, as far as no chunk needs it. @see V3-13 */
+  readonly mayBeSkipped?: boolean;
 }
 
 /** Something as the document of one dialect put it. */

@@ -53,6 +53,15 @@ export function sameDataType(a: DataType, b: DataType): boolean {
   return plain(a) === plain(b);
 }
 
+/** Whether fields of two such data types that state a byte order of their own state the same. */
+export function sameFieldOrders(a: DataType, b: DataType): boolean {
+  if (a.kind !== "struct" || b.kind !== "struct") return true;
+  return a.fields.every((field, i) => {
+    const other = b.fields[i];
+    return field.endian === other?.endian && other && sameFieldOrders(field.dataType, other.dataType);
+  });
+}
+
 function sameField(a: Field, b: Field | undefined): boolean {
   if (b === undefined) return false;
   return (

@@ -12,6 +12,11 @@ export interface NodeLayout {
   readonly documentKeys: readonly string[];
   /** The one of them that holds nothing but the attributes, in dialects that keep these apart. */
   readonly attributesKey?: string;
+  /**
+   * The key that holds the consolidated metadata of a group: one of `documentKeys` where its own document carries them;
+   * absent in dialects that know nothing of the kind.
+   */
+  readonly consolidatedKey?: string;
   /** What holds for the keys of all nodes of the dialect. */
   readonly hierarchy: HierarchyKeys;
   /** What every key below the node begins with, of documents first; each is empty or ends in `/`. */
@@ -36,6 +41,8 @@ export interface HierarchyKeys {
   readonly impliesGroups: boolean;
   /** Whether names of siblings must differ even where case is left aside. */
   readonly ignoresCase: boolean;
+  /** Whether names of nodes are ASCII, unless whoever makes them takes others on themselves. */
+  readonly wantsAscii: boolean;
   /** Path of the node that the document at `key` describes; undefined for all other keys. */
   nodeOf(key: string): string | undefined;
   /** Where `key` lies as seen from the hierarchy's root: without the tree that it is in. */
@@ -80,6 +87,13 @@ export interface Dialect {
    * @throws `loss-refused` with the JSON pointers of what this dialect cannot hold.
    */
   write(metadata: NodeMetadata, layout: NodeLayout, options?: WriteOptions): Map<string, Uint8Array>;
+  /**
+   * The documents, by key, that the value of `consolidatedKey` of the group at `path` holds; undefined when it holds
+   * none that can be used.
+   *
+   * @throws `invalid-metadata`, `unsupported-format`.
+   */
+  readConsolidated?(bytes: Uint8Array, path: string): Documents | undefined;
   /** The documents that all nodes of a new hierarchy share, written before the first of them. */
   writeShared?(): Map<string, Uint8Array>;
   /**

@@ -2,20 +2,28 @@ import { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
 import type { HierarchyKeys, NodeLayout } from "./dialect.ts";
 import { joinKey } from "./join-key.ts";
 
+/** Names by which such a dialect differs from others. */
+export interface FolderNames {
+  /** Of the documents of a node, in publishing order. */
+  readonly documents: readonly string[];
+  /** Of the one that holds nothing but attributes. */
+  readonly attributes?: string;
+  /** Of the one that holds consolidated metadata. */
+  readonly consolidated?: string;
+  readonly wantsAscii?: boolean;
+}
+
 /** The layout of dialects in which all that belongs to a node lies below its path. */
-export function folderLayout(
-  dialect: NodeLayout["dialect"],
-  path: string,
-  documentNames: readonly string[],
-  attributesName?: string,
-): NodeLayout {
+export function folderLayout(dialect: NodeLayout["dialect"], path: string, names: FolderNames): NodeLayout {
+  const { documents, attributes, consolidated } = names;
   const prefix = joinKey(path, "");
   return {
     dialect,
     path,
-    documentKeys: documentNames.map((name) => prefix + name),
-    ...(attributesName !== undefined && { attributesKey: prefix + attributesName }),
-    hierarchy: folderHierarchy(documentNames),
+    documentKeys: documents.map((name) => prefix + name),
+    ...(attributes !== undefined && { attributesKey: prefix + attributes }),
+    ...(consolidated !== undefined && { consolidatedKey: prefix + consolidated }),
+    hierarchy: folderHierarchy(names),
     prefixes: [prefix],
     chunksPrefix: prefix,
     membersPrefix: prefix,
@@ -26,14 +34,15 @@ export function folderLayout(
   };
 }
 
-function folderHierarchy(documentNames: readonly string[]): HierarchyKeys {
+function folderHierarchy({ documents, wantsAscii = false }: FolderNames): HierarchyKeys {
   return {
     sharedKeys: [],
     impliesGroups: false,
     ignoresCase: false,
+    wantsAscii,
     nodeOf(key) {
       const slash = key.lastIndexOf("/");
-      return documentNames.includes(key.slice(slash + 1)) ? key.slice(0, Math.max(0, slash)) : undefined;
+      return documents.includes(key.slice(slash + 1)) ? key.slice(0, Math.max(0, slash)) : undefined;
     },
     pathOf: (key) => key,
     checkKey: () => {},

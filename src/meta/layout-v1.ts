@@ -10,5 +10,5 @@ import { folderLayout } from "./folder-layout.ts";
  * @see V1-1 to V1-5
  */
 export function layoutV1(path: string): NodeLayout {
-  return folderLayout("v1", normalisePath(path), ["attrs", "meta"], "attrs");
+  return folderLayout("v1", normalisePath(path), { documents: ["attrs", "meta"], attributes: "attrs" });
 }

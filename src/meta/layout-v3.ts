@@ -18,7 +18,7 @@ export function layoutV3(path: string): NodeLayout {
       path,
     });
   }
-  return folderLayout("v3", normal, ["zarr.json"]);
+  return folderLayout("v3", normal, { documents: ["zarr.json"], consolidated: "zarr.json" });
 }
 
 function brokenRule(name: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { CodecConfig } from "./array-metadata.ts";
+import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
 import { member } from "./expect.ts";
 
 /** Order of the items in a chunk, which the normal codec list says by a `transpose`. */
@@ -23,4 +23,11 @@ export function orderOf(codecs: readonly CodecConfig[], rank: number): MemoryOrd
   if (!Array.isArray(only) || more.length > 0) return undefined;
   if (only.every((d, i) => d === i)) return "C";
   return only.every((d, i) => d === rank - 1 - i) ? "F" : undefined;
+}
+
+/** The array as dialects before v3 can order its items: any order other than C and F becomes C. */
+export function inMemoryOrder(metadata: ArrayMetadata): ArrayMetadata {
+  const { codecs, shape } = metadata;
+  if (orderOf(codecs, shape.length) !== undefined) return metadata;
+  return { ...metadata, codecs: codecs.filter(({ name }) => name !== "transpose") };
 }

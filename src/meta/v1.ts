@@ -6,6 +6,7 @@ import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions 
 import { inDocument, noteNonFinite, parseDocument } from "./documents.ts";
 import { layoutV1 } from "./layout-v1.ts";
 import { Losses } from "./losses.ts";
+import { inMemoryOrder } from "./memory-order.ts";
 import { withoutShards } from "./reshard.ts";
 import { parseV1Array, type V1Order, writeV1Array } from "./v1-array.ts";
 
@@ -16,7 +17,7 @@ export function v1Dialect(order: V1Order = "as-written"): Dialect {
     layout: layoutV1,
     parse: (documents, layout) => parseNode(documents, layout, order),
     write: (metadata, layout, options) => writeNode(metadata, layout, order, options),
-    adopt: (metadata) => adoptArray(withoutShards(metadata)),
+    adopt: (metadata) => adoptArray(inMemoryOrder(withoutShards(metadata))),
   };
 }
 
@@ -75,14 +76,9 @@ function toBytes(document: JsonObject, nonFinite: "null" | "token"): Uint8Array 
 function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const isBlosc = metadata.codecs.some(({ name }) => name === "blosc");
   const codecs = metadata.codecs
-    .filter((codec) => codec.name !== "transpose" || (isBlosc && isReversal(codec)))
+    .filter(({ name }) => name !== "transpose" || isBlosc)
     .map((codec) => (codec.stated?.dialect === "v1" ? anew(codec) : codec));
   return { ...metadata, codecs };
-}
-
-/** Whether a transposition makes Fortran order of C order. */
-function isReversal({ configuration: { order } }: CodecConfig): boolean {
-  return Array.isArray(order) && order.every((d, i) => d === order.length - 1 - i);
 }
 
 function anew({ name, configuration }: CodecConfig): CodecConfig {

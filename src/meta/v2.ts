@@ -1,12 +1,14 @@
-import type { JsonPath } from "../util/json-pointer.ts";
+import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import { takeDimensionNames, withDimensionNames } from "./array-dimensions.ts";
-import type { GroupMetadata, NodeMetadata } from "./array-metadata.ts";
+import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "./array-metadata.ts";
+import { readConsolidatedV2 } from "./consolidated.ts";
 import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "./documents.ts";
 import { layoutV2 } from "./layout-v2.ts";
 import { Losses } from "./losses.ts";
+import { inMemoryOrder } from "./memory-order.ts";
 import { withoutShards } from "./reshard.ts";
 import { expectFormat2, parseZarray, writeZarray } from "./v2-array.ts";
 
@@ -22,7 +24,8 @@ export function v2Dialect({ separator = "." }: V2Options = {}): Dialect {
     layout: layoutV2,
     parse: (documents, layout) => parseNode(documents, layout, separator),
     write: writeNode,
-    adopt: withoutShards,
+    readConsolidated: readConsolidatedV2,
+    adopt: (metadata) => withVlen(inMemoryOrder(withoutShards(metadata))),
   };
 }
 
@@ -65,7 +68,9 @@ function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetad
   const extra = otherNames(document, ["zarr_format", "consolidated_metadata"]);
   const names = Object.keys(extra);
   if (names.length === 0) return {};
-  findings.push({ message: `names that are not of this format: ${names.join(", ")}` });
+  for (const name of names) {
+    findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
+  }
   return { extra: { dialect: "v2", json: extra } };
 }
 
@@ -91,4 +96,13 @@ function writeNode(
 function toBytes(document: JsonValue): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite: "null" });
   return new TextEncoder().encode(text);
+}
+
+/** Items of varying size by their lengths: v2 does not know ZEP 7's layout, by offsets. @see V2-56, S7-30 */
+function withVlen(metadata: ArrayMetadata): ArrayMetadata {
+  const vlen = metadata.dataType.kind === "string" ? "vlen-utf8" : "vlen-bytes";
+  const codecs = metadata.codecs.map((codec) =>
+    codec.name === "zep0007" ? { name: vlen, configuration: {} } : codec,
+  );
+  return { ...metadata, codecs };
 }

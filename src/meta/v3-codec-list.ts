@@ -6,6 +6,7 @@ import { hasByteOrder } from "./element-order.ts";
 import { expectList, invalid, member, refusal } from "./expect.ts";
 import { typeBehind } from "./v3-cast.ts";
 import { codecPointer, endianOf, parseV3Codec } from "./v3-codec.ts";
+import { expectV3Settings } from "./v3-codec-settings.ts";
 import { filterTypes, isItemFilter, itemType, placeFilter } from "./v3-filters.ts";
 import { type CodecPlace, parseSharding, transposedShape } from "./v3-sharding.ts";
 
@@ -24,9 +25,11 @@ const OF_NUMBERS = ["cast_value", "scale_offset"];
  */
 export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[] {
   const { type, pointer, findings } = place;
-  const parsed = expectList(json, pointer).map((item, i) =>
-    parseV3Codec(item, pointerTo(pointer, i), findings),
-  );
+  const parsed = expectList(json, pointer).map((item, i) => {
+    const at = pointerTo(pointer, i);
+    expectV3Settings(item, at);
+    return parseV3Codec(item, at, findings);
+  });
   const normal = parsed.map((codec) => normalTranspose(codec, place.shape.length));
   normal.forEach((codec, i) => {
     if (codec !== parsed[i])

@@ -5,7 +5,7 @@ import type { DataType } from "./data-type.ts";
 import { writeExtension } from "./extension.ts";
 import type { Losses } from "./losses.ts";
 import { typeBehind } from "./v3-cast.ts";
-import { codecPointer, endianOf, statedV3Codec, writeV3Codec } from "./v3-codec.ts";
+import { codecPointer, endianOf, parseV3Codec, statedV3Codec, writeV3Codec } from "./v3-codec.ts";
 import { normalTranspose, parseV3Codecs } from "./v3-codec-list.ts";
 import { isItemFilter, writeFilters } from "./v3-filters.ts";
 import { innerCodecs, offsetSizeOf, parseSharding, transposedShape } from "./v3-sharding.ts";
@@ -55,13 +55,19 @@ export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlac
 /** One codec at `place.pointer`, by none or one. */
 function writeOne(codec: CodecConfig, place: WrittenPlace, itemSize: number): JsonValue[] {
   const { name } = codec;
-  if (name === "zep0007") return codec.stated?.dialect === "v3" ? [codec.stated.json] : [];
+  if (name === "zep0007") return statedBytes(codec);
   if (name === "sharding_indexed") return [writeSharding(codec, place)];
   const rank = place.shape.length;
   const json =
     statedV3Codec(codec, (stated) => normalTranspose(stated, rank)) ?? writeV3Codec(codec, itemSize);
   if (json === undefined) place.losses.require(place.pointer, `the codec \`${name}\``);
   return json === undefined ? [] : [json];
+}
+
+/** ZEP 7's layout goes without a codec, or by the `bytes` that a document had in its place. @see S7-30 */
+function statedBytes({ stated }: CodecConfig): JsonValue[] {
+  if (stated?.dialect !== "v3") return [];
+  return parseV3Codec(stated.json, stated.pointer).name === "bytes" ? [stated.json] : [];
 }
 
 function writeSharding(codec: CodecConfig, place: WrittenPlace): JsonValue {

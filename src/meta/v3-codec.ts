@@ -64,6 +64,7 @@ export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding
     name,
     configuration: Object.fromEntries(kept),
     stated: { dialect: "v3", json, pointer },
+    ...(!extension.mustUnderstand && { mayBeSkipped: true }),
   };
 }
 

@@ -67,7 +67,7 @@ export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   const variable = VARIABLE.get(extension.name);
   if (variable !== undefined) {
     expectVariable(json, extension);
-    return { ...variable, mayBeIgnored: !extension.mustUnderstand };
+    return extension.mustUnderstand ? variable : { ...variable, mayBeIgnored: true };
   }
   const plain = PLAIN.get(extension.name);
   if (plain !== undefined) {

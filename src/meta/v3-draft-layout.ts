@@ -58,6 +58,7 @@ function draftHierarchy(form: DraftForm): HierarchyKeys {
     sharedKeys: [BOOTSTRAP_KEY],
     impliesGroups: true,
     ignoresCase: true,
+    wantsAscii: false,
     nodeOf(key) {
       const path = withoutSuffix(key, form);
       if (path === ROOT) return "";

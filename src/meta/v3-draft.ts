@@ -5,6 +5,7 @@ import type { GroupMetadata, NodeMetadata } from "./array-metadata.ts";
 import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
 import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "./documents.ts";
 import { Losses } from "./losses.ts";
+import { inMemoryOrder } from "./memory-order.ts";
 import { withoutShards } from "./reshard.ts";
 import { parseDraftArray, writeDraftArray } from "./v3-draft-array.ts";
 import { parseBootstrap, writeBootstrap } from "./v3-draft-bootstrap.ts";
@@ -24,7 +25,7 @@ function draftDialect(form: DraftForm): Dialect {
     layout: (path) => layoutDraft(form, path),
     parse: (documents, layout) => parseNode(documents, layout, form),
     write: (metadata, layout, options) => writeNode(metadata, layout, form, options),
-    adopt: withoutShards,
+    adopt: (metadata) => inMemoryOrder(withoutShards(metadata)),
     writeShared: () => new Map([[BOOTSTRAP_KEY, toBytes(writeBootstrap(form))]]),
   };
 }

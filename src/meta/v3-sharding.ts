@@ -26,7 +26,7 @@ export interface CodecPlace {
 }
 
 /** Codecs of one size each, which alone may encode an index. */
-const INDEX_CODECS = ["bytes", "crc32c"];
+export const INDEX_CODECS = ["bytes", "crc32c"];
 
 /**
  * The configuration of `sharding_indexed` with its lists in normal form; `place.pointer` is that of the

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
-import type { GroupMetadata, NodeMetadata } from "./array-metadata.ts";
-import { noteConsolidatedKind } from "./consolidated.ts";
+import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "./array-metadata.ts";
+import { noteConsolidatedKind, readConsolidatedV3 } from "./consolidated.ts";
+import type { DataType } from "./data-type.ts";
 import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "./dialect.ts";
 import {
   attributesOf,
@@ -29,6 +30,8 @@ export const v3: Dialect = {
   layout: layoutV3,
   parse: parseNode,
   write: writeNode,
+  readConsolidated: readConsolidatedV3,
+  adopt: adoptArray,
 };
 
 function parseNode(documents: Documents, layout: NodeLayout): ParsedNode | undefined {
@@ -112,4 +115,31 @@ function writeNode(
 /** As the reference writes documents: two spaces, ASCII, names in their own order. */
 function v3Bytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "null" }));
+}
+
+/** Fields of v3 have no byte order of their own: structures that mix orders are stored little-endian. @see V3-26 */
+function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
+  const { dataType, codecs } = metadata;
+  if (!hasFieldOrders(dataType)) return metadata;
+  return {
+    ...metadata,
+    dataType: withoutFieldOrders(dataType),
+    codecs: codecs.map((codec) =>
+      codec.name === "bytes" ? { name: "bytes", configuration: { endian: "little" } } : codec,
+    ),
+  };
+}
+
+function hasFieldOrders(dataType: DataType): boolean {
+  if (dataType.kind !== "struct") return false;
+  return dataType.fields.some((field) => field.endian !== undefined || hasFieldOrders(field.dataType));
+}
+
+function withoutFieldOrders(dataType: DataType): DataType {
+  if (dataType.kind !== "struct") return dataType;
+  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
+    ...field,
+    dataType: withoutFieldOrders(field.dataType),
+  }));
+  return { ...dataType, fields };
 }

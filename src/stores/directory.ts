@@ -199,7 +199,10 @@ export class DirectoryStore implements ListableStore, WritableStore {
       if (!(await this.#isReachable(key))) return false;
       const found = await kindAt(this.#files, this.#folders.pathOf(key));
       if (found !== "link") return found === kind;
-      throw new ZarrflowError("path-not-allowed", "a symbolic link cannot be moved: it may lead elsewhere then");
+      throw new ZarrflowError(
+        "path-not-allowed",
+        "a symbolic link cannot be moved: it may lead elsewhere then",
+      );
     } catch (error) {
       throw this.#error(error, key);
     }

@@ -1,8 +1,8 @@
 import type { FixedData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
+import { copyBox, fillBox, fillItems } from "../codecs/kernels/copy-box.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
-import { copyBox, fillBox, fillItems } from "../util/copy-box.ts";
 import { product } from "../util/shape.ts";
 import { type Assembly, otherItems } from "./assembly.ts";
 import { boxInPiece } from "./box-in-piece.ts";

@@ -1,4 +1,4 @@
-import type { BoxLayout } from "../util/copy-box.ts";
+import type { BoxLayout } from "../codecs/kernels/copy-box.ts";
 import type { ChunkRef, Region } from "./chunk.ts";
 import type { Selection } from "./selection.ts";
 

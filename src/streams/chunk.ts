@@ -2,7 +2,7 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
-import type { Store } from "../stores/store.ts";
+import type { Store, StoreOptions } from "../stores/store.ts";
 
 /** A box in array coordinates, in items. */
 export interface Region {
@@ -67,7 +67,7 @@ export interface ShardGrid {
    *
    * @throws `corrupt-chunk` for a broken index; what the store throws.
    */
-  locate(coords: readonly number[]): Promise<ChunkLocation | undefined>;
+  locate(coords: readonly number[], options?: StoreOptions): Promise<ChunkLocation | undefined>;
 }
 
 /** A place whose chunks lie in shards. */

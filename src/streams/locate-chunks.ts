@@ -1,4 +1,5 @@
 import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
+import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
 import { flatten } from "./flatten.ts";
@@ -28,9 +29,9 @@ export interface LocateOptions {
 }
 
 /** Chunks of one shard that are looked up together. */
-const MOST_AT_ONCE = 256;
+export const MOST_AT_ONCE = 256;
 /** Shards whose indexes are read ahead. */
-const SHARDS_AHEAD = 4;
+export const SHARDS_AHEAD = 4;
 
 /**
  * Finds the chunks that `refs` name in their shards, and merges near ones of one shard into requests.
@@ -42,17 +43,18 @@ export function locateChunks(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   { fits, maxEncodedSize = Number.POSITIVE_INFINITY, signal }: LocateOptions,
 ): ReadableStream<ChunkRequest> {
-  const locate = (ref: ChunkRef) =>
+  const locate = (ref: ChunkRef, context: StoreOptions) =>
     inChunk(place, ref, async () => {
-      const { key = place.chunkKey(ref.coords), range } = (await place.shards.locate(ref.coords)) ?? {};
+      const found = await place.shards.locate(ref.coords, context);
+      const { key = place.chunkKey(ref.coords), range } = found ?? {};
       if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
       return { ref, key, range };
     });
-  const requestsFor = async (run: readonly ChunkRef[]): Promise<ChunkRequest[]> => {
+  const requestsFor = async (run: readonly ChunkRef[], context: StoreOptions): Promise<ChunkRequest[]> => {
     const requests: ChunkRequest[] = [];
     const stored: (LocatedChunk & { readonly key: string })[] = [];
     for (const ref of run) {
-      const { key, range } = await locate(ref);
+      const { key, range } = await locate(ref, context);
       if (range) stored.push({ ref, key, range });
       else requests.push({ key, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
     }

@@ -3,7 +3,7 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
 /** What is put between two ranges that are read together, at most, in bytes. */
 const MOST_BETWEEN = 64 * 2 ** 10;
 /** The most bytes that are read together. */
-const MOST_TOGETHER = 2 ** 20;
+export const MOST_TOGETHER = 2 ** 20;
 
 /** Ranges that are read in one request. */
 export interface MergedRange<T> extends InnerRange {

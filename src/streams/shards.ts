@@ -1,16 +1,19 @@
-import type { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
+import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
 import { type ShardFormat, shardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
 import { corrupt } from "../codecs/failures.ts";
 import { createPipeline } from "../codecs/pipeline.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { ShardedArray } from "../meta/inner-array.ts";
+import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
 import type { ChunkLocation, ChunkPlace, ShardGrid } from "./chunk.ts";
 import { chunkRegion } from "./selection.ts";
 
-/** Decoded indexes that are remembered, in bytes; at least two are. */
+/** Decoded indexes that are remembered, in bytes. */
 export const REMEMBERED_INDEXES = 2 ** 20;
+/** Indexes that are remembered, however large. */
+export const LEAST_REMEMBERED = 2;
 
 /**
  * The shards in which an array's chunks lie. Indexes are read once and remembered, up to a megabyte of them: for as long as
@@ -63,27 +66,33 @@ export class Shards implements ShardGrid {
     return this.#format;
   }
 
-  async locate(coords: readonly number[]): Promise<ChunkLocation | undefined> {
+  async locate(coords: readonly number[], options: StoreOptions = {}): Promise<ChunkLocation | undefined> {
     const shard = this.shardOf(coords);
-    const outer = await locationIn(this.#place, shard);
-    const index = outer && (await this.#indexAt(shard, outer));
+    const outer = await locationIn(this.#place, shard, options);
+    const index = outer && (await this.#indexAt(shard, outer, options));
     const range = index?.rangeOf(this.entryOf(coords), outer?.range?.length);
     if (outer === undefined || range === undefined) return undefined;
     return { key: outer.key, range: { ...range, offset: range.offset + (outer.range?.offset ?? 0) } };
   }
 
-  async #indexAt(shard: readonly number[], outer: ChunkLocation): Promise<ShardIndex | undefined> {
+  async #indexAt(
+    shard: readonly number[],
+    outer: ChunkLocation,
+    options: StoreOptions,
+  ): Promise<ShardIndex | undefined> {
     const name = shard.join();
     const known = this.#indexes.get(name);
     this.#indexes.delete(name);
-    const index = known ?? this.#readIndex(outer);
+    const index = known ?? this.#readIndex(outer, options);
     this.#indexes.set(name, index);
     try {
       const { length = 0 } = (await index) ?? {};
-      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * 16));
+      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * ENTRY_SIZE));
       return await index;
     } catch (error) {
-      this.#indexes.delete(name);
+      if (this.#indexes.get(name) === index) this.#indexes.delete(name);
+      // Another reader began it, who may have been aborted.
+      if (known && !options.signal?.aborted) return this.#indexAt(shard, outer, options);
       throw error;
     }
   }
@@ -91,12 +100,12 @@ export class Shards implements ShardGrid {
   /** Forgets the indexes that were wanted longest ago. */
   #forgetBeyond(count: number): void {
     for (const name of this.#indexes.keys()) {
-      if (this.#indexes.size <= Math.max(2, count)) return;
+      if (this.#indexes.size <= Math.max(LEAST_REMEMBERED, count)) return;
       this.#indexes.delete(name);
     }
   }
 
-  async #readIndex({ key, range }: ChunkLocation): Promise<ShardIndex | undefined> {
+  async #readIndex({ key, range }: ChunkLocation, { signal }: StoreOptions): Promise<ShardIndex | undefined> {
     const { indexLocation, indexSize, decodeIndex } = await this.format();
     if (range && range.length < indexSize) {
       throw corrupt("the shard is shorter than its index", { key, expected: indexSize, found: range.length });
@@ -104,7 +113,8 @@ export class Shards implements ShardGrid {
     const end = range ? range.offset + range.length : undefined;
     const atStart = { offset: range?.offset ?? 0, length: indexSize };
     const atEnd = end === undefined ? { suffix: indexSize } : { offset: end - indexSize, length: indexSize };
-    const bytes = await this.#place.store.get(key, { range: indexLocation === "start" ? atStart : atEnd });
+    const place = indexLocation === "start" ? atStart : atEnd;
+    const bytes = await this.#place.store.get(key, { range: place, signal });
     try {
       return bytes && (await decodeIndex(bytes));
     } catch (error) {
@@ -113,6 +123,10 @@ export class Shards implements ShardGrid {
   }
 }
 
-async function locationIn(place: ChunkPlace, coords: readonly number[]): Promise<ChunkLocation | undefined> {
-  return place.shards ? place.shards.locate(coords) : { key: place.chunkKey(coords) };
+async function locationIn(
+  place: ChunkPlace,
+  coords: readonly number[],
+  options: StoreOptions,
+): Promise<ChunkLocation | undefined> {
+  return place.shards ? place.shards.locate(coords, options) : { key: place.chunkKey(coords) };
 }

@@ -46,7 +46,7 @@ describe("exit codes", () => {
     { args: ["slice", "a.zarr", "b.zarr", "--format", "npy"], says: "leave DST out" },
     { args: ["slice", "a.zarr", "--to", "v3"], says: "name a DST" },
     { args: ["convert", "a.zarr", "b.zarr"], says: "convert needs --to" },
-    { args: ["convert", "a.zarr", "b.zarr", "--to", "v4"], says: "it can be v2, v3" },
+    { args: ["convert", "a.zarr", "b.zarr", "--to", "v4"], says: "it can be v1, v2, v3-draft-2019, v3" },
     { args: ["validate", "a.zarr", "--dep"], says: "did you mean `--deep`?" },
     { args: ["diff", "a.zarr"], says: "this command takes A B" },
     { args: ["diff", "a.zarr", "a.zarr", "--max-mem", "9"], says: "at least" },

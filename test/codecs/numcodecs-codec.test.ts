@@ -64,6 +64,13 @@ describe("a class of the user's", () => {
     expect(given).toEqual({ id: "test-config", level: 3, deep: [1.5] });
   });
 
+  test("goes by a name of the package's for v3 where it is registered so", async () => {
+    register("numcodecs.test-named", {});
+    expect(await decodeBytes({ name: "numcodecs.test-named" }, bytes)).toEqual(bytes);
+    register("test-short", {});
+    expect(await decodeBytes({ name: "numcodecs.test-short" }, bytes)).toEqual(bytes);
+  });
+
   test("that refuses its configuration", async () => {
     registerCodec("test-refusal", {
       fromConfig() {

@@ -81,8 +81,12 @@ function code(text: string): string {
   return `\`${text.replaceAll("|", "\\|")}\``;
 }
 
+/** Wider cells stand out, rather than all others be padded. */
+const MAX_WIDTH = 48;
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((cells) => cells[i]?.length ?? 0), 3));
+  const widest = (i: number) => Math.max(...[head, ...rows].map((cells) => cells[i]?.length ?? 0), 3);
+  const widths = head.map((_, i) => Math.min(widest(i), MAX_WIDTH));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");

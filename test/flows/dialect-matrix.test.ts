@@ -9,7 +9,7 @@ const ITEMS = 15;
 
 interface Row {
   readonly name: string;
-  readonly array: Omit<NewArray, "shape" | "chunks">;
+  readonly array: Omit<NewArray, "shape" | "chunks"> & Partial<Pick<NewArray, "shape" | "chunks">>;
   readonly values: Values;
 }
 
@@ -39,8 +39,35 @@ const texts = Array.from(
   (_, i) => ["", "plain", "größer", "日本", "a\u0000b", "😀"][i % 6] ?? "",
 );
 
+const bits = Uint8Array.from({ length: ITEMS }, (_, i) => i % 2);
+
+const binaries = texts.map((text) => new TextEncoder().encode(text));
+
+/** The layouts of ZEP 7 for variable data. */
+const ZEP7 = (["string", "binary"] as const).flatMap((kind) => [4, 8].map((offsets) => ({ kind, offsets })));
+
+/** What v2 holds as `|O`, by the filter that comes first. */
+const OBJECTS: readonly Pick<Row, "array" | "values">[] = [
+  ...["json2", "msgpack2"].map((id) => ({
+    array: { dataType: { kind: "object" } as const, codecs: [{ id }] },
+    values: Array.from({ length: ITEMS }, (_, i) => [null, i, `text ${i}`, [i, { deep: true }]][i % 4]),
+  })),
+  {
+    array: { dataType: { kind: "object" }, codecs: [{ id: "vlen-array", dtype: "<i4" }] },
+    values: Array.from({ length: ITEMS }, (_, i) => Array.from({ length: i % 4 }, (_, j) => i * j)),
+  },
+  {
+    array: {
+      dataType: "string",
+      codecs: [{ id: "categorize", labels: texts.slice(0, 6), dtype: "|O", astype: "|u1" }],
+    },
+    values: texts,
+  },
+  { array: { dataType: "binary", codecs: [{ id: "vlen-bytes" }, { id: "base64" }] }, values: binaries },
+];
+
 const ROWS: readonly Row[] = [
-  { ...row("bool", 1), values: Uint8Array.from({ length: ITEMS }, (_, i) => i % 2) },
+  { ...row("bool", 1), values: bits },
   ...["int8", "uint8"].map((type) => row(type, 1)),
   ...["int16", "uint16", ">i2", "float16"].map((type) => row(type, 2)),
   ...["int32", "uint32", ">u4", "float32", ">f4"].map((type) => row(type, 4)),
@@ -97,7 +124,7 @@ const ROWS: readonly Row[] = [
   {
     name: "binary",
     array: { dialect: "v3", dataType: "binary", codec: "none" },
-    values: texts.map((text) => new TextEncoder().encode(text)),
+    values: binaries,
   },
   row("float32", 4, { fillValue: Number.NaN }),
   row("float32", 4, { dialect: "v3", fillValue: Uint8Array.of(1, 0, 192, 127) }),
@@ -116,7 +143,80 @@ const ROWS: readonly Row[] = [
       { id: "zlib", level: 1 },
     ],
   }),
+  ...["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"].map((id) =>
+    row("float32", 4, { codecs: [{ id }] }),
+  ),
+  row("float32", 4, { codecs: [{ id: "shuffle", elementsize: 4 }, { id: "lzma" }] }),
+  row("float64", 8, { codecs: [{ id: "astype", encode_dtype: "<f8", decode_dtype: "<f8" }] }),
+  { ...row("bool", 1, { codecs: [{ id: "packbits" }] }), values: bits },
+  row("int16", 2, {
+    codecs: [{ id: "fixedscaleoffset", scale: 1, offset: 0, dtype: "<i2", astype: "<i2" }],
+  }),
+  row(">i2", 2, {
+    codecs: [
+      { id: "delta", dtype: ">i2" },
+      { id: "zlib", level: 1 },
+    ],
+    separator: "/",
+  }),
+  row("float32", 4, {
+    codecs: [
+      { id: "zlib", level: 1 },
+      { id: "zlib", level: 2 },
+    ],
+  }),
+  row("float32", 4, {
+    codecs: [{ name: "cast_value", configuration: { data_type: "float64" } }],
+    dialect: "v3",
+  }),
+  row("float32", 4, { separator: "/" }),
+  row("float32", 4, { separator: ".", dialect: "v3" }),
+  row(">f8", 8, { order: "F" }),
+  row(">f8", 8, { order: "F", codec: "blosc:lz4:5:shuffle", dialect: "v1" }),
+  {
+    ...row("int16", 2, {
+      codecs: [{ name: "transpose", configuration: { order: [1, 0, 2] } }, { id: "zlib" }],
+      shape: [3, 1, 5],
+      chunks: [2, 1, 3],
+      dialect: "v3",
+    }),
+    name: "an order other than C and F",
+  },
+  row("float32", 4, { shards: [4, 6], dialect: "v3" }),
+  row(">f8", 8, { shards: [4, 3], dialect: "v3", order: "F" }),
+  row("|S5", 5, { fillValue: "ab" }),
+  row("|S5", 5, { fillValue: Uint8Array.of(0, 1, 0, 2, 0) }),
+  row("<U3", 12, { fillValue: "ü😀" }),
+  row("|V3", 3, { fillValue: Uint8Array.of(1, 2, 3) }),
+  row(
+    [
+      ["a", ">i4"],
+      ["b", "<U1"],
+    ],
+    8,
+    { fillValue: { a: -2, b: "ß" } },
+  ),
+  ...ZEP7.map(({ kind, offsets }) => ({
+    name: `${kind} with offsets of ${offsets} bytes`,
+    array: {
+      dialect: "v3" as const,
+      dataType: kind,
+      codecs: [{ name: "zep0007", configuration: { offset_size: offsets } }],
+    },
+    values: kind === "string" ? texts : binaries,
+  })),
+  ...OBJECTS.map(({ array, values }) => ({
+    name: `objects by ${array.codecs?.map((codec) => shown(codec)).join(", ")}`,
+    array: { dialect: "v2" as const, ...array },
+    values,
+  })),
+  row("float32", 4, { dimensionNames: ["y", null], dialect: "v3" }),
+  row("float32", 4, { dimensionNames: ["größe", ""] }),
   row("float32", 4, { dimensionNames: ["y", "x"] }),
+  row("float32", 4, {
+    attributes: { größe: "日本", "a/b~c": [], "": { __proto__: null, "\u0000": "\ud83d\ude00" } },
+  }),
+  row("float32", 4, { attributes: { _ARRAY_DIMENSIONS: ["only one"] } }),
   row("float32", 4, { attributes: { units: "K", scale: 9007199254740993n, nested: { none: null } } }),
 ];
 
@@ -149,7 +249,7 @@ describe("each data type, from each dialect to each", () => {
 
   test.each(ROWS)("$name", async ({ array, values }) => {
     const origin = "memory:matrix-origin";
-    const writer = await create(origin, { ...array, shape: SHAPE, chunks: [2, 3] });
+    const writer = await create(origin, { shape: SHAPE, chunks: [2, 3], ...array });
     await writer.write({}, values);
     await writer.close();
     const sha256 = await digestOf(origin);

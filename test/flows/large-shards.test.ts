@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { digest, planRechunk, runFlow, slice } from "../../src/flows/index.ts";
-import { create, openArray, ZarrflowError } from "../../src/index.ts";
+import { create, createGroup, open, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
@@ -8,6 +8,7 @@ import { testFolder } from "../support/cli.ts";
 
 const SHAPE = [64, 64, 64];
 const ITEMS = Uint16Array.from({ length: 64 ** 3 }, (_, i) => (i * 2654435761) >>> 16);
+const ITEMS_OF_A_SHARD = Uint8Array.from({ length: 64 }, (_, i) => i + 1);
 /** Less than the shard of 64 x 64 x 64 takes decoded. */
 const BUDGET = 400_000;
 
@@ -138,6 +139,36 @@ describe("a shard that fails", () => {
     });
     await expect(runFlow(planned, {})).rejects.toMatchObject({ code: "corrupt-chunk" });
     await expect(openArray(target)).rejects.toMatchObject({ code: "not-found" });
+  });
+});
+
+describe("a task that fails", () => {
+  /** A store whose values below `stuck` never come. */
+  class StuckStore extends MemoryStore {
+    readonly ended: string[] = [];
+    override async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+      if (!key.startsWith("stuck/c/")) return super.get(key, options);
+      await new Promise((resolve) => options.signal?.addEventListener("abort", resolve, { once: true }));
+      this.ended.push(key);
+      throw options.signal?.reason;
+    }
+  }
+
+  test("ends the others, whose requests are aborted", async () => {
+    const store = new StuckStore();
+    const group = await createGroup(store);
+    for (const name of ["broken", "stuck"]) {
+      const array = await group.create(name, { shape: [64], dataType: "uint8", chunks: [8], shards: [64] });
+      await array.write([], ITEMS_OF_A_SHARD);
+      await array.close();
+    }
+    await group.close();
+    await store.set("broken/c/0", new Uint8Array(3));
+    const planned = await planRechunk(await open(store), "memory:failing", { chunks: {}, codec: "gzip" });
+    expect(planned.plan.totals.tasks).toBe(2);
+    const error = await runFlow(planned, {}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "corrupt-chunk", details: { path: "broken", key: "broken/c/0" } });
+    expect(store.ended).toEqual(["stuck/c/0"]);
   });
 });
 

@@ -36,6 +36,7 @@ async function digestOf(source: Parameters<typeof digest>[0]): Promise<string | 
   return undefined;
 }
 
+// V2-81
 test("is read as its opener is told", async () => {
   const told = await digestOf(await open(source, nested));
   expect(await digestOf(await open(source))).not.toBe(told);

@@ -2,9 +2,32 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, digest, open, rechunk, setAttributes, slice } from "../../src/index.ts";
+import {
+  copy,
+  create,
+  createGroup,
+  deleteNode,
+  digest,
+  open,
+  rechunk,
+  renameNode,
+  resizeArray,
+  setAttributes,
+  slice,
+} from "../../src/index.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
-import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import type { ListableStore } from "../../src/stores/store.ts";
+import { DRAFT_DOCUMENTS } from "../hierarchy/draft-stores.ts";
+import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
+import { ZARRAY, ZGROUP } from "../hierarchy/stores.ts";
+import {
+  ACCESS_KEY,
+  BUCKET,
+  type S3Fault,
+  type S3Server,
+  SECRET_KEY,
+  serveBucket,
+} from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 
@@ -115,6 +138,66 @@ describe("S3", () => {
     expect((await open(`s3://${BUCKET}/x.zarr/t2m`)).attributes).toMatchObject({ units: "°C" });
   });
 
+  test("nodes are edited through their own URLs, and what tells of them above stays true", async () => {
+    const root = `s3://${BUCKET}/data/x.zarr`;
+    for (const dialect of ["v2", "v3"] as const) {
+      const array = { shape: [4], dataType: "int16", chunks: [2] } as const;
+      const group = await createGroup(root, { dialect }, { consolidated: true, ifExists: "replace" });
+      await (await group.create("old", array)).close();
+      await group.close();
+      const store = (await open(root)).store as ListableStore;
+      const writer = await create(`${root}/g/t2m`, array);
+      await writer.write([], Int16Array.of(1, 2, 3, 4));
+      await writer.close();
+      await expectTrueConsolidation(store);
+      expect((await open(`${root}/g`)).kind).toBe("group");
+      await setAttributes(`${root}/g/t2m`, { units: "K" });
+      await expectTrueConsolidation(store);
+      await resizeArray(`${root}/g/t2m`, [2], { outside: "delete" });
+      await expectTrueConsolidation(store);
+      await copy(`${root}/g/t2m`, `${root}/copied`);
+      await expectTrueConsolidation(store);
+      await deleteNode(`${root}/old`);
+      await expectTrueConsolidation(store);
+      expect(await digestOf(`${root}/copied`)).toEqual(await digestOf(`${root}/g/t2m`));
+      await expect(create(`${root}/copied/below`, array)).rejects.toMatchObject({ code: "path-not-allowed" });
+      await expect(renameNode(`${root}/copied`, "b")).rejects.toMatchObject({
+        code: "unsupported-operation",
+        details: { store: root, path: "copied" },
+      });
+    }
+  });
+
+  test("a node that consolidated metadata above alone describe is found", async () => {
+    const metadata = { "t2m/.zarray": ZARRAY, ".zgroup": ZGROUP };
+    const document = JSON.stringify({ metadata, zarr_consolidated_format: 1 });
+    server.objects.set("x.zarr/.zmetadata", Buffer.from(document));
+    expect(await open(`s3://${BUCKET}/x.zarr/t2m`)).toMatchObject({
+      kind: "array",
+      path: "t2m",
+      shape: [4, 6],
+    });
+    for (const [key, value] of Object.entries(DRAFT_DOCUMENTS)) {
+      server.objects.set(`d/${key}`, Buffer.from(JSON.stringify(value)));
+    }
+    expect(await open(`s3://${BUCKET}/d/foo/baz`)).toMatchObject({ kind: "group", path: "foo/baz" });
+    expect(await setAttributes(`s3://${BUCKET}/d/foo/baz`, { a: 1 })).toMatchObject({ attributes: { a: 1 } });
+    expect([...server.objects.keys()]).toContain("d/meta/root/foo/baz.group");
+  });
+
+  test("what may not be read above a node ends the search for its hierarchy", async () => {
+    await copy(source, `s3://${BUCKET}/own/x`);
+    const refuse: S3Fault = (response, { key }) => {
+      server.faults.push(refuse);
+      if (key.startsWith("own/x")) return false;
+      response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+      return true;
+    };
+    server.faults.push(refuse);
+    const node = await setAttributes(`s3://${BUCKET}/own/x/t2m`, { units: "m" });
+    expect(node.attributes).toMatchObject({ units: "m" });
+  });
+
   test("without credentials nothing is asked", async () => {
     delete process.env.AWS_ACCESS_KEY_ID;
     await expect(open(`s3://${BUCKET}/x.zarr`)).rejects.toMatchObject({ code: "access-denied" });
@@ -123,6 +206,34 @@ describe("S3", () => {
 });
 
 describe("a web server", () => {
+  test("gives nodes that what lies above alone describes, and takes no change", async () => {
+    const metadata = { "t2m/.zarray": ZARRAY, ".zgroup": ZGROUP };
+    const values = new Map([
+      ["x.zarr/.zmetadata", Buffer.from(JSON.stringify({ metadata, zarr_consolidated_format: 1 }))],
+      ...Object.entries(DRAFT_DOCUMENTS).map(
+        ([key, value]) => [`d/${key}`, Buffer.from(JSON.stringify(value))] as const,
+      ),
+    ]);
+    const server = await serveValues(values);
+    try {
+      expect(await open(`${server.url}/x.zarr/t2m`)).toMatchObject({ path: "t2m", shape: [4, 6] });
+      expect(await open(`${server.url}/d/foo/baz/qux`)).toMatchObject({ kind: "array", path: "foo/baz/qux" });
+      for (const change of [
+        () => setAttributes(`${server.url}/d/top`, { a: 1 }),
+        () => renameNode(`${server.url}/d/top`, "b"),
+        () => deleteNode(`${server.url}/d/top`),
+        () => resizeArray(`${server.url}/d/top`, [1, 1]),
+      ]) {
+        await expect(change()).rejects.toMatchObject({
+          code: "unsupported-operation",
+          details: { store: `${server.url}/d` },
+        });
+      }
+    } finally {
+      await server.close();
+    }
+  });
+
   test("is read, and nothing else", async () => {
     const { store, bytes } = await makeArray(recipe);
     const values = new Map<string, Uint8Array>();

@@ -4,7 +4,7 @@ import { planRechunk, rechunk, runFlow, slice, sliceTo } from "../../src/flows/i
 import { create, openArray } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
-import { product } from "../../src/util/shape.ts";
+import { coordsOf, indexOf, product } from "../../src/util/shape.ts";
 import { naiveSlice } from "../support/made-array.ts";
 import { rangesOf } from "../support/recipes.ts";
 import { sharded, shardedItems } from "../support/sharded-recipes.ts";
@@ -71,7 +71,7 @@ test("a part of a sharded array becomes an array of its own, in shards too", asy
 test("sharded arrays are re-cut to shards and to plain chunks, as planned", async () => {
   const into = fc.constantFrom("shards", "chunks", "same chunks in shards", "same chunks");
   await fc.assert(
-    fc.asyncProperty(sharded, into, fc.constantFrom(500_000, 4e6), async (recipe, how, maxMemory) => {
+    fc.asyncProperty(sharded, into, fc.constantFrom(700_000, 4e6), async (recipe, how, maxMemory) => {
       const { store, bytes } = await made(recipe);
       const requests: StoreRequest[] = [];
       const source = await openArray(withRequestLog(store, (request) => requests.push(request)));
@@ -107,6 +107,57 @@ test("sharded arrays are re-cut to shards and to plain chunks, as planned", asyn
   );
 });
 
+test("strings in shards are re-cut, and sliced, as the naive model has them", async () => {
+  const axis = fc.record({
+    n: fc.integer({ min: 1, max: 12 }),
+    chunk: fc.integer({ min: 1, max: 4 }),
+    shard: fc.integer({ min: 1, max: 4 }),
+    newChunk: fc.integer({ min: 1, max: 5 }),
+    newShard: fc.integer({ min: 1, max: 3 }),
+  });
+  const word = fc.oneof(fc.constant("empty"), fc.string({ unit: "grapheme", maxLength: 9 }));
+  const recipes = fc
+    .array(axis, { minLength: 1, maxLength: 2 })
+    .chain((axes) =>
+      fc.tuple(
+        fc.constant(axes),
+        fc.array(word, { minLength: 1, maxLength: 20 }),
+        rangesOf(axes.map(({ n }) => n)),
+      ),
+    );
+  const into = fc.constantFrom("shards", "chunks", "the same chunks in shards");
+  await fc.assert(
+    fc.asyncProperty(recipes, into, async ([axes, words, ranges], how) => {
+      const shape = axes.map(({ n }) => n);
+      const values = Array.from({ length: product(shape) }, (_, i) => words[(i * i) % words.length] ?? "");
+      const store = new MemoryStore();
+      const chunks = axes.map(({ chunk }) => chunk);
+      const writer = await create(store, {
+        shape,
+        dataType: "string",
+        chunks,
+        shards: axes.map(({ chunk, shard }) => chunk * shard),
+        fillValue: "empty",
+      });
+      await writer.write([], values);
+      await writer.close();
+      const newChunks = how.startsWith("the same") ? chunks : axes.map(({ newChunk }) => newChunk);
+      const shards = newChunks.map((n, d) => n * (axes[d]?.newShard ?? 1));
+      const changes = { chunks: newChunks, ...(how.endsWith("shards") && { shards }), maxMemory: 4e6 };
+      await rechunk(await openArray(store), "memory:words", { ...changes, verify: true });
+      const recutWords = await openArray("memory:words");
+      expect([...(await slice(recutWords).read()).data]).toEqual(values);
+      const taken = [...coordsOf(ranges.map(([start, stop, step]) => Math.ceil((stop - start) / step)))].map(
+        (at) => at.map((i, d) => (ranges[d]?.[0] ?? 0) + i * (ranges[d]?.[2] ?? 1)),
+      );
+      const expected = taken.map((at) => values[indexOf(at, shape)]);
+      expect([...(await slice(recutWords, ranges).read()).data]).toEqual(expected);
+      nameMemoryStore("words", undefined);
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test("chunks move between shards, and out of and into them, as they are stored", async () => {
   const store = new MemoryStore();
   const writer = await create(store, {
@@ -138,6 +189,33 @@ test("chunks move between shards, and out of and into them, as they are stored",
   const [before, after] = [await store.get("c/0/1"), await namedMemoryStore("moved-back")?.get("c/0/1")];
   expect(after?.length).toBe(before?.length);
   for (const name of ["moved-wide", "moved-plain", "moved-back"]) nameMemoryStore(name, undefined);
+});
+
+test("whole shards that are mostly index fit the budget too", async () => {
+  let predicted = 0;
+  const store = new MemoryStore();
+  const writer = await create(store, { shape: [16384], dataType: "uint8", chunks: [1], shards: [4096] });
+  await writer.write(
+    [],
+    Uint8Array.from({ length: 16384 }, (_, i) => 1 + (i % 255)),
+  );
+  await writer.close();
+  const array = await openArray(store);
+  for (const maxMemory of [400_000, 4e6]) {
+    const report = await sliceTo(array, "memory:indexes", {
+      slice: [[0, 16384]],
+      maxMemory,
+      onEvent: (event) => {
+        if (event.type !== "plan") return;
+        expect(event.plan.jobs[0]).toMatchObject({ strategy: "verbatim", tasks: expect.any(Number) });
+        predicted = event.plan.totals.predictedPeak;
+      },
+    });
+    expect(report.peakBuffers).toBeGreaterThan(0);
+    expect(report.peakBuffers).toBeLessThanOrEqual(predicted);
+    expect((await allBytes("memory:indexes")).equals(await allBytes(array))).toBe(true);
+    nameMemoryStore("indexes", undefined);
+  }
 });
 
 test("rechunk in a group leaves other arrays' shards as they are", async () => {

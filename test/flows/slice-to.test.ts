@@ -1,15 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  open,
-  openArray,
-  openGroup,
-  type SliceOption,
-  slice,
-  sliceTo,
-  walk,
-} from "../../src/index.ts";
+import { open, openArray, openGroup, type SliceOption, slice, sliceTo, walk } from "../../src/index.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
@@ -97,7 +89,8 @@ describe("a slice of a group", () => {
 
   async function shapes(url: string): Promise<Record<string, readonly number[]>> {
     const found: Record<string, readonly number[]> = {};
-    for await (const node of walk(await openGroup(url))) if (node.kind === "array") found[node.path] = node.shape;
+    for await (const node of walk(await openGroup(url)))
+      if (node.kind === "array") found[node.path] = node.shape;
     return found;
   }
 

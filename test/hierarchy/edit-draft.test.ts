@@ -197,6 +197,7 @@ describe("in folders", () => {
     expect(everythingIn(url).filter((name) => !name.endsWith("/"))).toEqual(["meta/root.group", "zarr.json"]);
   });
 
+  // D19-14
   it("a name that is too long with its suffix leaves nothing behind", async () => {
     const name = "x".repeat(255);
     const writer = await create(`${folder}/x.zarr/a`, { ...ARRAY, dialect: draft });

@@ -33,7 +33,9 @@ async function filled(target: Target, dialect: (typeof dialects)[number]) {
   await root.close();
 }
 
-const dataOf = async (store: WritableStore, path: string) => [...(await slice(await openArrayAt(store, path)).read()).data];
+const dataOf = async (store: WritableStore, path: string) => [
+  ...(await slice(await openArrayAt(store, path)).read()).data,
+];
 
 async function openArrayAt(store: WritableStore, path: string) {
   const node = await open({ store, path });
@@ -81,7 +83,8 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
       if (!["get", "size", "list"].includes(operation)) calls.push(`${operation} ${key}`);
     });
     await renameNode(await open({ store: log, path: "g" }), "h");
-    const [suspended, resumed] = dialect === "v2" ? ["delete .zmetadata", "set .zmetadata"] : ["set zarr.json", "set zarr.json"];
+    const [suspended, resumed] =
+      dialect === "v2" ? ["delete .zmetadata", "set .zmetadata"] : ["set zarr.json", "set zarr.json"];
     expect(calls).toEqual([suspended, "rename g/", resumed]);
   });
 
@@ -143,7 +146,9 @@ test("a node without a document of its own is not moved by what tells of it", as
   await filled(store, "v2");
   for (const key of await keysOf(store)) if (/\.z(?:array|group|attrs)$/.test(key)) await store.delete(key);
   const before = await contents(store);
-  expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({ code: "not-found" });
+  expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({
+    code: "not-found",
+  });
   expect(await contents(store)).toEqual(before);
 });
 

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { open, openArray, openGroup } from "../../src/hierarchy/open.ts";
+import { exists, open, openArray, openGroup } from "../../src/hierarchy/open.ts";
+import { draftStore } from "./draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "./stores.ts";
 
 describe("open", () => {
@@ -153,5 +154,30 @@ describe("other formats", () => {
       code: "unsupported-format",
       details: { format: "v3-draft-2019", key: "zarr.json", pointer: "/zarr_format" },
     });
+  });
+});
+
+describe("exists", () => {
+  it("tells whether a node is there, of any dialect", async () => {
+    const documents = {
+      ".zgroup": ZGROUP,
+      "a/.zarray": ZARRAY,
+      "b/zarr.json": ARRAY,
+      "c/file": "",
+      "d/.zarray": "{",
+    };
+    const store = await storeOf(documents);
+    for (const path of ["", "a", "b"]) expect(await exists({ store, path }), path).toBe(true);
+    for (const path of ["c", "a/b", "none"]) expect(await exists({ store, path }), path).toBe(false);
+    await expect(exists({ store, path: "d" })).rejects.toMatchObject({ code: "invalid-metadata" });
+    expect(await exists("memory:nowhere")).toBe(false);
+    expect(await exists("/nowhere/at-all.zip")).toBe(false);
+  });
+
+  it("takes a path of the 2019 draft below which nodes lie for a group", async () => {
+    const store = await draftStore();
+    for (const path of ["foo", "foo/baz", "foo/baz/qux"])
+      expect(await exists({ store, path }), path).toBe(true);
+    expect(await exists({ store, path: "foo/none" })).toBe(false);
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ZarrGroup, ZarrNode } from "../../src/hierarchy/node.ts";
 import { openGroup } from "../../src/hierarchy/open.ts";
-import { walk } from "../../src/hierarchy/walk.ts";
+import { children, walk } from "../../src/hierarchy/walk.ts";
+import { withRequestLog } from "../../src/stores/with/request-log.ts";
+import { draftStore } from "./draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "./stores.ts";
 
 async function nodes(group: ZarrGroup): Promise<ZarrNode[]> {
@@ -99,6 +101,65 @@ describe("walk", () => {
   });
 });
 
+describe("children", () => {
+  const members = async (group: ZarrGroup) => {
+    const found: string[] = [];
+    for await (const { kind, path } of children(group)) found.push(`${kind} ${path}`);
+    return found;
+  };
+
+  it("are the nodes one level below", async () => {
+    const store = await storeOf({
+      ".zgroup": ZGROUP,
+      "foo/.zgroup": ZGROUP,
+      "foo/bar/.zgroup": ZGROUP,
+      "foo/baz/.zarray": ZARRAY,
+      "foo/baz/0.0": "chunk",
+      "empty/file": "",
+      "implied/x/y/.zarray": ZARRAY,
+    });
+    expect(await members(await openGroup(store))).toEqual(["group foo", "group implied"]);
+    expect(await members(await openGroup({ store, path: "foo" }))).toEqual([
+      "group foo/bar",
+      "array foo/baz",
+    ]);
+  });
+
+  it("of the 2019 draft come from its documents", async () => {
+    const store = await draftStore({ "data/none/0": "" });
+    expect(await members(await openGroup(store))).toEqual(["group dots.array", "group foo", "array top"]);
+    expect(await members(await openGroup({ store, path: "foo" }))).toEqual([
+      "group foo/bar",
+      "group foo/baz",
+    ]);
+    expect(await members(await openGroup({ store, path: "foo/bar" }))).toEqual([]);
+  });
+
+  it("need no listing where consolidated metadata tell them", async () => {
+    const metadata = { ".zgroup": ZGROUP, "a/b/x/.zarray": ZARRAY, "e/.zarray": ZARRAY };
+    const documents = { ".zgroup": ZGROUP, ".zmetadata": { metadata, zarr_consolidated_format: 1 } };
+    const store = new UnlistedStore(await storeOf(documents));
+    expect(await members(await openGroup(store))).toEqual(["group a", "array e"]);
+    const bare = new UnlistedStore(await storeOf({ ".zgroup": ZGROUP }));
+    await expect(members(await openGroup(bare))).rejects.toMatchObject({ code: "unsupported-operation" });
+  });
+
+  it("are found without listing chunks", async () => {
+    const store = await storeOf({
+      "zarr.json": GROUP,
+      "a/zarr.json": ARRAY,
+      "a/c/0/0": "chunk",
+      "g/zarr.json": GROUP,
+    });
+    const listed: string[] = [];
+    const log = withRequestLog(store, ({ operation, key }) => {
+      if (operation === "list") listed.push(key);
+    });
+    expect(await members(await openGroup(log))).toEqual(["array a", "group g"]);
+    expect(listed).toEqual([""]);
+  });
+});
+
 describe("walk by consolidated metadata", () => {
   const zmetadata = {
     metadata: { ".zgroup": ZGROUP, "a/b/x/.zarray": ZARRAY, "e/.zgroup": ZGROUP, "e/.zattrs": { n: 1 } },
@@ -115,6 +176,8 @@ describe("walk by consolidated metadata", () => {
       "group e",
     ]);
     expect(found.map(({ findings }) => findings.length)).toEqual([1, 1, 0, 0]);
+    const ownKeys = found.map(({ documents }) => [...documents.keys()]);
+    expect(ownKeys).toEqual([[], [], ["a/b/x/.zarray"], ["e/.zattrs", "e/.zgroup"]]);
     expect(found[3]?.attributes).toEqual({ n: 1 });
     expect(await inWords(await openGroup({ store, path: "e" }))).toEqual([]);
   });

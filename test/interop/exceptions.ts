@@ -50,6 +50,12 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "each chunk says itself what it was compressed with; writing such an array is refused",
   },
   {
+    id: /^bad\/v3\/meta-codec-unknown-must-understand-false$/,
+    gives: "read",
+    what: "an unknown v3 codec of bytes that its document marks `must_understand: false`",
+    reason: "missing chunks are the fill value all the same; what is stored is refused when it is read",
+  },
+  {
     id: /^bad\/zip\/path-proto$/,
     gives: "read",
     what: "a zip with an entry below `__proto__`",

@@ -281,6 +281,8 @@ describe("order F", () => {
     const array = arrayWith(v1, withOrder("blosc", LZ4));
     const transposed = (...dims: number[]) => ({
       ...array,
+      shape: [4, 5, 6],
+      chunkGrid: { chunkShape: [4, 5, 6] },
       codecs: [order(...dims), ...array.codecs.slice(1)],
     });
     const names = (metadata: ArrayMetadata) => v1.adopt?.(metadata).codecs.map(({ name }) => name);

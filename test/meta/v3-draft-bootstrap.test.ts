@@ -85,6 +85,7 @@ describe("extensions", () => {
     expect(parse({ extensions: [optional] })).toMatchObject([{ pointer: "/extensions/0" }]);
   });
 
+  // D19-24
   it("that must be understood are refused, unless the application says that it does", () => {
     const members = { extensions: [optional, { extension: URI, must_understand: true }] };
     const error = failure(() => parse(members));

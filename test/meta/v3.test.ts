@@ -612,3 +612,40 @@ describe("what v3 cannot hold", () => {
     expect(written({ ...read(), fillValue: { bytes: null } }).fill_value).toBe(0);
   });
 });
+
+describe("what v3 holds in another form where chunks are made anew", () => {
+  const field = (name: string, endian?: "little" | "big") => ({
+    name,
+    dataType: { kind: "int", size: 4 } as const,
+    ...(endian && { endian }),
+  });
+
+  it("stores structures of mixed byte orders little-endian, those inside too", () => {
+    const inner = { kind: "struct", size: 8, fields: [field("x"), field("y", "big")] } as const;
+    const dataType = {
+      kind: "struct",
+      size: 12,
+      fields: [field("a"), { name: "b", dataType: inner }],
+    } as const;
+    const mixed = { ...read(), dataType, fillValue: { bytes: new Uint8Array(12) } };
+    const adopted = v3.adopt?.(mixed) ?? mixed;
+    expect(written(adopted).data_type.configuration.fields).toEqual([
+      { name: "a", data_type: "int32" },
+      {
+        name: "b",
+        data_type: {
+          name: "struct",
+          configuration: { fields: ["x", "y"].map((name) => ({ name, data_type: "int32" })) },
+        },
+      },
+    ]);
+    expect(codecsOf(adopted)[0]).toEqual(LITTLE);
+  });
+
+  it("leaves all others as they are", () => {
+    const one = { kind: "struct", size: 8, fields: [field("x"), field("y")] } as const;
+    const array = { ...read(), dataType: one, codecs: [{ name: "bytes", configuration: { endian: "big" } }] };
+    expect(v3.adopt?.(array)).toBe(array);
+    expect(v3.adopt?.(read())).toEqual(read());
+  });
+});

@@ -27,6 +27,7 @@ describe.each<[string, DirectoryStoreOptions]>([
   it.each(storeChecks(harness))("$name", ({ run }) => run());
 });
 
+// V2-80
 describe("DirectoryStore on disk", () => {
   it("writes keys as files and leaves nothing else, also when writers are aborted", async () => {
     const root = folder.next();

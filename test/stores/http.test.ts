@@ -6,6 +6,7 @@ import { type Fault, type Manners, serveValues, type ValueServer } from "./value
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i * 7);
 
+// V2-83, V3-61
 describe("HttpStore", () => {
   const servers: ValueServer[] = [];
   const serve = async (values: ReadonlyMap<string, Uint8Array>, manners?: Manners) => {

@@ -54,6 +54,7 @@ describe("VariableAssembly", () => {
     expect(chunk.finish()).toBeUndefined();
   });
 
+  // S7-60
   it("copies what a piece gives, and holds one buffer in the end", () => {
     const buffers = new BufferPool(2 ** 20);
     const chunk = assembly(buffers, second);

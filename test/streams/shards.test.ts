@@ -4,7 +4,7 @@ import { create } from "../../src/hierarchy/create.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import type { StoreWriter } from "../../src/stores/store.ts";
+import type { GetOptions, StoreWriter } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
@@ -12,7 +12,7 @@ import { decodeChunks, encodeChunks, readChunks, regrid, writeChunks } from "../
 import { mergeRanges } from "../../src/streams/merge-ranges.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { GuardedBuffers } from "../codecs/support.ts";
-import { collect, failOnUnhandledRejections, refsOf, rejection } from "./support.ts";
+import { collect, failOnUnhandledRejections, refsOf, rejection, settle, untilAborted } from "./support.ts";
 
 failOnUnhandledRejections();
 
@@ -92,6 +92,32 @@ describe("chunks in shards are read", () => {
     const reader = readChunks(array, refsOf(SHAPE, INNER)).getReader();
     await reader.read();
     await reader.cancel();
+  });
+
+  test("until aborted, while an index is read too; who waits for the same index reads it then", async () => {
+    class WaitingStore extends MemoryStore {
+      waits = 1;
+      override async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+        if (this.waits-- > 0) await untilAborted(options.signal);
+        return super.get(key, options);
+      }
+    }
+    const store = new WaitingStore();
+    const opened = await shardedStore();
+    for await (const { key } of opened.list("")) {
+      await store.set(key, (await opened.get(key)) ?? new Uint8Array());
+    }
+    store.waits = 0;
+    const array = (await openArray(store)).innerChunks();
+    store.waits = 1;
+    const stop = new AbortController();
+    const aborted = rejection(collect(readChunks(array, refsOf(SHAPE, INNER), { signal: stop.signal })));
+    await settle();
+    const other = collect(readChunks(array, refsOf(SHAPE, INNER)));
+    await settle();
+    stop.abort(new Error("enough"));
+    expect(await aborted).toMatchObject({ message: "enough" });
+    expect(await other).toHaveLength(16);
   });
 
   test.each<[string, (words: DataView, index: number) => void]>([

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { ChunkData, VariableData } from "../../src/codecs/chunk-data.ts";
 import type { ChunkSpec, CodecPipeline } from "../../src/codecs/codec.ts";
+import { copyBox } from "../../src/codecs/kernels/copy-box.ts";
 import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
 import type { ChunkCoding, ChunkPlace, ChunkRef } from "../../src/streams/chunk.ts";
@@ -8,7 +9,6 @@ import { chunkRegion } from "../../src/streams/selection.ts";
 import type { ReadableStream } from "../../src/streams/web.ts";
 import { TransformStream } from "../../src/streams/web.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
-import { copyBox } from "../../src/util/copy-box.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 
 /** Fails the tests of the calling file after which a rejection was left without a handler. */

@@ -13,6 +13,11 @@ describe("toPlain", () => {
     });
   });
 
+  it("takes integers of very many digits as the nearest number", () => {
+    expect(toPlain(new JsonNumber("9".repeat(4096)))).toBe(BigInt("9".repeat(4096)));
+    expect(toPlain(new JsonNumber("9".repeat(4097)))).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it("keeps `__proto__` a name", () => {
     const plain = toPlain(parseJson(new TextEncoder().encode('{"__proto__": {"x": 1}}')));
     expect(Object.getPrototypeOf(plain)).toBe(Object.prototype);

@@ -85,8 +85,6 @@ function permutation(order: JsonValue | undefined, rank: number): number[] {
   throw new ZarrflowError(
     "invalid-metadata",
     `\`order\` must list each dimension from 0 to ${rank - 1} once`,
-    {
-      value: JSON.stringify(order),
-    },
+    { setting: "order", value: JSON.stringify(order) },
   );
 }

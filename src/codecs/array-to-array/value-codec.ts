@@ -4,6 +4,7 @@ import type { ChunkData } from "../chunk-data.ts";
 import type { ArrayToArrayCodec } from "../codec.ts";
 import {
   type BigArray,
+  copySize,
   isBig,
   type NumberArray,
   readNumbers,
@@ -34,6 +35,7 @@ export function valueCodec({ name, decoded, stored, encode, decode }: ValueCodin
   return {
     kind: "array-to-array",
     name,
+    itemScratchSize: copySize(decoded) + copySize(stored),
     encodedSpec: (spec) => ({
       ...spec,
       dataType: dataTypeOf(stored),

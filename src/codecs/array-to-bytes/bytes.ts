@@ -9,9 +9,9 @@ import { bigEndianRuns, needsEndian, swapRuns } from "./byte-order.ts";
 
 /**
  * `bytes`: items as they lie in memory, in the stated byte order. Decoded data are little-endian; both directions swap
- * in place what is stored big-endian, and otherwise only look.
+ * in place what is stored big-endian, and otherwise only look. Booleans are 0 and 1 once they are decoded.
  *
- * @see V3-41, V2-24
+ * @see V3-41, V2-20, V2-24, D19-40
  */
 export const createBytes: CodecFactory = (configuration, { spec }) => {
   const { dataType, shape } = spec;
@@ -28,6 +28,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     name: "bytes",
     encodedSize: size,
     encodedDataType: dataType,
+    statedItems: (bytes) => Math.floor(bytes.length / itemSize),
     decode(bytes) {
       if (bytes.length !== size) {
         throw corrupt("the chunk is not as long as its shape and type say", {
@@ -35,6 +36,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
           found: bytes.length,
         });
       }
+      if (dataType.kind === "bool") normaliseBooleans(bytes);
       swapRuns(bytes, itemSize, runs);
       return { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) };
     },
@@ -50,6 +52,11 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     },
   } satisfies ArrayToBytesCodec;
 };
+
+/** Any byte but 0 is true. */
+function normaliseBooleans(bytes: Uint8Array): void {
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 1) bytes[i] = 1;
+}
 
 function endianOf(settings: Settings, dataType: FixedDataType): Endian {
   if (settings.value("endian") === undefined && !needsEndian(dataType)) return "little";

@@ -1,5 +1,6 @@
 import type { Buffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
 
@@ -10,12 +11,7 @@ export function packItems(
   buffers: Buffers,
 ): VariableData {
   const size = items.reduce((sum, item) => sum + item.length, 0);
-  if (size > MAX_CHUNK_SIZE) {
-    throw new ZarrflowError("resource-limit", "the items of the chunk are above the limit of 2 GiB", {
-      expected: MAX_CHUNK_SIZE,
-      found: size,
-    });
-  }
+  if (size > MAX_CHUNK_SIZE) throw tooLarge(size);
   const bytes = buffers.take(size);
   const offsets = new Uint32Array(items.length + 1);
   let end = 0;
@@ -27,10 +23,71 @@ export function packItems(
   return { kind: "variable", bytes, offsets, shape };
 }
 
-/** Views of the items. @throws `codec-error` when `data` are of fixed size. */
-export function itemViews(name: string, data: ChunkData): Uint8Array[] {
+/** The most bytes of UTF-8 that one unit of a string takes. */
+const MAX_UNIT_SIZE = 3;
+
+/**
+ * Texts as UTF-8, one after the other in a buffer of `buffers`, each written as soon as it comes.
+ *
+ * @param usualSize bytes that they are likely to take together
+ * @throws `resource-limit` above 2 GiB; what `texts` throw. Nothing is held then.
+ */
+export function packTexts(
+  texts: Iterable<string>,
+  shape: readonly number[],
+  usualSize: number,
+  buffers: Buffers,
+): VariableData {
+  const encoder = new TextEncoder();
+  const offsets = new Uint32Array(product(shape) + 1);
+  let bytes = buffers.take(usualSize);
+  let end = 0;
+  let items = 0;
+  try {
+    for (const text of texts) {
+      const most = end + MAX_UNIT_SIZE * text.length;
+      if (most > bytes.length) {
+        const larger = buffers.take(Math.max(most, 2 * bytes.length));
+        larger.set(bytes.subarray(0, end));
+        buffers.give(bytes);
+        bytes = larger;
+      }
+      end += encoder.encodeInto(text, bytes.subarray(end)).written;
+      if (end > MAX_CHUNK_SIZE) throw tooLarge(end);
+      offsets[++items] = end;
+    }
+  } catch (error) {
+    buffers.give(bytes);
+    throw error;
+  }
+  return { kind: "variable", bytes: bytes.subarray(0, end), offsets, shape };
+}
+
+function tooLarge(size: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", "the items of the chunk are above the limit of 2 GiB", {
+    expected: MAX_CHUNK_SIZE,
+    found: size,
+  });
+}
+
+/** Bytes that an item takes as a value of JavaScript's, about: an object of a few members or a short list. */
+const VALUE_SIZE = 256;
+
+/** The most bytes, about, that a codec holds which has all items of a chunk as values at one time. */
+export function valuesSize(shape: readonly number[]): number {
+  return VALUE_SIZE * product(shape);
+}
+
+/** What `read` makes of each item, of which it is given a view. @throws `codec-error` when `data` are of fixed size. */
+export function mapItems<T>(
+  name: string,
+  data: ChunkData,
+  read: (item: Uint8Array, index: number) => T,
+): T[] {
   const { bytes, offsets } = expectVariable(name, data);
-  return Array.from({ length: offsets.length - 1 }, (_, i) => bytes.subarray(offsets[i], offsets[i + 1]));
+  return Array.from({ length: offsets.length - 1 }, (_, i) =>
+    read(bytes.subarray(offsets[i], offsets[i + 1]), i),
+  );
 }
 
 export function expectVariable(name: string, data: ChunkData): VariableData {

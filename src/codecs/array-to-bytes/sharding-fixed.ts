@@ -1,7 +1,7 @@
-import { copyBox, fillItems } from "../../util/copy-box.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import type { ChunkSpec } from "../codec.ts";
+import { copyBox, fillItems } from "../kernels/copy-box.ts";
 import type { ShardBoxes } from "./sharding-boxes.ts";
 
 interface ItemLayout {

@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
-import { innerCodecs } from "../../meta/v3-sharding.ts";
+import { INDEX_CODECS, innerCodecs } from "../../meta/v3-sharding.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonObject } from "../../util/json-value.ts";
@@ -25,7 +25,7 @@ export interface ShardFormat {
   readonly indexLocation: "start" | "end";
   /** Bytes of the encoded index. */
   readonly indexSize: number;
-  /** Reads an index of `indexSize` bytes, which stay as they are. @throws `corrupt-chunk` */
+  /** Reads an index of `indexSize` bytes; takes ownership of them. @throws `corrupt-chunk` */
   decodeIndex(bytes: Uint8Array): Promise<ShardIndex>;
   encodeIndex(index: ShardIndex): Promise<Uint8Array>;
 }
@@ -64,7 +64,7 @@ export async function shardFormat(
         throw corrupt("the shard is shorter than its index", { expected: indexSize, found: bytes.length });
       }
       try {
-        return new ShardIndex((await index.decode(bytes.slice(), plainBuffers)).bytes);
+        return new ShardIndex((await index.decode(bytes, plainBuffers)).bytes);
       } catch (error) {
         throw isZarrflowError(error) ? partFailure("the shard's index", error) : error;
       }
@@ -76,9 +76,6 @@ export async function shardFormat(
     },
   };
 }
-
-/** Codecs of one size each, which alone may encode an index. */
-const INDEX_CODECS = ["bytes", "crc32c"];
 
 async function indexPipeline(
   { index_codecs }: JsonObject,

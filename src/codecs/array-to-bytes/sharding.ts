@@ -95,7 +95,7 @@ function readIndex(
   shard: Uint8Array,
   { indexLocation, indexSize, decodeIndex }: ShardFormat,
 ): Promise<ShardIndex> {
-  return decodeIndex(indexLocation === "start" ? shard.subarray(0, indexSize) : shard.subarray(-indexSize));
+  return decodeIndex(indexLocation === "start" ? shard.slice(0, indexSize) : shard.slice(-indexSize));
 }
 
 /** The encoded inner chunk, in a buffer of its own: codecs work in place, and inner chunks may share bytes. */

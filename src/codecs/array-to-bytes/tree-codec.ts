@@ -2,15 +2,15 @@ import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { swapElement } from "../../meta/element-order.ts";
 import { parseNumpyType, writeNumpyType } from "../../meta/v2-data-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
-import { writeJson } from "../../util/json-write.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
+import { itemsToEncode } from "../whole-items.ts";
 import { makeTree, takeItems } from "./item-tree.ts";
 import { jsonElements } from "./json-elements.ts";
-import { itemViews, packItems } from "./packed-items.ts";
+import { objectText, parseObject } from "./object-text.ts";
+import { mapItems, packTexts, valuesSize } from "./packed-items.ts";
 
 /** How a tree of JSON values becomes bytes. */
 export interface TreeFormat {
@@ -41,17 +41,16 @@ function objectCodec(format: TreeFormat, { spec: { shape } }: CodecContext): Arr
     kind: "array-to-bytes",
     name: format.name,
     encodedSize: undefined,
+    scratchSize: valuesSize(shape),
     statedItems: (bytes) => readItems(format, bytes, undefined).items.length,
     decode(bytes, buffers) {
       const { items } = readItems(format, bytes, product(shape));
-      const encoder = new TextEncoder();
-      const texts = items.map((item) => encoder.encode(writeJson(item, { nonFinite: "token" })));
-      const data = packItems(texts, shape, buffers);
+      const data = packTexts(texts(items), shape, bytes.length, buffers);
       buffers.give(bytes);
       return data;
     },
     encode(data, buffers) {
-      const items = itemViews(format.name, data).map(parseItem);
+      const items = mapItems(format.name, data, parseObject);
       const tree = format.write(makeTree(items, "|O", shape));
       const encoded = buffers.take(tree.length);
       encoded.set(tree);
@@ -61,9 +60,8 @@ function objectCodec(format: TreeFormat, { spec: { shape } }: CodecContext): Arr
   };
 }
 
-/** The object of its JSON text; none is `null`. */
-export function parseItem(text: Uint8Array): JsonValue {
-  return text.length === 0 ? null : parseJson(text, { allowNonFinite: () => true });
+function* texts(items: readonly JsonValue[]): Generator<string> {
+  for (const item of items) yield objectText(item);
 }
 
 /** Single bytes are numbers to NumPy. */
@@ -87,7 +85,7 @@ function fixedCodec(format: TreeFormat, context: CodecContext, dataType: FixedDa
     // Every number is a value of JavaScript's, and stands in lists.
     scratchSize: (decodedSize) => Math.ceil(decodedSize / dataType.size) * (maxItem + 64),
     encodeInto(source, target) {
-      const items = Array.from({ length: source.length / dataType.size }, (_, i) => {
+      const items = Array.from({ length: itemsToEncode(source, dataType.size) }, (_, i) => {
         const element = source.subarray(i * dataType.size, (i + 1) * dataType.size);
         return elements.toJson(swapElement(element, dataType, endian));
       });

@@ -1,37 +1,45 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
 import { formatFloat } from "../../util/json-write.ts";
+import type { VariableData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../codec.ts";
 import { corrupt } from "../failures.ts";
 import { isBig, readNumbers, writeNumbers } from "../numbers/number-array.ts";
 import { type NumberType, numberType } from "../numbers/number-type.ts";
 import { Settings } from "../settings.ts";
-import { itemViews, packItems } from "./packed-items.ts";
-import { parseItem } from "./tree-codec.ts";
+import { parseObject } from "./object-text.ts";
+import { mapItems, packItems, packTexts, valuesSize } from "./packed-items.ts";
 import { vlenCodec } from "./vlen.ts";
 
+/** What the lists are of; booleans are stored as numbers of one byte. */
+interface ListType extends NumberType {
+  readonly isBool?: boolean;
+}
+
+const BOOL: ListType = { kind: "uint", size: 1, endian: "little", isBool: true };
+
 /**
- * `vlen-array` of numcodecs: lists of numbers of one type, each as long as it likes, in the layout of `vlen-bytes`. As
- * an object an item is the JSON list of its numbers, with bare tokens for what is not finite.
+ * `vlen-array` of numcodecs: lists of numbers or booleans of one type, each as long as it likes, in the layout of
+ * `vlen-bytes`. As an object an item is the JSON list of them, with bare tokens for what is not finite.
  *
  * @see V2-56
  */
 export const createVlenArray: CodecFactory = (configuration, context) => {
-  const type = numberType(new Settings(configuration), "dtype");
+  const settings = new Settings(configuration);
+  const type: ListType = settings.value("dtype") === "|b1" ? BOOL : numberType(settings, "dtype");
   const name = "vlen-array";
   const packed = vlenCodec(name, context, "object", () => {});
   return {
     ...packed,
+    scratchSize: valuesSize(context.spec.shape),
     decode(bytes, buffers) {
       const data = packed.decode(bytes, buffers);
-      const encoder = new TextEncoder();
-      const texts = itemViews(name, data).map((item) => encoder.encode(listText(item, type)));
-      const lists = packItems(texts, data.shape, buffers);
+      const lists = packTexts(texts(data, type), data.shape, 2 * bytes.length, buffers);
       buffers.give(bytes);
       return lists;
     },
     encode(data, buffers) {
-      const items = itemViews(name, data).map((text, i) => listBytes(parseItem(text), type, i));
+      const items = mapItems(name, data, (text, i) => listBytes(parseObject(text), type, i));
       const lists = packItems(items, data.shape, buffers);
       const encoded = packed.encode(lists, buffers);
       buffers.give(data.bytes);
@@ -40,19 +48,28 @@ export const createVlenArray: CodecFactory = (configuration, context) => {
   } satisfies ArrayToBytesCodec;
 };
 
-function listText(item: Uint8Array, type: NumberType): string {
+function* texts({ bytes, offsets }: VariableData, type: ListType): Generator<string> {
+  for (let i = 0; i + 1 < offsets.length; i++) {
+    yield listText(bytes.subarray(offsets[i], offsets[i + 1]), type);
+  }
+}
+
+function listText(item: Uint8Array, type: ListType): string {
   if (item.length % type.size !== 0) {
     throw corrupt(`an item of ${item.length} bytes is no list of numbers of ${type.size}`);
   }
   const numbers = readNumbers(item, type);
-  const texts = isBig(numbers)
-    ? Array.from(numbers, String)
-    : Array.from(numbers, type.kind === "float" ? formatFloat : String);
+  const texts = isBig(numbers) ? Array.from(numbers, String) : Array.from(numbers, textOf(type));
   return `[${texts.join(",")}]`;
 }
 
+function textOf({ kind, isBool }: ListType): (number: number) => string {
+  if (isBool) return (number) => String(number !== 0);
+  return kind === "float" ? formatFloat : String;
+}
+
 /** The numbers' bytes; `null`, which NumPy has for none, is an empty list. */
-function listBytes(item: JsonValue, type: NumberType, index: number): Uint8Array {
+function listBytes(item: JsonValue, type: ListType, index: number): Uint8Array {
   const list = item ?? [];
   if (!Array.isArray(list)) throw noNumbers(index);
   const bytes = new Uint8Array(list.length * type.size);
@@ -63,14 +80,23 @@ function listBytes(item: JsonValue, type: NumberType, index: number): Uint8Array
         numbers[i] = number ?? 0n;
         if (number === undefined || numbers[i] !== number) throw noNumbers(index);
       } else {
-        const number = value instanceof JsonNumber ? Number(value.text) : value;
-        if (typeof number !== "number") throw noNumbers(index);
+        const number = type.isBool ? boolNumber(value) : numberOf(value);
+        if (number === undefined) throw noNumbers(index);
         numbers[i] = number;
         if (type.kind !== "float" && numbers[i] !== number) throw noNumbers(index);
       }
     }
   });
   return bytes;
+}
+
+function boolNumber(value: JsonValue): number | undefined {
+  return typeof value === "boolean" ? Number(value) : undefined;
+}
+
+function numberOf(value: JsonValue): number | undefined {
+  const number = value instanceof JsonNumber ? Number(value.text) : value;
+  return typeof number === "number" ? number : undefined;
 }
 
 function integerOf(value: JsonValue): bigint | undefined {

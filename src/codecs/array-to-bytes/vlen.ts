@@ -49,13 +49,9 @@ export function vlenCodec(
 
 /** Moves the items together, over their lengths. All lengths are checked before a byte moves. */
 function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: Uint32Array } {
-  const least = COUNT_SIZE + LENGTH_SIZE * items;
   const count = countOf(bytes);
   if (count !== items) {
     throw corrupt("the chunk holds another number of items", { expected: items, found: count });
-  }
-  if (bytes.length < least) {
-    throw corrupt("the items are cut off", { expected: `at least ${least} bytes`, found: bytes.length });
   }
   const words = wordsOf(bytes);
   const offsets = new Uint32Array(items + 1);
@@ -77,9 +73,15 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
   return { bytes: bytes.subarray(0, offsets[items]), offsets };
 }
 
+/** The count in front, held against the bytes at hand: each item has a length at least. */
 function countOf(bytes: Uint8Array): number {
-  if (bytes.length >= COUNT_SIZE) return wordsOf(bytes).getUint32(0, true);
-  throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
+  if (bytes.length < COUNT_SIZE) {
+    throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
+  }
+  const count = wordsOf(bytes).getUint32(0, true);
+  const least = COUNT_SIZE + LENGTH_SIZE * count;
+  if (bytes.length >= least) return count;
+  throw corrupt("the items are cut off", { expected: `at least ${least} bytes`, found: bytes.length });
 }
 
 function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {

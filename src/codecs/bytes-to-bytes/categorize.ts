@@ -1,13 +1,15 @@
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { swapElement } from "../../meta/element-order.ts";
+import { parseTextFill } from "../../meta/fill-values.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
-import { itemViews, packItems } from "../array-to-bytes/packed-items.ts";
+import { mapItems, packItems } from "../array-to-bytes/packed-items.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext, CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
 import { readNumbers, writeNumbers } from "../numbers/number-array.ts";
 import { dataTypeOf, type NumberType, numberType } from "../numbers/number-type.ts";
 import { Settings } from "../settings.ts";
+import { itemsToDecode, itemsToEncode } from "../whole-items.ts";
 
 /** Texts as numbers: 1 for the first label, and so on; 0 for a text that is none of them, which reads as "". */
 interface Categories {
@@ -26,7 +28,7 @@ export const createCategorize: CodecFactory = (configuration, context) => {
   const settings = new Settings(configuration);
   const labels = settings.value("labels");
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string")) {
-    throw new ZarrflowError("invalid-metadata", "`labels` must be a list of texts");
+    throw new ZarrflowError("invalid-metadata", "`labels` must be a list of texts", { setting: "labels" });
   }
   const codes = numberType(settings, "astype", { kind: "uint", size: 1, endian: "little" });
   const { dataType } = context.spec;
@@ -43,7 +45,10 @@ function textType(settings: Settings, itemSize: number): FixedDataType {
   const [, characters] = /^[<>=]U([1-9][0-9]*)$/.exec(dtype) ?? [];
   const size = 4 * Number(characters);
   if (characters !== undefined && (itemSize === 1 || itemSize === size)) return { kind: "fixed-text", size };
-  throw new ZarrflowError("invalid-metadata", "`dtype` is not the type of the items", { value: dtype });
+  throw new ZarrflowError("invalid-metadata", "`dtype` is not the type of the items", {
+    setting: "dtype",
+    value: dtype,
+  });
 }
 
 function ofStrings({ labels, codes }: Categories, { spec: { shape } }: CodecContext): ArrayToBytesCodec {
@@ -72,9 +77,9 @@ function ofStrings({ labels, codes }: Categories, { spec: { shape } }: CodecCont
       return data;
     },
     encode(data, buffers) {
-      const views = itemViews("categorize", data);
-      const encoded = buffers.take(views.length * codes.size);
-      writeCodes(encoded, codes, views.map(codeOf));
+      const found = mapItems("categorize", data, codeOf);
+      const encoded = buffers.take(found.length * codes.size);
+      writeCodes(encoded, codes, found);
       buffers.give(data.bytes);
       return encoded;
     },
@@ -105,7 +110,7 @@ function ofFixedText(
     statedDecodedSize: (source) => Math.floor(source.length / codes.size) * size,
     scratchSize: (decodedSize) => 8 * Math.ceil(decodedSize / size),
     encodeInto(source, target) {
-      const items = source.length / size;
+      const items = itemsToEncode(source, size);
       const found = Array.from({ length: items }, (_, i) =>
         codeOf(source.subarray(i * size, (i + 1) * size)),
       );
@@ -113,17 +118,15 @@ function ofFixedText(
       return items * codes.size;
     },
     decodeInto(source, target) {
-      if (source.length % codes.size !== 0) {
-        throw corrupt(`${source.length} bytes are not whole numbers of ${codes.size}`);
-      }
+      const items = itemsToDecode(source, codes.size);
+      if (items * size > target.length) throw overrun(target.length);
       const numbers = readNumbers(source, codes);
-      if (numbers.length * size > target.length) throw overrun(target.length);
-      target.fill(0, 0, numbers.length * size);
-      for (let i = 0; i < numbers.length; i++) {
+      target.fill(0, 0, items * size);
+      for (let i = 0; i < items; i++) {
         const text = texts[Number(numbers[i]) - 1];
         if (text) target.set(text, i * size);
       }
-      return numbers.length * size;
+      return items * size;
     },
   };
 }
@@ -134,7 +137,7 @@ function codesByText(
   codes: NumberType,
 ): (text: Uint8Array) => number {
   const known = new Map(texts.map((text, i) => [text && keyOf(text), i + 1]));
-  const most = codes.kind === "float" ? 2048 : 2 ** (8 * codes.size - (codes.kind === "int" ? 1 : 0)) - 1;
+  const most = largestCode(codes);
   return (text) => {
     const code = known.get(keyOf(text)) ?? 0;
     if (code <= most) return code;
@@ -143,6 +146,12 @@ function codesByText(
       found: texts.length,
     });
   };
+}
+
+/** The largest number up to which the type has every integer, as far as JavaScript's numbers have. */
+function largestCode({ kind, size }: NumberType): number {
+  if (kind === "float") return size === 2 ? 2 ** 11 : 2 ** 24;
+  return 2 ** (8 * size - (kind === "int" ? 1 : 0)) - 1;
 }
 
 function keyOf(text: Uint8Array): string {
@@ -161,10 +170,6 @@ function writeCodes(target: Uint8Array, codes: NumberType, values: readonly numb
 
 /** Zero-padded code points, cut to `size` bytes. */
 function codePoints(text: string, size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  const words = new DataView(bytes.buffer);
-  for (const [i, character] of [...text].slice(0, size / 4).entries()) {
-    words.setUint32(4 * i, character.codePointAt(0) ?? 0, true);
-  }
-  return bytes;
+  const kept = [...text].slice(0, size / 4).join("");
+  return parseTextFill(kept, size, "");
 }

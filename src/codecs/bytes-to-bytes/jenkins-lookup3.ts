@@ -15,13 +15,15 @@ export const createJenkinsLookup3: CodecFactory = (configuration) => {
   const settings = new Settings(configuration);
   const initial = settings.integer("initval", 0, 2 ** 32 - 1, 0);
   const prefix = prefixOf(settings);
-  return checksumCodec("jenkins_lookup3", "end", (bytes) => {
+  const codec = checksumCodec("jenkins_lookup3", "end", (bytes) => {
     if (prefix.length === 0) return lookup3(bytes, initial);
     const all = new Uint8Array(prefix.length + bytes.length);
     all.set(prefix);
     all.set(bytes, prefix.length);
     return lookup3(all, initial);
   });
+  if (prefix.length === 0) return codec;
+  return { ...codec, scratchSize: (decodedSize) => prefix.length + decodedSize };
 };
 
 function prefixOf(settings: Settings): Uint8Array {

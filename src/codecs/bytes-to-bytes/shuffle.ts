@@ -1,8 +1,8 @@
-import { ZarrflowError } from "../../util/errors.ts";
 import type { CodecFactory } from "../codec.ts";
-import { corrupt, overrun } from "../failures.ts";
+import { overrun } from "../failures.ts";
 import { kernels } from "../kernels/kernels.ts";
 import { Settings } from "../settings.ts";
+import { itemsToDecode, itemsToEncode } from "../whole-items.ts";
 
 /** `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. @see V2-52 */
 export const createShuffle: CodecFactory = (configuration) => {
@@ -14,19 +14,15 @@ export const createShuffle: CodecFactory = (configuration) => {
     fixedEncodedSize: (decodedSize) => decodedSize,
     statedDecodedSize: (source) => source.length,
     encodeInto(source, target) {
-      if (source.length % itemSize !== 0) throw new ZarrflowError("codec-error", notWhole(source, itemSize));
+      itemsToEncode(source, itemSize);
       kernels().shuffle(source, target, itemSize);
       return source.length;
     },
     decodeInto(source, target) {
-      if (source.length % itemSize !== 0) throw corrupt(notWhole(source, itemSize));
+      itemsToDecode(source, itemSize);
       if (source.length > target.length) throw overrun(target.length);
       kernels().unshuffle(source, target, itemSize);
       return source.length;
     },
   };
 };
-
-function notWhole(source: Uint8Array, itemSize: number): string {
-  return `${source.length} bytes are not whole items of ${itemSize}`;
-}

@@ -19,11 +19,27 @@ export interface Kernels {
   /** The inverse of `differences`, in place. */
   sums(bytes: Uint8Array, lane: Lane): void;
   crc32c(bytes: Uint8Array): number;
+  /** Rows of items to columns, where there is a kernel for it. */
+  readonly transpose: TransposeKernel | undefined;
   /** Blocks of blosc, where there are kernels that do a block in one call. */
   readonly blocks: BlockKernels | undefined;
   /** zstd, where there are kernels for it. */
   readonly zstd: ZstdKernels | undefined;
 }
+
+/**
+ * Item `(row, column)` of `source`, rows without gaps, becomes item `(column, row)` of `target`. Sizes that gain nothing
+ * are left alone.
+ *
+ * @returns whether it was done.
+ */
+export type TransposeKernel = (
+  source: Uint8Array,
+  target: Uint8Array,
+  rows: number,
+  columns: number,
+  itemSize: number,
+) => boolean;
 
 /** Little-endian numbers that are computed with: integers, whatever their sign, wrap; floats round. */
 export type Lane = "i8" | "i16" | "i32" | "i64" | "f32" | "f64";

@@ -18,6 +18,7 @@ export const plainKernels: Kernels = {
   differences,
   sums,
   crc32c,
+  transpose: undefined,
   blocks: undefined,
   zstd: undefined,
 };

@@ -2,6 +2,7 @@ import type { Kernels, Lane } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
 import { MOST_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
+import { wasmTranspose } from "./wasm-transpose.ts";
 import { wasmZstd } from "./wasm-zstd.ts";
 
 /** Larger items leave too few in a piece. */
@@ -131,6 +132,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       return ~crc >>> 0;
     },
 
+    transpose: wasmTranspose(wasm),
     blocks: wasmBlocks(wasm),
     zstd: wasmZstd(wasm),
   };

@@ -25,6 +25,16 @@ export interface WasmExports {
   /** Reads the number before `start`, too. */
   sums(start: number, length: number, lane: number): void;
   crc32c(crc: number, source: number, length: number): number;
+  /** Rows lie steps apart, in bytes. Takes 16 bytes of rows and of columns at least, of items of 1, 2, 4 or 8. */
+  transpose(
+    source: number,
+    target: number,
+    rows: number,
+    columns: number,
+    itemSize: number,
+    sourceStep: number,
+    targetStep: number,
+  ): void;
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   /** Takes a target that has room for `zstdRoom` of the source. */
   zstdEncode(source: number, sourceEnd: number, target: number, level: number, checksum: number): number;
@@ -54,6 +64,8 @@ export function zstdRoom(size: number): number {
 export class WasmMemory {
   readonly #module: WebAssembly.Module;
   #exports: WasmExports;
+  /** Where buffers may begin. */
+  #start: number;
   #bytes: Uint8Array;
 
   /** @throws where WebAssembly or its SIMD is missing or barred. */
@@ -62,6 +74,7 @@ export class WasmMemory {
       Uint8Array.from(atob(wasmBase64), (character) => character.charCodeAt(0)),
     );
     this.#exports = instantiate(this.#module);
+    this.#start = firstPlace(this.#exports.heapBase.value);
     this.#bytes = new Uint8Array(this.#exports.memory.buffer);
   }
 
@@ -76,19 +89,30 @@ export class WasmMemory {
 
   /** Addresses of buffers of these sizes, with room behind each; those of the call before are gone. */
   layOut(...sizes: number[]): number[] {
-    if (this.#bytes.length > MOST_KEPT) this.#exports = instantiate(this.#module);
-    const { memory, heapBase } = this.#exports;
-    let end: number = heapBase.value;
-    const places = sizes.map((size) => {
-      const start = Math.ceil(end / SLACK) * SLACK;
-      end = start + size + SLACK;
-      return start;
-    });
-    const missing = end - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-    if (this.#bytes.buffer !== memory.buffer) this.#bytes = new Uint8Array(memory.buffer);
-    return places;
+    if (this.#bytes.length > MOST_KEPT) {
+      this.#exports = instantiate(this.#module);
+      this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+    }
+    let next = this.#start;
+    for (let i = 0; i < sizes.length; i++) {
+      const start = next;
+      next = firstPlace(start + (sizes[i] as number) + SLACK);
+      sizes[i] = start;
+    }
+    // Only here does the memory grow; to ask it for its buffer takes longer than a small call.
+    const missing = next - this.#bytes.length;
+    if (missing > 0) {
+      const { memory } = this.#exports;
+      memory.grow(Math.ceil(missing / PAGE));
+      this.#bytes = new Uint8Array(memory.buffer);
+    }
+    return sizes;
   }
+}
+
+/** The first address from `end` on at which a line of cache begins. */
+function firstPlace(end: number): number {
+  return Math.ceil(end / SLACK) * SLACK;
 }
 
 function instantiate(module: WebAssembly.Module): WasmExports {

@@ -33,6 +33,11 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | 
   return viewOf(copy, type, items);
 }
 
+/** Bytes of the copy in which a number is worked on, where it is of another byte order, not aligned, or a half. */
+export function copySize(type: NumberType): number {
+  return isHalf(type) ? type.size + Float64Array.BYTES_PER_ELEMENT : type.size;
+}
+
 /** Calls `fill` with an array for `items` numbers and leaves them in `target` as `type` has them. */
 export function writeNumbers(
   target: Uint8Array,

@@ -1,7 +1,7 @@
-import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec } from "../codec.ts";
-import { corrupt, overrun } from "../failures.ts";
-import { type BigArray, type NumberArray, readNumbers, writeNumbers } from "./number-array.ts";
+import { overrun } from "../failures.ts";
+import { itemsToDecode, itemsToEncode } from "../whole-items.ts";
+import { type BigArray, copySize, type NumberArray, readNumbers, writeNumbers } from "./number-array.ts";
 import { dataTypeOf, type NumberType } from "./number-type.ts";
 
 /** Computes one array of numbers from another of the same length. */
@@ -18,6 +18,9 @@ export interface NumberFilter {
   readonly decode: Compute;
 }
 
+/** Bytes of a number between the two types. */
+const RESULT_SIZE = 8;
+
 /** The codec of a filter over numbers; sizes follow from the two types. */
 export function numberFilter({ name, decoded, stored, encode, decode }: NumberFilter): BytesToBytesCodec {
   const encodedSize = (decodedSize: number) => Math.floor(decodedSize / decoded.size) * stored.size;
@@ -28,31 +31,19 @@ export function numberFilter({ name, decoded, stored, encode, decode }: NumberFi
     maxEncodedSize: encodedSize,
     fixedEncodedSize: encodedSize,
     statedDecodedSize: (source) => Math.floor(source.length / stored.size) * decoded.size,
-    // Numbers of another byte order, unaligned or of 16 bits are worked on in copies.
-    scratchSize: (decodedSize) => 5 * (decodedSize + encodedSize(decodedSize)),
+    // The kernels have copies of their own.
+    scratchSize: (decodedSize) =>
+      Math.ceil(decodedSize / decoded.size) * (RESULT_SIZE + 2 * (copySize(decoded) + copySize(stored))),
     encodeInto(source, target) {
-      const items = wholeItems(source, decoded);
-      if (items === undefined) {
-        throw new ZarrflowError(
-          "codec-error",
-          `${source.length} bytes are not whole items of ${decoded.size}`,
-        );
-      }
+      const items = itemsToEncode(source, decoded.size);
       writeNumbers(target, stored, items, (to) => encode(readNumbers(source, decoded), to));
       return items * stored.size;
     },
     decodeInto(source, target) {
-      const items = wholeItems(source, stored);
-      if (items === undefined) {
-        throw corrupt(`${source.length} bytes are not whole items of ${stored.size}`);
-      }
+      const items = itemsToDecode(source, stored.size);
       if (items * decoded.size > target.length) throw overrun(target.length);
       writeNumbers(target, decoded, items, (to) => decode(readNumbers(source, stored), to));
       return items * decoded.size;
     },
   };
-}
-
-function wholeItems(bytes: Uint8Array, { size }: NumberType): number | undefined {
-  return bytes.length % size === 0 ? bytes.length / size : undefined;
 }

@@ -9,17 +9,20 @@ export interface InlineOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs all tasks of a plan in this thread, in order, as many at once as the budget admits. */
+/**
+ * Runs all tasks of a plan in this thread, in order, as many at once as the budget admits. The first failure aborts the
+ * signal that the others were given.
+ */
 export async function runInline(
   plan: Plan,
-  run: (task: Task) => Promise<void>,
+  run: (task: Task, signal: AbortSignal) => Promise<void>,
   { budget, signal }: InlineOptions,
 ): Promise<void> {
   const admitted = async (number: number, context: { signal: AbortSignal }) => {
     const task = taskAt(plan, number);
     const lease = await budget.acquire(task.job.taskBytes, context.signal);
     try {
-      await run(task);
+      await run(task, context.signal);
     } finally {
       lease.release();
     }

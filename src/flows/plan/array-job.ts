@@ -28,6 +28,8 @@ export interface JobRequest {
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
+  /** Bytes that a writer of the target's store holds while it is open. */
+  readonly writerBytes: number;
   /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
   readonly swept: boolean;
 }
@@ -121,11 +123,17 @@ function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, si
 }
 
 /** What stored chunks may weigh that nobody decodes: their codecs need not be known. */
-function storedSizes({ chunkGrid, dataType }: ArrayMetadata): ChunkSizes {
-  const decodedSize =
-    product(chunkGrid.chunkShape) * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
-  return { decodedSize, maxEncodedSize: Math.ceil(decodedSize * 1.05) + 1024, scratchSize: 0 };
+function storedSizes(metadata: ArrayMetadata): ChunkSizes {
+  const { chunkGrid, dataType } = metadata;
+  const items = product(chunkGrid.chunkShape);
+  const decodedSize = items * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
+  const innerChunks = items / product(byInnermost(metadata).chunkGrid.chunkShape);
+  const around = innerChunks > 1 ? innerChunks * INNER_CHUNK_OVERHEAD : 0;
+  return { decodedSize, maxEncodedSize: Math.ceil(decodedSize * 1.05) + 1024 + around, scratchSize: 0 };
 }
+
+/** Bytes of a shard's index, and of what codecs put around the data, for each of its chunks. */
+const INNER_CHUNK_OVERHEAD = 64;
 
 /** A guess at an item of varying size. */
 const VARIABLE_ITEM_BYTES = 32;

@@ -14,13 +14,9 @@ export interface ReadGrid {
 /** The chunks that are hit along every dimension, in C order; where they lie in shards, shard by shard. */
 export function* chunkRefs(grid: ReadGrid, hit: readonly ChunkRun[]): Generator<ChunkRef> {
   const { shape, chunkShape, shardShape } = grid;
-  const runs = hit.map((run, d) => {
-    const perShard = shardShape && (shardShape[d] ?? 1) / (chunkShape[d] ?? 1);
-    return perShard ? shardRuns(run, perShard) : [run];
-  });
+  const perShard = shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
   let index = 0;
-  for (const shard of coordsOf(runs.map(({ length }) => length))) {
-    const inShard = shard.map((i, d) => runs[d]?.[i] ?? { count: 0, at: () => 0 });
+  for (const inShard of perShard ? shardBoxes(hit, perShard) : [hit]) {
     for (const at of coordsOf(inShard.map(({ count }) => count))) {
       const coords = at.map((i, d) => inShard[d]?.at(i) ?? 0);
       yield { index: index++, coords, region: chunkRegion(coords, chunkShape, shape) };
@@ -28,14 +24,37 @@ export function* chunkRefs(grid: ReadGrid, hit: readonly ChunkRun[]): Generator<
   }
 }
 
-/** The parts of a run that lie in one shard each. */
-function shardRuns({ count, at }: ChunkRun, perShard: number): ChunkRun[] {
-  const runs: ChunkRun[] = [];
-  for (let first = 0; first < count; ) {
-    const shard = Math.floor(at(first) / perShard);
-    const start = first;
-    while (first < count && Math.floor(at(first) / perShard) === shard) first++;
-    runs.push({ count: first - start, at: (index) => at(start + index) });
+/** The parts of a box of chunks that lie in one shard each, in C order; computed, not listed. */
+function* shardBoxes(
+  [run, ...runs]: readonly ChunkRun[],
+  [perShard = 1, ...others]: readonly number[],
+): Generator<readonly ChunkRun[]> {
+  if (run === undefined) {
+    yield [];
+    return;
   }
-  return runs;
+  for (const part of shardRuns(run, perShard)) {
+    for (const rest of shardBoxes(runs, others)) yield [part, ...rest];
+  }
+}
+
+/** The parts of a run that lie in one shard each. */
+function* shardRuns({ count, at }: ChunkRun, perShard: number): Generator<ChunkRun> {
+  for (let first = 0; first < count; ) {
+    const start = first;
+    const end = (Math.floor(at(start) / perShard) + 1) * perShard;
+    first = firstFrom({ count, at }, end, start + 1);
+    yield { count: first - start, at: (index) => at(start + index) };
+  }
+}
+
+/** The index, from `low`, of the first chunk of an ascending run that is not before `chunk`; its count if there is none. */
+function firstFrom({ count, at }: ChunkRun, chunk: number, low: number): number {
+  let [from, to] = [low, count];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (at(middle) < chunk) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

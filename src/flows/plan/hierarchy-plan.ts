@@ -1,11 +1,13 @@
 import type { ArrayMetadata, DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
 import { USUAL_ARRAY } from "../../meta/usual-array.ts";
+import { writerMemory } from "../../stores/writer-memory.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import { product } from "../../util/shape.ts";
-import { pieceBytesWithin, pieceMemory } from "../read-pieces.ts";
+import { copyMemory } from "../copy-value.ts";
+import { pieceBytesWithin } from "../read-pieces.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import type { ArrayJob, NodeSpec, Plan, PlannedDocument, PlanTotals } from "./plan.ts";
 import { missingAncestors, sharedDocuments } from "./surrounding-documents.ts";
@@ -63,6 +65,7 @@ const TASKS_AT_ONCE = 3;
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
   const { nodes, source, target, dialect, maxMemory, io } = request;
+  const writerBytes = writerMemory(target.store);
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: { depth: number; group: boolean; documents: readonly PlannedDocument[] }[] = [];
   demandDistinctNames(
@@ -84,6 +87,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         selection: change?.selection ?? wholeSelection(metadata.shape),
         maxMemory,
         io,
+        writerBytes,
         swept: request.sweep,
       };
       choices.push({ job, choice: await chooseJob(job) });
@@ -133,10 +137,14 @@ function statesSeparator({ metadata }: SourceNode, { source }: HierarchyPlanRequ
 /** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
 function demandMost(
   choices: readonly { readonly job: JobRequest; readonly choice: JobChoice }[],
-  { source, sweep, maxMemory }: HierarchyPlanRequest,
+  { source, target, sweep, maxMemory }: HierarchyPlanRequest,
 ): void {
   const needs = choices.map(({ job, choice }) => ({ path: job.source.path, ...choice }));
-  const start = { path: source.path, leastBytes: sweep ? pieceMemory(1, 1) : 0, collectsShards: false };
+  const start = {
+    path: source.path,
+    leastBytes: sweep ? copyMemory(2, 1, writerMemory(target.store)) : 0,
+    collectsShards: false,
+  };
   const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
   const wayOut = most.collectsShards ? "smaller shards, or an index_location of end" : "smaller chunks";
   demandBudget(most.leastBytes, maxMemory, most.path, wayOut);
@@ -267,11 +275,16 @@ function tasksPeak(jobs: readonly ArrayJob[], { maxMemory }: HierarchyPlanReques
 }
 
 /** Bytes of all chunks that are copied as they are at one time. */
-function sweepPeak(jobs: readonly ArrayJob[], { sweep, maxMemory, io }: HierarchyPlanRequest): number {
+function sweepPeak(
+  jobs: readonly ArrayJob[],
+  { target, sweep, maxMemory, io }: HierarchyPlanRequest,
+): number {
   if (!sweep) return 0;
   const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
   const largest = stored.reduce((most, size) => Math.max(most, size), 1);
-  return Math.min(maxMemory, io * pieceMemory(largest, pieceBytesWithin(maxMemory)));
+  const writerBytes = writerMemory(target.store);
+  const pieceBytes = pieceBytesWithin(maxMemory - writerBytes);
+  return Math.min(maxMemory, io * copyMemory(largest, pieceBytes, writerBytes));
 }
 
 /** Bytes of the largest task; jobs whose keys are swept have none. */

@@ -1,6 +1,6 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata, CodecConfig } from "../../meta/array-metadata.ts";
-import { sameDataType } from "../../meta/data-type.ts";
+import { sameDataType, sameFieldOrders } from "../../meta/data-type.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 
@@ -26,6 +26,7 @@ export function whyNotSameGrid(
 /** Why stored bytes do not mean the same in both arrays; undefined where they do. */
 export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
   if (!sameDataType(from.dataType, to.dataType)) return "the data types differ";
+  if (!sameFieldOrders(from.dataType, to.dataType)) return "the byte orders of fields differ";
   if (!same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? [])) return "the fill values differ";
   const bare = (codecs: readonly CodecConfig[]) =>
     codecs.map(({ name, configuration }) => [name, configuration]);

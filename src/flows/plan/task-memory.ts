@@ -1,6 +1,9 @@
+import { ENTRY_SIZE } from "../../codecs/array-to-bytes/sharding-entries.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
-import { REMEMBERED_INDEXES } from "../../streams/shards.ts";
+import { MOST_AT_ONCE, SHARDS_AHEAD } from "../../streams/locate-chunks.ts";
+import { MOST_TOGETHER } from "../../streams/merge-ranges.ts";
+import { LEAST_REMEMBERED, REMEMBERED_INDEXES } from "../../streams/shards.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
@@ -36,12 +39,9 @@ function pooledScratch({ scratchSize }: ChunkSizes): number {
   return pooledParts(scratchSize, 2);
 }
 
-const ENTRY_SIZE = 16;
 const CHECKSUM_SIZE = 4;
-const READ_TOGETHER = 2 ** 20;
-/** Indexes that are remembered at least, and read ahead. */
-const READ_AHEAD = 6;
-const MOST_READ_TOGETHER = 256;
+/** Indexes that are held at least. */
+const INDEXES_HELD = LEAST_REMEMBERED + SHARDS_AHEAD;
 
 /** Chunks of a shard along each dimension; undefined without shards. */
 export function chunksPerShard({ chunkShape, shardShape }: GridSide): number[] | undefined {
@@ -53,18 +53,23 @@ export function shardSize(side: GridSide): number {
   return product(chunksPerShard(side) ?? []) * (side.maxEncodedSize + ENTRY_SIZE) + CHECKSUM_SIZE;
 }
 
+/** Bytes that a shard takes while it is put together in memory: of the buffer, and of its index. */
+export function collectedBytes(side: GridSide): number {
+  return pooledSize(shardSize(side)) + product(chunksPerShard(side) ?? []) * ENTRY_SIZE;
+}
+
 /** Bytes of the indexes that are held at one time, of the shards that are read and of the one that is written. */
 export function indexBytes({ source, target }: Sides): number {
   const sizeOf = (side: GridSide) => (side.shardShape ? ENTRY_SIZE * product(chunksPerShard(side) ?? []) : 0);
   const read = sizeOf(source);
   const shards = product(gridShape(source.shape, source.shardShape ?? source.shape));
-  return Math.min(read * shards, Math.max(READ_AHEAD * read, REMEMBERED_INDEXES)) + 3 * sizeOf(target);
+  return Math.min(read * shards, Math.max(INDEXES_HELD * read, REMEMBERED_INDEXES)) + 3 * sizeOf(target);
 }
 
 /** Chunks that one request may read, where they lie in shards. */
 export function chunksPerRequest({ maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">, sharded: boolean) {
   if (!sharded) return 1;
-  return Math.max(1, Math.min(MOST_READ_TOGETHER, Math.floor(READ_TOGETHER / maxEncodedSize)));
+  return Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(MOST_TOGETHER / maxEncodedSize)));
 }
 
 /** @throws `budget-too-small` naming the smallest budget that works. */

@@ -7,6 +7,7 @@ import type { ArrayJob, GridSide, Strategy } from "./plan.ts";
 import {
   chunksPerRequest,
   chunksPerShard,
+  collectedBytes,
   encodingBytes,
   indexBytes,
   inFlightBytes,
@@ -27,6 +28,8 @@ export interface WindowRequest {
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
+  /** Bytes that a writer of the target's store holds while it is open. */
+  readonly writerBytes: number;
   /** Whether a shard of the target can be stored only when all of it is known. */
   readonly collectsShards: boolean;
 }
@@ -43,15 +46,23 @@ export function windowsOf(request: WindowRequest): Windows {
 }
 
 /** The smallest budget within which windows can be made. */
-export function leastWindowBytes({
-  sides,
-  strategy,
-  collectsShards,
-}: Omit<WindowRequest, "maxMemory">): number {
+export function leastWindowBytes(request: Omit<WindowRequest, "maxMemory">): number {
+  const { sides, strategy } = request;
   const { target } = sides;
   const window = strategy === "direct" ? windowBytesPerChunk(target) + encodingBytes(target) : 0;
-  const buffer = collectsShards ? pooledSize(shardSize(target)) : 0;
-  return inFlightBytes(sides, strategy) + window + buffer + indexBytes(sides);
+  return inFlightBytes(sides, strategy) + window + openShardBytes(request) + indexBytes(sides);
+}
+
+/** Bytes that a shard takes while it is made: of the buffer in which it is put together, or of the store's writer. */
+function openShardBytes(request: Omit<WindowRequest, "maxMemory">): number {
+  const { target } = request.sides;
+  if (!target.shardShape) return 0;
+  return isPutTogether(request) ? collectedBytes(target) : request.writerBytes;
+}
+
+/** Whether a shard must be put together in memory, or that takes no more than to stream it. */
+function isPutTogether({ sides, collectsShards, writerBytes }: Omit<WindowRequest, "maxMemory">): boolean {
+  return collectsShards || collectedBytes(sides.target) <= writerBytes;
 }
 
 /** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
@@ -61,9 +72,9 @@ function sameGridWindows(request: WindowRequest): Windows {
   const perChunk = inFlightBytes(sides, strategy);
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
-  const buffer = pooledSize(shardSize(target));
   const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
-  const fixed = indexBytes(sides) + (shards ?? 0) * buffer;
+  const open = shards === undefined ? openShardBytes(request) : shards * collectedBytes(target);
+  const fixed = indexBytes(sides) + open;
   const readAhead = readAheadWithin(request, perChunk, maxMemory - fixed);
   const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
   const run = target.shardShape ? Math.max(1, shards ?? 1) : wanted;
@@ -82,11 +93,12 @@ function shardsAtOnce(request: WindowRequest, others: number): number | undefine
   const { target } = request.sides;
   if (!target.shardShape) return undefined;
   const size = shardSize(target);
+  const held = collectedBytes(target);
   const spare = request.maxMemory / 2 - others;
-  if (size <= SMALL_SHARD && pooledSize(size) <= spare) {
-    return Math.max(1, Math.min(Math.floor(WANTED_TASK_BYTES / size), Math.floor(spare / pooledSize(size))));
+  if (size <= SMALL_SHARD && held <= spare) {
+    return Math.max(1, Math.min(Math.floor(WANTED_TASK_BYTES / size), Math.floor(spare / held)));
   }
-  return request.collectsShards ? 1 : undefined;
+  return isPutTogether(request) ? 1 : undefined;
 }
 
 /**
@@ -102,17 +114,17 @@ function directWindows(request: WindowRequest): Windows {
   const inShard = product(chunksPerShard(target) ?? []);
   const size = shardSize(target);
   const perChunk = windowBytesPerChunk(target);
-  const perCollected = perChunk + Math.ceil(pooledSize(size) / inShard);
+  const perCollected = perChunk + Math.ceil(collectedBytes(target) / inShard);
   const held = encodingBytes(target) + indexBytes(sides);
   const isSmall =
     target.shardShape !== undefined &&
     size <= SMALL_SHARD &&
     held + perSource + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
   const isWhole = target.shardShape === undefined || isSmall;
-  const isCollected = isSmall || (target.shardShape !== undefined && request.collectsShards);
+  const isCollected = isSmall || (target.shardShape !== undefined && isPutTogether(request));
 
   const perTarget = isSmall ? perCollected : perChunk;
-  const buffer = isCollected && !isSmall ? pooledSize(size) : 0;
+  const buffer = isSmall ? 0 : openShardBytes(request);
   const least = isSmall ? product(unit) * perTarget + pooledSize(size) : perTarget;
   const readAhead = readAheadWithin(request, perSource, maxMemory - held - buffer - least);
   const fixed = held + buffer + readAhead * perSource + (isSmall ? pooledSize(size) : 0);

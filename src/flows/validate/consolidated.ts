@@ -1,4 +1,4 @@
-import { consolidatedV2, consolidatedV3 } from "../../hierarchy/consolidated.ts";
+import { carriesConsolidated, consolidatedOf } from "../../hierarchy/consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/dialect.ts";
 import { joinKey } from "../../meta/join-key.ts";
@@ -18,7 +18,7 @@ export async function* consolidatedFindings(
     if (node.kind === "array") continue;
     let consolidated: Documents | undefined;
     try {
-      consolidated = await consolidatedOf(node, signal);
+      consolidated = await consolidatedOf(node, { signal });
     } catch (error) {
       yield faultFinding(error, "stale-consolidated", node.path);
       continue;
@@ -27,15 +27,6 @@ export async function* consolidatedFindings(
     else if (node === root && nodes.size > 1 && !root.layout.hierarchy.impliesGroups)
       yield notConsolidated(node.path);
   }
-}
-
-async function consolidatedOf(
-  { store, path, layout, documents }: ZarrGroup,
-  signal: AbortSignal | undefined,
-): Promise<Documents | undefined> {
-  if (layout.dialect === "v2") return consolidatedV2(store, path, { signal });
-  const document = documents.get(joinKey(path, "zarr.json"));
-  return document && consolidatedV3(document, path);
 }
 
 function notConsolidated(path: string): ValidateFinding {
@@ -52,7 +43,7 @@ function* staleFindings(
   const actual = new Map<string, Uint8Array>();
   for (const node of nodes.values()) {
     const isOwn = node.path === path;
-    if (isOwn ? layout.dialect === "v3" : !node.path.startsWith(prefix)) continue;
+    if (isOwn ? carriesConsolidated(layout) : !node.path.startsWith(prefix)) continue;
     for (const [key, bytes] of node.documents) actual.set(key, bytes);
   }
   const isBroken = (key: string) => broken.has(key.slice(0, Math.max(0, key.lastIndexOf("/"))));

@@ -1,4 +1,5 @@
-import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import { mostStoredBytes } from "../../codecs/limits.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { decodeChunks } from "../../streams/decode-chunks.ts";
@@ -22,7 +23,10 @@ export function decodeCheck(
 
   const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<void> => {
     const array = chunk.array.innerChunks();
-    const bytesPerChunk = await memoryOf(array, chunk);
+    const pipeline = await array.pipeline();
+    const maxEncodedSize = mostStoredBytes(pipeline);
+    const encodedSize = array.shards ? 0 : Math.min(chunk.size, maxEncodedSize);
+    const bytesPerChunk = memoryOf(pipeline, encodedSize);
     const ahead = array.shards ? AHEAD : 1;
     const lease = await budget.acquire(
       Math.min(ahead * bytesPerChunk, Math.max(maxMemory, bytesPerChunk)),
@@ -32,9 +36,8 @@ export function decodeCheck(
     const { start, shape } = chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape);
     const refs = chunksOf(array, { start, step: start.map(() => 1), shape });
     try {
-      const decoded = readChunks(array, refs, { concurrency: ahead, inFlight, buffers, signal }).pipeThrough(
-        decodeChunks(array, { buffers }),
-      );
+      const options = { concurrency: ahead, inFlight, maxEncodedSize, buffers, signal };
+      const decoded = readChunks(array, refs, options).pipeThrough(decodeChunks(array, { buffers }));
       for await (const { data, release } of decoded) {
         if (data) buffers.give(data.bytes);
         release?.();
@@ -54,9 +57,7 @@ export function decodeCheck(
   };
 }
 
-/** Bytes that decoding one chunk takes: of a whole value as large as it is. */
-async function memoryOf(array: ZarrArray, { size }: StoredChunk): Promise<number> {
-  const { decodedSize, scratchSize, maxEncodedSize } = await array.pipeline();
-  const encoded = array.shards ? maxEncodedSize : Math.max(size, maxEncodedSize);
-  return codingBytes({ decodedSize, scratchSize, maxEncodedSize: encoded });
+/** Bytes that decoding one chunk of this size takes. */
+function memoryOf({ decodedSize, scratchSize, maxEncodedSize }: CodecPipeline, size: number): number {
+  return codingBytes({ decodedSize, scratchSize, maxEncodedSize: Math.max(size, maxEncodedSize) });
 }

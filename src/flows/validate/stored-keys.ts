@@ -2,7 +2,6 @@ import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import { loadCodecs } from "../../codecs/codec-chain.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
-import { joinKey } from "../../meta/join-key.ts";
 import type { Listed } from "../../stores/store.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
@@ -92,11 +91,11 @@ export class StoredKeys {
     }
   }
 
-  #isDocument(key: string, { path, kind, layout }: ZarrNode): boolean {
+  #isDocument(key: string, { kind, layout }: ZarrNode): boolean {
     const described = layout.hierarchy.nodeOf(key);
     const { nodes, broken } = this.#read;
     if (described !== undefined && (nodes.has(described) || broken.has(described))) return true;
-    return kind === "group" && layout.dialect === "v2" && key === joinKey(path, ".zmetadata");
+    return kind === "group" && key === layout.consolidatedKey;
   }
 
   #noteNoChunk(array: ZarrArray, key: string): undefined {

@@ -1,11 +1,10 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { StoreWriter } from "../store.ts";
+import { S3_PART_BYTES } from "../writer-memory.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
 import { escaped, textOf } from "./xml.ts";
 
-/** Bytes of the first parts; S3 takes none below 5 MiB but the last. */
-const FIRST_PART_BYTES = 8 * 2 ** 20;
 /** S3 takes so many parts; with those that double every `PARTS_A_SIZE` they hold 5 TiB, the most an object may have. */
 const MOST_PARTS = 10_000;
 const PARTS_A_SIZE = 1_000;
@@ -19,7 +18,7 @@ export class MultipartWriter implements StoreWriter {
   readonly #key: string;
   readonly #signal: AbortSignal | undefined;
   readonly #tags: string[] = [];
-  #part = new Uint8Array(FIRST_PART_BYTES);
+  #part = new Uint8Array(S3_PART_BYTES);
   #filled = 0;
   #uploadId: string | undefined;
 

@@ -23,6 +23,7 @@ test.each([
   [">u8", "[18446744073709551615]"],
   ["<f2", "[1.0,65504.0,NaN]"],
   [">f4", "[0.5,Infinity,-Infinity]"],
+  ["|b1", "[true,false]"],
 ])("%s holds %s", async (dtype, list) => {
   const { encode, decode } = await codec(dtype, 1);
   expect((await decode(await encode([utf8(list)]))).map(text)).toEqual([list]);
@@ -50,6 +51,8 @@ test.each([
   ["<i4", "{}"],
   ["<u8", "[-1]"],
   ["<i8", "[1.5]"],
+  ["|b1", "[1]"],
+  ["|u1", "[true]"],
 ])("%s does not hold %s", async (dtype, list) => {
   const { encode } = await codec(dtype, 1);
   expect((await errorOf(() => encode([utf8(list)]), "codec-error")).message).toContain("item 0");

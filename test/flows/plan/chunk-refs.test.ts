@@ -24,3 +24,12 @@ test("chunks that a step passes over are left out", () => {
     [3, [7], [14]],
   ]);
 });
+
+test("the first chunks are there at once, however many there are", () => {
+  const huge = 2 ** 50;
+  for (const shardShape of [[huge], [2 ** 20]]) {
+    const refs = chunkRefs({ shape: [huge], chunkShape: [2], shardShape }, [hit(huge, 2)]);
+    expect(refs.next().value).toMatchObject({ index: 0, coords: [0] });
+    expect(refs.next().value).toMatchObject({ index: 1, coords: [1] });
+  }
+}, 1000);

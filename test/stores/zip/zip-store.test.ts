@@ -53,6 +53,7 @@ describe("ZipStore of a file", () => {
   });
 });
 
+// V2-82
 describe("archives that others write", () => {
   it.each<[string, Partial<EntryDraft>, ArchiveDraft]>([
     ["a comment", { comment: "of the entry" }, { comment: Buffer.from("of the archive") }],

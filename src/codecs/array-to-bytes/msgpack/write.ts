@@ -12,7 +12,8 @@ export interface WriteMsgpackOptions {
 /**
  * The MessagePack form of a JSON value, each part in the shortest way. Numbers with a point or an exponent are floats.
  *
- * @throws `codec-error` for an integer beyond 64 bits, or half of a character.
+ * @throws `codec-error` for an integer beyond 64 bits, a float beyond 4 bytes where those are asked for, or half of a
+ *   character.
  */
 export function writeMsgpack(value: JsonValue, options: WriteMsgpackOptions): Uint8Array {
   const writer = new Writer(options);
@@ -125,6 +126,9 @@ class Writer {
 
   #float(value: number): void {
     const { hasSingleFloats } = this.#options;
+    if (hasSingleFloats && Number.isFinite(value) && !Number.isFinite(Math.fround(value))) {
+      throw new ZarrflowError("codec-error", "a number is too large for a float of 4 bytes", { value });
+    }
     this.#byte(hasSingleFloats ? 0xca : 0xcb);
     const at = this.#grow(hasSingleFloats ? 4 : 8);
     if (hasSingleFloats) this.#words.setFloat32(at, value);

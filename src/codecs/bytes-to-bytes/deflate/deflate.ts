@@ -1,5 +1,5 @@
 /** The containers of deflate: RFC 1952 and RFC 1950. */
-type DeflateFormat = "gzip" | "zlib";
+export type DeflateFormat = "gzip" | "zlib";
 
 /** What runs deflate here. */
 export interface Deflate {

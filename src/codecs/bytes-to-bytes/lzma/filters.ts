@@ -56,7 +56,7 @@ const MIN_DICTIONARY = 4096;
 
 /** The chain of a preset alone: the default one where it is undefined. @throws `invalid-metadata` */
 export function presetChain(kind: Compressor["kind"], preset: number | undefined): FilterChain {
-  return { deltas: [], compressor: { kind, lc: 3, lp: 0, pb: 2, ...effortOf(preset) } };
+  return { deltas: [], compressor: { kind, lc: 3, lp: 0, pb: 2, ...effortOf(preset, "preset") } };
 }
 
 /** The chain that `filters` of a configuration state. @throws `invalid-metadata`, `unsupported-codec` */
@@ -69,7 +69,7 @@ export function filterChain(filters: JsonValue): FilterChain {
     if (json === null || typeof json !== "object" || Array.isArray(json) || json instanceof JsonNumber) {
       throw invalid("a filter must be an object with an `id`", json);
     }
-    const settings = new Settings(json);
+    const settings = new Settings(json, "filters");
     const id = filterId(settings.value("id"));
     const isLast = i === filters.length - 1;
     if (id === DELTA && !isLast) {
@@ -106,7 +106,7 @@ function filterId(value: JsonValue | undefined): number | string {
 
 function compressorOf(kind: Compressor["kind"], settings: Settings): Compressor {
   const preset = settings.value("preset") === undefined ? undefined : settings.number("preset");
-  const effort = effortOf(preset);
+  const effort = effortOf(preset, "filters");
   const lc = settings.integer("lc", 0, 4, 3);
   const lp = settings.integer("lp", 0, 4, 0);
   const pb = settings.integer("pb", 0, 4, 2);
@@ -115,13 +115,17 @@ function compressorOf(kind: Compressor["kind"], settings: Settings): Compressor 
   return { kind, lc, lp, pb, preset: effort.preset, dictionarySize };
 }
 
-function effortOf(stated = DEFAULT_PRESET): Pick<Compressor, "preset" | "dictionarySize"> {
-  const preset = stated >= EXTREME ? stated - EXTREME : stated;
+function effortOf(
+  stated: number | undefined,
+  setting: "preset" | "filters",
+): Pick<Compressor, "preset" | "dictionarySize"> {
+  const level = stated ?? DEFAULT_PRESET;
+  const preset = level >= EXTREME ? level - EXTREME : level;
   const dictionarySize = DICTIONARY_SIZES[preset];
-  if (dictionarySize === undefined) throw invalid("`preset` must be an integer from 0 to 9", stated);
+  if (dictionarySize === undefined) throw invalid("`preset` must be an integer from 0 to 9", level, setting);
   return { preset, dictionarySize };
 }
 
-function invalid(reason: string, value: JsonValue): ZarrflowError {
-  return new ZarrflowError("invalid-metadata", reason, { value: JSON.stringify(value) });
+function invalid(reason: string, value: JsonValue, setting = "filters"): ZarrflowError {
+  return new ZarrflowError("invalid-metadata", reason, { setting, value: JSON.stringify(value) });
 }

@@ -4,15 +4,18 @@ import { limitHeld } from "./limit-held.ts";
 
 /** Chunks from this size on are encoded faster by the library: its calls cost more, its loops less. */
 const LARGE = 32 * 1024;
+/** So are chunks decoded of these sizes; the buffer that each call makes outweighs that beyond them. */
+const DECODED_BY_LIBRARY = { least: 128 * 1024, most: 8 * 1024 * 1024 };
 
-/**
- * zstd by kernels of our own; `library`, where there is one, encodes large chunks and the highest levels.
- * Decoding by it is no faster, as each call of it makes a new buffer.
- */
+/** zstd by kernels of our own; `library`, where there is one, takes large chunks and encodes the highest levels. */
 export function kernelZstd(kernels: ZstdKernels, library: ZstdBackend | undefined): ZstdBackend {
   return {
     kernelLevels: kernels.levels,
     decodeFrame(frame, target) {
+      const { least, most } = DECODED_BY_LIBRARY;
+      if (library && target.length >= least && target.length <= most) {
+        return library.decodeFrame(frame, target);
+      }
       limitHeld(frame.length + target.length, kernels.maxSize);
       return kernels.decode(frame, target);
     },

@@ -7,6 +7,7 @@ const USUAL_WINDOW = 27;
 interface ZstdOptions {
   readonly chunkSize: number;
   readonly maxOutputLength?: number;
+  readonly pledgedSrcSize?: number;
   readonly params: Readonly<Record<number, number>>;
 }
 
@@ -21,7 +22,10 @@ export interface NodeZstd {
   };
 }
 
-/** zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces. */
+/**
+ * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces; where one byte is left over,
+ * it makes no second buffer to see whether more follows.
+ */
 export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdBackend {
   return {
     decodeFrame(frame, target) {
@@ -29,7 +33,7 @@ export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: No
       try {
         const decoded = zstdDecompressSync(frame, {
           maxOutputLength: Math.max(target.length, 1),
-          chunkSize: Math.max(target.length, SMALLEST_CHUNK),
+          chunkSize: Math.max(target.length + 1, SMALLEST_CHUNK),
           params: { [constants.ZSTD_d_windowLogMax]: Math.min(windowLog, 31) },
         });
         if (decoded.length > target.length) return -1;
@@ -42,6 +46,7 @@ export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: No
     encode(source, target, level, checksum) {
       const encoded = zstdCompressSync(source, {
         chunkSize: Math.max(target.length, SMALLEST_CHUNK),
+        pledgedSrcSize: source.length,
         params: {
           [constants.ZSTD_c_compressionLevel]: level,
           [constants.ZSTD_c_checksumFlag]: Number(checksum),

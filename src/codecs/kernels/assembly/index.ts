@@ -7,6 +7,7 @@ export { lz4Decode } from "./lz4-decode";
 export { lz4Encode } from "./lz4-encode";
 export { shuffle, unshuffle } from "./shuffle";
 export { swapBytes } from "./swap";
+export { transpose } from "./transpose";
 export { zstdDecode } from "./zstd-decode";
 export { zstdEncode } from "./zstd-encode";
 

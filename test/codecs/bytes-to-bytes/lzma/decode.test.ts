@@ -17,6 +17,7 @@ const vector = (wanted: string) =>
   vectors.find(([name]) => name === wanted)?.[2].slice() ?? expect.fail(`there is no ${wanted}`);
 const REFUSALS = ["corrupt-chunk", "codec-error", "unsupported-codec"] as const;
 
+// With each of the checks of V1-33, and by each of the formats of V1-32.
 describe.each(vectors)("LZMA of others: %s", (name, configuration, bytes) => {
   const hasStreams = name.includes("streams");
   const isChecked = name.includes("xz") && !name.includes("no check");

@@ -1,3 +1,4 @@
+import { kernels } from "./kernels.ts";
 import { type Loop, turnRows } from "./turn-rows.ts";
 
 /** A box inside a buffer of items: where its first item lies and how far apart neighbours are, all in items. */
@@ -46,8 +47,44 @@ export function copyBox(
   if (depth === 0) return;
   const s = from.offset * scale;
   const t = to.offset * scale;
+  if (copyPlane(source, s, target, t, depth, word)) return;
   if (word === 4) copyWords(wordsOf(source), s, wordsOf(target), t, depth - 1);
   else copyLoops(view(source, word), s, view(target, word), t, depth - 1);
+}
+
+/**
+ * Where the loops are those of one plane without gaps, rows on one side and columns on the other, hands it to a kernel.
+ *
+ * @returns whether that did it.
+ */
+function copyPlane(
+  source: Uint8Array,
+  from: number,
+  target: Uint8Array,
+  to: number,
+  depth: number,
+  word: number,
+): boolean {
+  const inner = isRun() ? 1 : 0;
+  if (depth !== inner + 2) return false;
+  const width = isRun() ? (counts[0] as number) : 1;
+  const columns = fromSteps[inner] === width ? inner : inner + 1;
+  const rows = 2 * inner + 1 - columns;
+  const columnCount = counts[columns] as number;
+  const rowCount = counts[rows] as number;
+  const isWhole = fromSteps[columns] === width && fromSteps[rows] === columnCount * width;
+  const isTurned = toSteps[rows] === width && toSteps[columns] === rowCount * width;
+  if (!isWhole || !isTurned) return false;
+  const { transpose } = kernels();
+  if (!transpose) return false;
+  const size = rowCount * columnCount * width * word;
+  const rowsAsTheyLie = partOf(source, from * word, size);
+  return transpose(rowsAsTheyLie, partOf(target, to * word, size), rowCount, columnCount, width * word);
+}
+
+/** Another view takes as long as a small copy, and is seldom needed. */
+function partOf(bytes: Uint8Array, start: number, length: number): Uint8Array {
+  return start === 0 && length === bytes.length ? bytes : bytes.subarray(start, start + length);
 }
 
 /** Sets every item of a box to `item` (its bytes; zero where null). */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Loop, turnRows } from "../../src/util/turn-rows.ts";
+import { type Loop, turnRows } from "../../../src/codecs/kernels/turn-rows.ts";
 
 describe.each([1, 2, 3, 4])("items of %i words", (width) => {
   test.each([

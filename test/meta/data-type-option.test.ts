@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type DataTypeOption, parseDataTypeOption } from "../../src/hierarchy/create-data-type.ts";
+import { type DataTypeOption, parseDataTypeOption } from "../../src/meta/data-type-option.ts";
 import { describeDataType } from "../../src/meta/describe.ts";
 
 describe("data types as people write them", () => {

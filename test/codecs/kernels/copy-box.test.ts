@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type BoxLayout, copyBox, fillBox, fillItems } from "../../src/util/copy-box.ts";
-import { coordsOf, product } from "../../src/util/shape.ts";
-import { ownPlaces, vector } from "../streams/arbitraries.ts";
+import { type BoxLayout, copyBox, fillBox, fillItems } from "../../../src/codecs/kernels/copy-box.ts";
+import { coordsOf, product } from "../../../src/util/shape.ts";
+import { ownPlaces, vector } from "../../streams/arbitraries.ts";
 
 interface Box {
   readonly shape: readonly number[];

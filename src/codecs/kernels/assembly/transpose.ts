@@ -1,0 +1,146 @@
+import { partEight } from "./shuffle";
+
+/**
+ * Rows of items to columns, in tiles as high as 16 bytes have items, and as wide, but for single bytes, of which eight
+ * columns are a tile. The last tiles of a row and of a column overlap those before.
+ */
+
+/** Columns that are gone through together: so many lines of cache of the target are written to by turns. */
+const BLOCK: usize = 16;
+
+/**
+ * Item `column` of row `row`, of rows that lie `sourceStep` bytes apart, becomes item `row` of row `column`, of rows
+ * that lie `targetStep` bytes apart. Items have 1, 2, 4 or 8 bytes; there are rows and columns for a tile at least.
+ */
+export function transpose(
+  source: usize,
+  target: usize,
+  rows: usize,
+  columns: usize,
+  itemSize: usize,
+  sourceStep: usize,
+  targetStep: usize,
+): void {
+  const height = <usize>16 / itemSize;
+  const width = min(height, <usize>8);
+  for (let block: usize = 0; block < columns; block += BLOCK) {
+    const blockEnd = min(block + BLOCK, columns);
+    for (let i: usize = 0; i < rows; i += height) {
+      const row = min(i, rows - height);
+      for (let j = block; j < blockEnd; j += width) {
+        const column = min(j, columns - width);
+        const s = source + row * sourceStep + column * itemSize;
+        const t = target + column * targetStep + row * itemSize;
+        if (itemSize == 4) turn4(s, sourceStep, t, targetStep);
+        else if (itemSize == 8) turn8(s, sourceStep, t, targetStep);
+        else if (itemSize == 2) turn2(s, sourceStep, t, targetStep);
+        else turn1(s, sourceStep, t, targetStep);
+      }
+    }
+  }
+}
+
+/** 16 rows of 8 single bytes. */
+// @ts-ignore: decorator
+@inline
+function turn1(s: usize, step: usize, t: usize, targetStep: usize): void {
+  partEight(
+    pair(s, step),
+    pair(s + 2 * step, step),
+    pair(s + 4 * step, step),
+    pair(s + 6 * step, step),
+    pair(s + 8 * step, step),
+    pair(s + 10 * step, step),
+    pair(s + 12 * step, step),
+    pair(s + 14 * step, step),
+    t,
+    targetStep,
+  );
+}
+
+/** Eight bytes, and eight of the row below. */
+// @ts-ignore: decorator
+@inline
+function pair(s: usize, step: usize): v128 {
+  return v128.load64_lane(s + step, v128.load64_zero(s), 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function zipLow<T>(a: v128, b: v128): v128 {
+  if (sizeof<T>() == 2) return v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 0, 4, 1, 5);
+  return v128.shuffle<u64>(a, b, 0, 2);
+}
+
+// @ts-ignore: decorator
+@inline
+function zipHigh<T>(a: v128, b: v128): v128 {
+  if (sizeof<T>() == 2) return v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 2, 6, 3, 7);
+  return v128.shuffle<u64>(a, b, 1, 3);
+}
+
+/** Eight rows of eight items of 2 bytes. */
+// @ts-ignore: decorator
+@inline
+function turn2(s: usize, step: usize, t: usize, targetStep: usize): void {
+  const a = v128.load(s);
+  const b = v128.load(s + step);
+  const c = v128.load(s + 2 * step);
+  const d = v128.load(s + 3 * step);
+  const e = v128.load(s + 4 * step);
+  const f = v128.load(s + 5 * step);
+  const g = v128.load(s + 6 * step);
+  const h = v128.load(s + 7 * step);
+  turnHalf2(zipLow<u16>(a, e), zipLow<u16>(b, f), zipLow<u16>(c, g), zipLow<u16>(d, h), t, targetStep);
+  turnHalf2(
+    zipHigh<u16>(a, e),
+    zipHigh<u16>(b, f),
+    zipHigh<u16>(c, g),
+    zipHigh<u16>(d, h),
+    t + 4 * targetStep,
+    targetStep,
+  );
+}
+
+// @ts-ignore: decorator
+@inline
+function turnHalf2(ae: v128, bf: v128, cg: v128, dh: v128, t: usize, step: usize): void {
+  const aceg = zipLow<u16>(ae, cg);
+  const bdfh = zipLow<u16>(bf, dh);
+  const acegHigh = zipHigh<u16>(ae, cg);
+  const bdfhHigh = zipHigh<u16>(bf, dh);
+  v128.store(t, zipLow<u16>(aceg, bdfh));
+  v128.store(t + step, zipHigh<u16>(aceg, bdfh));
+  v128.store(t + 2 * step, zipLow<u16>(acegHigh, bdfhHigh));
+  v128.store(t + 3 * step, zipHigh<u16>(acegHigh, bdfhHigh));
+}
+
+/** Four rows of four items of 4 bytes. */
+// @ts-ignore: decorator
+@inline
+function turn4(s: usize, step: usize, t: usize, targetStep: usize): void {
+  const a = v128.load(s);
+  const b = v128.load(s + step);
+  const c = v128.load(s + 2 * step);
+  const d = v128.load(s + 3 * step);
+  const ac = zipLow<u32>(a, c);
+  const bd = zipLow<u32>(b, d);
+  const acHigh = zipHigh<u32>(a, c);
+  const bdHigh = zipHigh<u32>(b, d);
+  v128.store(t, zipLow<u32>(ac, bd));
+  v128.store(t + targetStep, zipHigh<u32>(ac, bd));
+  v128.store(t + 2 * targetStep, zipLow<u32>(acHigh, bdHigh));
+  v128.store(t + 3 * targetStep, zipHigh<u32>(acHigh, bdHigh));
+}
+
+/** Two rows of two items of 8 bytes. */
+// @ts-ignore: decorator
+@inline
+function turn8(s: usize, step: usize, t: usize, targetStep: usize): void {
+  const a = v128.load(s);
+  const b = v128.load(s + step);
+  v128.store(t, zipLow<u64>(a, b));
+  v128.store(t + targetStep, zipHigh<u64>(a, b));
+}

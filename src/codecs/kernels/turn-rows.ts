@@ -1,0 +1,69 @@
+/** One loop of a copy: how often, and how far a step goes on either side, in words. */
+export interface Loop {
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Items on a side of a tile. */
+const TILE = 32;
+
+/**
+ * Copies items of `width` words so that rows become columns: tile by tile, so that the lines of cache that a tile
+ * touches are used while they are there.
+ */
+export function turnRows(
+  source: Uint32Array,
+  from: number,
+  target: Uint32Array,
+  to: number,
+  loops: readonly [Loop, Loop],
+  width: number,
+): void {
+  // In `along`, neighbours lie together in the source, in `across` in the target.
+  const [along, across] = loops[0].from < loops[1].from ? loops : [loops[1], loops[0]];
+  for (let a = 0; a < along.count; a += TILE) {
+    const columns = Math.min(TILE, along.count - a);
+    for (let b = 0; b < across.count; b += TILE) {
+      const rows = Math.min(TILE, across.count - b);
+      const s = from + a * along.from + b * across.from;
+      const t = to + a * along.to + b * across.to;
+      for (let word = 0; word < width; word++) {
+        turnTile(source, s + word, target, t + word, along, columns, across, rows);
+      }
+    }
+  }
+}
+
+/** One word of each item: of four rows at a time, column by column. */
+function turnTile(
+  source: Uint32Array,
+  from: number,
+  target: Uint32Array,
+  to: number,
+  along: Loop,
+  columns: number,
+  across: Loop,
+  rows: number,
+): void {
+  const { from: fromColumn, to: toColumn } = along;
+  const { from: fromRow, to: toRow } = across;
+  let row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    let s = from + row * fromRow;
+    let t = to + row * toRow;
+    for (let column = 0; column < columns; column++, s += fromColumn, t += toColumn) {
+      target[t] = source[s] as number;
+      target[t + toRow] = source[s + fromRow] as number;
+      target[t + 2 * toRow] = source[s + 2 * fromRow] as number;
+      target[t + 3 * toRow] = source[s + 3 * fromRow] as number;
+    }
+  }
+  for (; row < rows; row++) {
+    let s = from + row * fromRow;
+    let t = to + row * toRow;
+    for (let column = 0; column < columns; column++, s += fromColumn, t += toColumn) {
+      target[t] = source[s] as number;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { DialectName } from "../meta/array-metadata.ts";
+import type { StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { ancestorPaths } from "../util/node-path.ts";
+import { createAncestors, dialectAbove } from "./create-ancestors.ts";
+import { isOfMetadata } from "./create-checks.ts";
+import { documentsBelow } from "./documents-below.ts";
+import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
+import { type Home, homeAround, isWholeHierarchy } from "./edit-home.ts";
+import { openNode } from "./open-node.ts";
+
+/**
+ * Where a folder that is to be built will be in the hierarchy of its dialect around it; undefined where it is a root,
+ * or what is around it is another dialect's or cannot be read.
+ *
+ * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy whose nodes are no folders, since it
+ *   would not be part of it.
+ */
+export async function hierarchyAround(
+  spec: StoreSpec,
+  dialect: DialectName,
+  options: StoreOptions = {},
+): Promise<Home | undefined> {
+  if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
+  const home = await homeAround(spec);
+  const { store, path } = home;
+  if (path === "") return undefined;
+  if (await isWholeHierarchy(store)) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "nodes of the hierarchy around the target do not lie in folders, so that none can be put there",
+      { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
+    );
+  }
+  return (await readableDialectAbove(home, options)) === dialect ? home : undefined;
+}
+
+/**
+ * A build that becomes part of a hierarchy when it is published: groups above it that are missing are made, and
+ * consolidated metadata of those above stay true.
+ *
+ * @see V2-74, V2-78, V3-2, V3-19
+ */
+export function publishedIn({ store, path }: Home, dialect: DialectName, build: TargetBuild): TargetBuild {
+  return {
+    ...build,
+    async publish(options = {}) {
+      const change = async (areAny: boolean, atOnce: AtOnce) => {
+        await atOnce(() => build.publish(options));
+        const ancestors = await createAncestors(store, path, dialect, options);
+        const node = areAny ? await openNode(store, path, { dialect, ...options }) : undefined;
+        const documents = node ? await documentsBelow(node, options) : [];
+        return { removed: path, written: new Map([...documents, ...ancestors]) };
+      };
+      await keepConsolidated(store, ancestorPaths(path), change, options);
+    },
+  };
+}
+
+async function readableDialectAbove(
+  { store, path }: Home,
+  options: StoreOptions,
+): Promise<DialectName | undefined> {
+  try {
+    return await dialectAbove(store, path, options);
+  } catch (error) {
+    if (isOfMetadata(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { pointerTo } from "../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { expectInteger, expectWord, invalid, member, required } from "./expect.ts";
+import { parseExtension } from "./extension.ts";
+
+const INNER_CODECS = ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] as const;
+const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
+const MAX_LEVEL = 9;
+
+/**
+ * Holds that the settings of a codec are what v3 says, where the codec itself, which other dialects have too, takes more
+ * than that: there is no automatic level or shuffle, and blosc is told the size of what it shuffles.
+ *
+ * @throws `invalid-metadata` at the setting.
+ * @see V3-43, V3-44
+ */
+export function expectV3Settings(codec: JsonValue, pointer: string): void {
+  const { name, configuration } = parseExtension(codec, pointer);
+  const at = pointerTo(pointer, "configuration");
+  if (name === "gzip") expectLevel(configuration, "level", at);
+  if (name !== "blosc") return;
+  const cname = member(configuration, "cname");
+  if (cname !== undefined) expectWord(cname, INNER_CODECS, pointerTo(at, "cname"));
+  expectLevel(configuration, "clevel", at);
+  const shuffle = member(configuration, "shuffle");
+  if (shuffle !== undefined) expectWord(shuffle, SHUFFLES, pointerTo(at, "shuffle"));
+  if (shuffle === "noshuffle" && member(configuration, "typesize") === undefined) return;
+  expectInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
+}
+
+/** An optional level from 0 to 9. */
+function expectLevel(configuration: JsonObject, name: string, at: string): void {
+  const level = member(configuration, name);
+  if (level === undefined) return;
+  const pointer = pointerTo(at, name);
+  if (expectInteger(level, 0, pointer) > MAX_LEVEL)
+    throw invalid(pointer, `must be at most ${MAX_LEVEL}`, level);
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { boundOfOthers, MAX_CHUNK_SIZE, mostStoredBytes } from "../../src/codecs/limits.ts";
+
+test("chunks of fixed items may be some larger than ours, of varying ones as large as any", () => {
+  const spec = (kind: "string" | "bool") => ({
+    shape: [4],
+    dataType: kind === "string" ? ({ kind } as const) : ({ kind, size: 1 } as const),
+    fillValue: null,
+  });
+  const maxEncodedSize = 1000;
+  expect(mostStoredBytes({ spec: spec("bool"), maxEncodedSize })).toBe(boundOfOthers(1000));
+  expect(mostStoredBytes({ spec: spec("bool"), maxEncodedSize: 2 ** 31 })).toBe(MAX_CHUNK_SIZE);
+  expect(mostStoredBytes({ spec: spec("string"), maxEncodedSize })).toBe(MAX_CHUNK_SIZE);
+});

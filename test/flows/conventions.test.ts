@@ -1,0 +1,273 @@
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  convert,
+  copy,
+  createGroup,
+  type GroupWriter,
+  openArray,
+  openGroup,
+  rechunk,
+  sliceTo,
+} from "../../src/index.ts";
+import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { jsonAt } from "../hierarchy/keys.ts";
+import { described, references } from "../support/conventions.ts";
+
+type Dialect = "v2" | "v3";
+type Attributes = Readonly<Record<string, unknown>>;
+
+const dialects: Dialect[] = ["v2", "v3"];
+const used = new Set<string>();
+
+/** The URL of a store in memory that is not there yet. */
+function target(name: string): string {
+  used.add(name);
+  nameMemoryStore(name, undefined);
+  return `memory:${name}`;
+}
+
+afterEach(() => {
+  for (const name of used) nameMemoryStore(name, undefined);
+});
+
+async function add(
+  group: GroupWriter,
+  name: string,
+  shape: readonly number[],
+  dimensionNames: readonly (string | null)[] | undefined,
+  attributes: Attributes = {},
+): Promise<void> {
+  const chunks = shape.map((size) => Math.max(1, Math.ceil(size / 2)));
+  const items = shape.reduce((product, size) => product * size, 1);
+  const array = { shape, dataType: "int16", chunks, fillValue: -1, attributes } as const;
+  const writer = await group.create(name, { ...array, ...(dimensionNames && { dimensionNames }) });
+  await writer.write(
+    [],
+    Int16Array.from({ length: items }, (_, i) => i),
+  );
+  await writer.close();
+}
+
+const crsAttributes = {
+  grid_mapping_name: "rotated_latitude_longitude",
+  crs_wkt: 'GEOGCRS["unknown",DATUM["World Geodetic System 1984"]]',
+  north_pole_grid_latitude: 39.25,
+  semi_major_axis: 6_371_229,
+};
+
+/** A data set as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
+async function cf(url: string, dialect: Dialect): Promise<void> {
+  const attributes = { Conventions: "CF-1.11", coordinates: "height", history: "made: éλ" };
+  const root = await createGroup(url, { dialect, attributes }, { consolidated: true });
+  await add(root, "time", [6], ["time"], { units: "hours since 1970-01-01", bounds: "time_bnds", axis: "T" });
+  await add(root, "time_bnds", [6, 2], ["time", "bnds"]);
+  await add(root, "rlat", [4], ["rlat"], { units: "degrees", _FillValue: -32768 });
+  await add(root, "rlon", [5], ["rlon"], { units: "degrees" });
+  await add(root, "lat", [4, 5], ["rlat", "rlon"], { units: "degrees_north", valid_range: [-90, 90] });
+  await add(root, "lon", [4, 5], ["rlat", "rlon"], { units: "degrees_east" });
+  await add(root, "height", [], [], { units: "m", positive: "up" });
+  await add(root, "rotated_pole", [], [], crsAttributes);
+  await add(root, "areacella", [4, 5], ["rlat", "rlon"], { units: "m2" });
+  await add(root, "tas", [6, 4, 5], ["time", "rlat", "rlon"], {
+    units: "K",
+    standard_name: "air_temperature",
+    coordinates: "lat lon height",
+    grid_mapping: "rotated_pole: lat lon",
+    ancillary_variables: "tas_flag",
+    cell_measures: "area: areacella",
+    scale_factor: 0.01,
+    add_offset: 273.15,
+    big: 2n ** 60n,
+    flag_values: [1, 2, 4],
+  });
+  await add(root, "tas_flag", [6, 4, 5], ["time", "rlat", "rlon"], { flag_meanings: "good bad" });
+  const forecast = await root.createGroup("forecast", { attributes: { institution: "x" } });
+  await add(forecast, "pr", [6, 4, 5], ["time", "rlat", "rlon"], {
+    coordinates: "lat lon lead",
+    grid_mapping: "rotated_pole",
+  });
+  await add(forecast, "lead", [6], ["time"]);
+  await forecast.close();
+  await root.close();
+}
+
+/** An array that says by `_CRS` where it is, and one with dimensions of which some have no name. */
+async function gdal(url: string, dialect: Dialect): Promise<void> {
+  const root = await createGroup(url, { dialect });
+  const _CRS = {
+    wkt: "GEOGCRS[]",
+    projjson: { type: "GeographicCRS" },
+    url: "http://www.opengis.net/def/crs/EPSG/0/4326",
+  };
+  await add(root, "dem", [6, 4], ["Y", "X"], { _CRS });
+  await add(root, "plain", [6, 4], undefined, { note: "no names" });
+  await root.close();
+}
+
+const omeMultiscales = (version: string) => [
+  {
+    ...(version === "0.4" && { version }),
+    name: "image",
+    axes: ["t", "y", "x"].map((name) => ({ name, type: name === "t" ? "time" : "space" })),
+    datasets: ["0", "1"].map((path, level) => ({
+      path,
+      coordinateTransformations: [{ type: "scale", scale: [1, 0.5 * 2 ** level, 0.5 * 2 ** level] }],
+    })),
+    type: "gaussian",
+  },
+];
+
+/** Levels of an image, with labels in a group of their own. */
+async function ome(url: string, dialect: Dialect): Promise<void> {
+  const of = (more: Attributes = {}) =>
+    dialect === "v2"
+      ? { multiscales: omeMultiscales("0.4"), ...more }
+      : { ome: { version: "0.5", multiscales: omeMultiscales("0.5"), ...more } };
+  const names = dialect === "v2" ? undefined : ["t", "y", "x"];
+  const root = await createGroup(url, {
+    dialect,
+    attributes: of({ omero: { channels: [{ color: "FF0000" }] } }),
+  });
+  const labels = await root.createGroup("labels", { attributes: { labels: ["cells"] } });
+  const cells = await labels.createGroup("cells", {
+    attributes: of({ "image-label": { source: { image: "../../" } } }),
+  });
+  for (const group of [root, cells]) {
+    await add(group, "0", [6, 8, 8], names);
+    await add(group, "1", [6, 4, 4], names);
+  }
+  await cells.close();
+  await labels.close();
+  await root.close();
+}
+
+/** Overviews as GeoZarr has them: each level a group, named by a layout and, as earlier, by tile matrices. */
+async function geoZarr(url: string, dialect: Dialect): Promise<void> {
+  const multiscales = {
+    layout: [{ asset: "0" }, { asset: "1", derived_from: "0", transform: { scale: [2, 2] } }],
+    tile_matrix_set: "WebMercatorQuad",
+    tile_matrix_limits: { "0": { minTileRow: 0 }, "1": { minTileRow: 0 } },
+    resampling_method: "average",
+  };
+  const root = await createGroup(url, { dialect, attributes: { multiscales } }, { consolidated: true });
+  for (const [level, size] of [8, 4].entries()) {
+    const group = await root.createGroup(`${level}`);
+    await add(group, "spatial_ref", [], [], crsAttributes);
+    await add(group, "time", [6], ["time"]);
+    await add(group, "band", [6, size, size], ["time", "y", "x"], { grid_mapping: "spatial_ref" });
+    await group.close();
+  }
+  await root.close();
+}
+
+const conventions = { cf, _CRS: gdal, "OME-NGFF": ome, GeoZarr: geoZarr };
+const chunks: Record<keyof typeof conventions, string> = {
+  cf: "time=-1,rlat=1",
+  _CRS: "Y=-1",
+  "OME-NGFF": "0:3,2,8",
+  GeoZarr: "time=-1,y=1",
+};
+
+describe.each(Object.entries(conventions))("%s", (convention, make) => {
+  describe.each(dialects)("in %s", (dialect) => {
+    async function made() {
+      const source = target("source");
+      await make(source, dialect);
+      return { source, before: await described(source), named: await references(source) };
+    }
+
+    test("the group names what is there", async () => {
+      const { before, named } = await made();
+      expect(Object.keys(before).length).toBeGreaterThan(2);
+      if (convention !== "_CRS") expect(Object.keys(named).length).toBeGreaterThan(1);
+      expect(Object.values(named)).not.toContain(null);
+    });
+
+    test("a copy, and one with other chunks", async () => {
+      const { source, before, named } = await made();
+      await copy(source, target("copied"));
+      await rechunk(source, target("rechunked"), { chunks: chunks[convention as keyof typeof chunks] });
+      for (const url of ["memory:copied", "memory:rechunked"]) {
+        expect(await described(url), url).toEqual(before);
+        expect(await references(url), url).toEqual(named);
+      }
+    });
+
+    test("there and back through the other dialect", async () => {
+      const { source, before, named } = await made();
+      const [there, back] = [target("there"), target("back")];
+      await convert(source, there, { to: dialect === "v2" ? "v3" : "v2" });
+      await convert(there, back, { to: dialect });
+      for (const url of [there, back]) {
+        expect(await described(url), url).toEqual(before);
+        expect(await references(url), url).toEqual(named);
+      }
+    });
+  });
+});
+
+describe("a slice", () => {
+  test.each(dialects)("of a CF group in %s says the same, and all it names is there", async (dialect) => {
+    const source = target("source");
+    await cf(source, dialect);
+    await sliceTo(source, target("part"), { slice: { time: [1, 3], rlon: [0, 5, 2] } });
+    expect(await described("memory:part")).toEqual(await described(source));
+    expect(await references("memory:part")).toEqual(await references(source));
+    const shapes = await Promise.all(
+      ["time", "time_bnds", "lat", "tas", "forecast/pr", "forecast/lead"].map(
+        async (path) => (await openArray(`memory:part/${path}`)).shape,
+      ),
+    );
+    expect(shapes).toEqual([[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]]);
+  });
+
+  test("of levels that differ in size is refused along these, and taken along others", async () => {
+    const source = target("source");
+    await ome(source, "v3");
+    const part = target("part");
+    const refused = await sliceTo(source, part, { slice: { y: [0, 2] } }).catch((error) => error);
+    expect(refused).toMatchObject({
+      code: "invalid-selection",
+      details: { hint: expect.stringContaining("levels of a multiscale image") },
+    });
+    await sliceTo(source, part, { slice: { t: [0, 2] } });
+    expect(await described(part)).toEqual(await described(source));
+    expect(await references(part)).toEqual(await references(source));
+  });
+});
+
+describe("dimension names", () => {
+  test("are an attribute in v2 and a member in v3", async () => {
+    const source = target("source");
+    await cf(source, "v2");
+    await convert(source, target("v3"), { to: "v3" });
+    const v2 = namedMemoryStore("source") ?? new MemoryStore();
+    const v3 = namedMemoryStore("v3") ?? new MemoryStore();
+    expect(await jsonAt(v2, "tas/.zattrs")).toMatchObject({ _ARRAY_DIMENSIONS: ["time", "rlat", "rlon"] });
+    const document = await jsonAt(v3, "tas/zarr.json");
+    expect(document.dimension_names).toEqual(["time", "rlat", "rlon"]);
+    expect(document.attributes).not.toHaveProperty("_ARRAY_DIMENSIONS");
+    expect(await jsonAt(v2, "height/.zattrs")).toMatchObject({ _ARRAY_DIMENSIONS: [] });
+    expect((await jsonAt(v3, "height/zarr.json")).dimension_names).toEqual([]);
+  });
+
+  test("of some dimensions alone are kept in v3, and refused by name in v2", async () => {
+    const source = target("source");
+    const root = await createGroup(source, { dialect: "v3" });
+    await add(root, "some", [6, 4], ["time", null]);
+    await add(root, "none", [6, 4], [null, null]);
+    await root.close();
+    const before = await described(source);
+    await rechunk(source, target("rechunked"), { chunks: { time: 2 } });
+    await sliceTo(source, target("part"), { slice: { time: [0, 2] } });
+    for (const url of ["memory:rechunked", "memory:part"]) expect(await described(url), url).toEqual(before);
+    const to = target("v2");
+    await expect(convert(source, to, { to: "v2" })).rejects.toMatchObject({
+      code: "loss-refused",
+      details: { pointers: ["/dimension_names"] },
+    });
+    await convert(source, to, { to: "v2", allowLoss: ["/dimension_names"] });
+    expect((await openGroup(to)).layout.dialect).toBe("v2");
+    expect((await openArray(`${to}/some`)).dimensionNames).toBeUndefined();
+  });
+});

@@ -1,0 +1,584 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  convert,
+  copy,
+  digest,
+  type ErrorCode,
+  info,
+  isZarrflowError,
+  open,
+  openArray,
+  rechunk,
+  slice,
+  tree,
+  validate,
+  writeRegion,
+  type ZarrArray,
+} from "../../src/index.ts";
+import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { GetOptions, Store } from "../../src/stores/store.ts";
+
+const SOON = 3_000;
+const encoder = new TextEncoder();
+
+const ZARRAY = {
+  zarr_format: 2,
+  shape: [4],
+  chunks: [2],
+  dtype: "|u1",
+  compressor: null,
+  fill_value: 7,
+  order: "C",
+  filters: null,
+};
+const ZARR_JSON = {
+  zarr_format: 3,
+  node_type: "array",
+  shape: [4],
+  data_type: "uint8",
+  chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } },
+  chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+  fill_value: 7,
+  codecs: [{ name: "bytes" }],
+};
+const META = {
+  zarr_format: 1,
+  shape: [4],
+  chunks: [2],
+  dtype: "|u1",
+  compression: "none",
+  compression_opts: null,
+  fill_value: 7,
+  order: "C",
+};
+const BOOTSTRAP = {
+  zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0",
+  metadata_encoding: "application/json",
+  extensions: [],
+};
+const DRAFT_ARRAY = {
+  shape: [4],
+  data_type: "u1",
+  chunk_grid: { type: "regular", chunk_shape: [2] },
+  chunk_memory_layout: "C",
+  fill_value: 7,
+  extensions: [],
+  attributes: {},
+};
+
+/** Documents by key, as objects or as text, and what else is stored. */
+type Content = Readonly<Record<string, object | string>>;
+
+/** An array of each dialect, with other members than usual. */
+const ARRAYS: Readonly<Record<string, (members: object) => Content>> = {
+  v1: (members) => ({ meta: { ...META, ...members }, attrs: {} }),
+  v2: (members) => ({ ".zarray": { ...ZARRAY, ...members } }),
+  v3: (members) => {
+    const { chunks, ...rest } = members as { chunks?: unknown };
+    const grid = chunks !== undefined && {
+      chunk_grid: { name: "regular", configuration: { chunk_shape: chunks } },
+    };
+    return { "zarr.json": { ...ZARR_JSON, ...rest, ...grid } };
+  },
+  "v3-draft-2019": (members) => {
+    const { chunks, ...rest } = members as { chunks?: unknown };
+    const grid = chunks !== undefined && { chunk_grid: { type: "regular", chunk_shape: chunks } };
+    return { "zarr.json": BOOTSTRAP, "meta/root.array": { ...DRAFT_ARRAY, ...rest, ...grid } };
+  },
+};
+const dialects = Object.entries(ARRAYS);
+
+const FROM = "memory:hostile";
+const TO = "memory:hostile-target";
+
+/** A store of these documents, which `FROM` then names. */
+async function storeOf(content: Content): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const [key, value] of Object.entries(content)) {
+    const isBytes = value instanceof Uint8Array;
+    await store.set(
+      key,
+      isBytes ? value : encoder.encode(typeof value === "string" ? value : JSON.stringify(value)),
+    );
+  }
+  nameMemoryStore("hostile", store);
+  return store;
+}
+
+/** The code of the error that `run` ends with; undefined where it ends without. */
+async function codeOf(run: () => unknown): Promise<ErrorCode | undefined> {
+  try {
+    const result = await run();
+    if (result && typeof result === "object" && Symbol.asyncIterator in result) {
+      for await (const _ of result as AsyncIterable<unknown>);
+    }
+    return undefined;
+  } catch (error) {
+    if (isZarrflowError(error)) return error.code;
+    throw error;
+  }
+}
+
+const forget = () => {
+  for (const name of ["hostile", "hostile-target"]) nameMemoryStore(name, undefined);
+};
+beforeEach(forget);
+afterEach(() => {
+  forget();
+  expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
+});
+
+describe("documents that are nested 200,000 deep", () => {
+  const lists = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  const objects = `${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`;
+  const placed = (document: object, name: string, text: string) =>
+    JSON.stringify({ ...document, [name]: "HERE" }).replace('"HERE"', text);
+
+  test.each([
+    ["v1 meta", { meta: placed(META, "compression_opts", lists) }],
+    ["v1 attrs", { meta: META, attrs: `{"a": ${objects}}` }],
+    ["v2 .zarray", { ".zarray": placed(ZARRAY, "filters", lists) }],
+    ["v2 dtype", { ".zarray": placed(ZARRAY, "dtype", lists) }],
+    ["v2 .zattrs", { ".zarray": ZARRAY, ".zattrs": `{"a": ${objects}}` }],
+    ["v2 .zmetadata", { ".zmetadata": `{"zarr_consolidated_format": 1, "metadata": ${objects}}` }],
+    ["v3 attributes", { "zarr.json": placed(ZARR_JSON, "attributes", objects) }],
+    ["v3 codecs", { "zarr.json": placed(ZARR_JSON, "codecs", lists) }],
+    ["v3 no object", { "zarr.json": lists }],
+    ["2019 array", { "zarr.json": BOOTSTRAP, "meta/root.array": placed(DRAFT_ARRAY, "compressor", objects) }],
+    ["2019 bootstrap", { "zarr.json": placed(BOOTSTRAP, "extensions", lists) }],
+  ])(
+    "%s",
+    async (_, content) => {
+      await storeOf(content);
+      expect(await codeOf(() => open(FROM))).toBe("resource-limit");
+    },
+    SOON,
+  );
+
+  test(
+    "types and shards within what JSON may nest",
+    async () => {
+      const deep = (levels: number, wrap: (inner: unknown) => unknown, core: unknown) => {
+        let value = core;
+        for (let i = 0; i < levels; i++) value = wrap(value);
+        return value;
+      };
+      const dtype = deep(400, (inner) => [["f", inner]], "|u1");
+      const fields = (inner: unknown) => ({
+        name: "struct",
+        configuration: { fields: [{ name: "f", data_type: inner }] },
+      });
+      const shard = (inner: unknown) => ({
+        name: "sharding_indexed",
+        configuration: {
+          chunk_shape: [2],
+          codecs: [inner],
+          index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+        },
+      });
+      const contents: readonly Content[] = [
+        { ".zarray": { ...ZARRAY, dtype, fill_value: null } },
+        { "zarr.json": { ...ZARR_JSON, data_type: deep(200, fields, "uint8") } },
+        { "zarr.json": { ...ZARR_JSON, codecs: [deep(200, shard, { name: "bytes" })] } },
+      ];
+      for (const content of contents) {
+        await storeOf(content);
+        const code = await codeOf(async () => slice(await openArray(FROM)).read());
+        expect([undefined, "resource-limit", "invalid-metadata", "unsupported-codec"]).toContain(code);
+      }
+    },
+    SOON,
+  );
+});
+
+describe("documents that are huge", () => {
+  test(
+    "above the limit they are not even decoded",
+    async () => {
+      const document = new Uint8Array(2 ** 28 + 1).fill(0x20, 0, 1);
+      const store: Store = {
+        description: "one huge value",
+        get: async (key) => (key === ".zarray" ? document : undefined),
+        size: async () => undefined,
+      };
+      expect(await codeOf(() => open(store))).toBe("resource-limit");
+    },
+    SOON,
+  );
+
+  test(
+    "numbers of a million digits, or with huge exponents, are no work",
+    async () => {
+      const digits = "9".repeat(1_000_000);
+      const big = JSON.stringify({ ...ZARRAY }).slice(0, -1);
+      await storeOf({ ".zarray": ZARRAY, ".zattrs": `{"n": ${digits}, "e": 1e999999999}` });
+      const { attributes } = await open(FROM);
+      expect(attributes).toEqual({ n: Number.POSITIVE_INFINITY, e: Number.POSITIVE_INFINITY });
+      for (const member of ["shape", "chunks"]) {
+        for (const token of [digits, "1e999999999", "-1", "0.5", "9007199254740992"]) {
+          await storeOf({ ".zarray": `${big}, "${member}": [${token}]}` });
+          expect(await codeOf(() => open(FROM)), `${member} ${token.slice(0, 20)}`).toBe("invalid-metadata");
+        }
+      }
+      for (const dtype of ["<i8", "<f8"]) {
+        for (const token of [digits, "1e999999999", "1e-999999999"]) {
+          await storeOf({ ".zarray": `${big}, "dtype": "${dtype}", "fill_value": ${token}}` });
+          expect([undefined, "invalid-metadata"]).toContain(await codeOf(() => open(FROM)));
+        }
+      }
+    },
+    SOON,
+  );
+
+  test(
+    "100,000 attributes and fields, and 10,000 codecs, are no work",
+    async () => {
+      const many = Array.from({ length: 100_000 }, (_, i) => i);
+      const attributes = Object.fromEntries(many.map((i) => [`a${i}`, i]));
+      await storeOf({ "zarr.json": { ...ZARR_JSON, attributes } });
+      expect(Object.keys((await open(FROM)).attributes)).toHaveLength(100_000);
+      await storeOf({ ".zarray": { ...ZARRAY, dtype: many.map((i) => [`f${i}`, "|u1"]), fill_value: null } });
+      expect(await codeOf(() => open(FROM))).toBe(undefined);
+      const filters = many.slice(0, 10_000).map(() => ({ id: "shuffle", elementsize: 1 }));
+      await storeOf({ ".zarray": { ...ZARRAY, filters } });
+      expect([...(await slice(FROM).read()).data]).toEqual([7, 7, 7, 7]);
+    },
+    4 * SOON,
+  );
+});
+
+describe.each(dialects)("shapes of %s", (_, arrayOf) => {
+  test(
+    "above 64 dimensions they are refused",
+    async () => {
+      for (const rank of [65, 100_000]) {
+        const ones = Array.from({ length: rank }, () => 1);
+        await storeOf(arrayOf({ shape: ones, chunks: ones }));
+        expect(await codeOf(() => open(FROM))).toBe("resource-limit");
+      }
+    },
+    SOON,
+  );
+
+  test(
+    "with 64 dimensions a corner is read",
+    async () => {
+      const shape = Array.from({ length: 64 }, () => Number.MAX_SAFE_INTEGER);
+      await storeOf(arrayOf({ shape, chunks: shape.map(() => 1) }));
+      const corner = await slice(
+        FROM,
+        shape.map((): [number, number] => [0, 1]),
+      ).read();
+      expect([...corner.data]).toEqual([7]);
+      expect(await codeOf(() => digest(FROM))).toBe("resource-limit");
+    },
+    SOON,
+  );
+
+  test(
+    "whose items and chunks nobody can count are looked at, copied, and else refused",
+    async () => {
+      const side = 2 ** 40;
+      const shape = [side, side];
+      const store = await storeOf(arrayOf({ shape, chunks: [1, 2] }));
+      const array = await openArray(FROM);
+      await store.set(array.chunkKey([3, 0]), Uint8Array.of(1, 2));
+      for await (const { chunks, chunksPresent } of info(FROM)) {
+        expect({ chunks, chunksPresent }).toEqual({ chunks: side * (side / 2), chunksPresent: 1 });
+      }
+      for await (const node of tree(FROM)) expect(node).toMatchObject({ kind: "array", shape });
+      for await (const { level } of validate(FROM, { deep: true })) expect(level).not.toBe("error");
+      const corner = [
+        [2, 4],
+        [0, 3],
+      ] as const;
+      const found = async (url: string) => [...(await slice(url, corner).read()).data];
+      expect(await found(FROM)).toEqual([7, 7, 7, 1, 2, 7]);
+      expect(await found(await copied("copy"))).toEqual([7, 7, 7, 1, 2, 7]);
+      expect(await found(await copied("convert"))).toEqual([7, 7, 7, 1, 2, 7]);
+      nameMemoryStore("hostile-target", undefined);
+      expect(await codeOf(() => rechunk(FROM, TO, { chunks: [2, 2] }))).toBe("resource-limit");
+      expect(await codeOf(() => rechunk(FROM, TO, { chunks: [1, 2], codec: "zlib:1" }))).toBe(
+        "resource-limit",
+      );
+      expect(await codeOf(() => digest(FROM))).toBe("resource-limit");
+      expect(await codeOf(() => slice(FROM).bytes())).toBe("resource-limit");
+      expect(
+        await codeOf(() =>
+          slice(FROM, [
+            [0, side, 3],
+            [0, side, 3],
+          ]).bytes(),
+        ),
+      ).toBe("resource-limit");
+      expect(await codeOf(() => slice(FROM).read())).toBe("resource-limit");
+    },
+    2 * SOON,
+  );
+
+  test(
+    "with chunks, or items, of 2 GiB and more are refused before anything is allocated",
+    async () => {
+      for (const members of [
+        { shape: [2 ** 31], chunks: [2 ** 31] },
+        { shape: [2 ** 50], chunks: [2 ** 50] },
+        { shape: [2 ** 20, 2 ** 20, 2 ** 20], chunks: [2 ** 20, 2 ** 20, 2 ** 20] },
+      ]) {
+        await storeOf(arrayOf(members));
+        expect(
+          await codeOf(() =>
+            slice(
+              FROM,
+              members.shape.map(() => 0),
+            ).read(),
+          ),
+        ).toBe("resource-limit");
+        expect(await codeOf(() => digest(FROM))).toBe("resource-limit");
+      }
+    },
+    SOON,
+  );
+});
+
+test(
+  "shards of more chunks than anybody can count are copied, and else refused",
+  async () => {
+    const shards = (inner: number, shape: number, shard: number) => ({
+      "zarr.json": {
+        ...ZARR_JSON,
+        shape: [shape],
+        chunk_grid: { name: "regular", configuration: { chunk_shape: [shard] } },
+        codecs: [
+          {
+            name: "sharding_indexed",
+            configuration: {
+              chunk_shape: [inner],
+              codecs: [{ name: "bytes" }],
+              index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+            },
+          },
+        ],
+      },
+    });
+    for (const [inner, shape, shard, corner] of [
+      [1, 2 ** 40, 2 ** 40, "resource-limit"],
+      [2 ** 3, 2 ** 50, 2 ** 33, "resource-limit"],
+      [2 ** 10, 2 ** 52, 2 ** 20, undefined],
+    ] as const) {
+      const store = await storeOf(shards(inner, shape, shard));
+      expect(await codeOf(() => slice(FROM, [[0, 2]]).read())).toBe(corner);
+      const copy = await copied("copy");
+      expect(await codeOf(() => slice(copy, [[0, 2]]).read())).toBe(corner);
+      const refused = ["resource-limit", "budget-too-small"];
+      expect(refused).toContain(await codeOf(() => copied("convert")));
+      expect(refused).toContain(await codeOf(() => digest(FROM)));
+      await store.set("c/0", new Uint8Array(64));
+      const code = await codeOf(() => slice(FROM, [[0, 2]]).read());
+      expect(["resource-limit", "corrupt-chunk"]).toContain(code);
+      for await (const node of tree(FROM)) expect(node.kind).toBe("array");
+      for await (const _ of validate(FROM, { deep: true }));
+    }
+  },
+  2 * SOON,
+);
+
+/** A copy or a conversion of the source; returns its URL. */
+async function copied(how: "copy" | "convert"): Promise<string> {
+  nameMemoryStore("hostile-target", undefined);
+  const { layout } = await open(FROM);
+  if (how === "copy") await copy(FROM, TO);
+  else await convert(FROM, TO, { to: layout.dialect === "v3" ? "v2" : "v3" });
+  return TO;
+}
+
+test.each([
+  [".zarray", "|V99999999999"],
+  [".zarray", "<U4294967296"],
+  [".zarray", "|S9007199254740993"],
+  [
+    ".zarray",
+    [
+      ["a", "|V2147483647"],
+      ["b", "|V2147483647"],
+    ],
+  ],
+  [".zarray", [["a", "<f8", [2 ** 20, 2 ** 20, 2 ** 20]]]],
+  ["meta", "|S99999999999"],
+  ["zarr.json", "r99999999999999"],
+  ["zarr.json", `r${"8".repeat(400)}`],
+  ["zarr.json", { name: "raw_bytes", configuration: { length_bytes: 2 ** 40 } }],
+  ["zarr.json", { name: "fixed_length_utf32", configuration: { length_bytes: 2 ** 40 } }],
+])(
+  "items of a huge size are refused: %s %j",
+  async (key, type) => {
+    const documents: Readonly<Record<string, object>> = {
+      ".zarray": { ...ZARRAY, dtype: type, fill_value: null },
+      meta: { ...META, dtype: type, fill_value: null },
+      "zarr.json": { ...ZARR_JSON, data_type: type },
+    };
+    await storeOf({ [key]: documents[key] ?? {} });
+    const code = await codeOf(async () => slice(await openArray(FROM)).read());
+    expect(["resource-limit", "unsupported-data-type", "invalid-metadata"]).toContain(code);
+  },
+  SOON,
+);
+
+describe("names", () => {
+  test("of two equal ones the last wins", async () => {
+    const text = JSON.stringify(ZARRAY);
+    await storeOf({
+      ".zarray": text.replace('"shape":[4]', '"shape":[4],"shape":[2]'),
+      ".zattrs": '{"a": 1, "b": 2, "a": 3}',
+    });
+    const array = await openArray(FROM);
+    expect(array.shape).toEqual([2]);
+    expect(array.attributes).toEqual({ a: 3, b: 2 });
+  });
+
+  const HOSTILE = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"];
+  const polluting = `{"polluted": true}`;
+
+  test.each(HOSTILE)("`%s` in attributes is data, also in what is copied and converted", async (name) => {
+    await storeOf({ ".zarray": ZARRAY, ".zattrs": `{"${name}": ${polluting}, "a": {"${name}": 1}}` });
+    const wanted = `{"${name}":{"polluted":true},"a":{"${name}":1}}`;
+    const textOf = ({ attributes }: ZarrArray) => JSON.stringify(attributes);
+    const array = await openArray(FROM);
+    expect(textOf(array)).toBe(wanted);
+    expect(Object.getPrototypeOf(array.attributes)).toBe(Object.prototype);
+    expect(textOf(await openArray(await copied("copy")))).toBe(wanted);
+    expect(textOf(await openArray(await copied("convert")))).toBe(wanted);
+  });
+
+  test.each(HOSTILE)("`%s` as a member of documents and codecs stands for nothing", async (name) => {
+    const member = `"${name}": ${polluting}`;
+    const zarray = JSON.stringify({ ...ZARRAY, compressor: { id: "zlib" } });
+    await storeOf({ ".zarray": zarray.replace("{", `{${member},`).replace('{"id"', `{${member},"id"`) });
+    const array = await openArray(FROM);
+    expect([...(await slice(array).read()).data]).toEqual([7, 7, 7, 7]);
+    expect(array.findings.length).toBeGreaterThan(0);
+    const json = JSON.stringify({
+      ...ZARR_JSON,
+      codecs: [{ name: "bytes" }, { name: "gzip", configuration: { level: 1 } }],
+    });
+    await storeOf({ "zarr.json": json.replace('{"level"', `{${member},"level"`) });
+    expect([...(await slice(FROM).read()).data]).toEqual([7, 7, 7, 7]);
+    await storeOf({ "zarr.json": json.replace("{", `{${member},`) });
+    expect(await codeOf(() => open(FROM))).toBe("unsupported-extension");
+  });
+
+  test.each(HOSTILE)("what `__proto__` would lend is not there: no member comes from `%s`", async (name) => {
+    const { shape: _, ...rest } = ZARRAY;
+    const text = JSON.stringify(rest).replace("{", `{"${name}": {"shape": [4]},`);
+    await storeOf({ ".zarray": text });
+    expect(await codeOf(() => open(FROM))).toBe("invalid-metadata");
+  });
+
+  test.each(HOSTILE)("`%s` is no codec, no type, no grid and no key encoding", async (name) => {
+    const refused = [
+      "unsupported-codec",
+      "unsupported-data-type",
+      "unsupported-extension",
+      "invalid-metadata",
+    ];
+    const contents: readonly Content[] = [
+      { ".zarray": { ...ZARRAY, compressor: { id: name } } },
+      { ".zarray": { ...ZARRAY, filters: [{ id: name }] } },
+      { ".zarray": { ...ZARRAY, dtype: name } },
+      { meta: { ...META, compression: name } },
+      { "zarr.json": { ...ZARR_JSON, data_type: name } },
+      { "zarr.json": { ...ZARR_JSON, data_type: { name, configuration: {} } } },
+      { "zarr.json": { ...ZARR_JSON, codecs: [{ name: "bytes" }, { name }] } },
+      { "zarr.json": { ...ZARR_JSON, codecs: [{ name: "bytes" }, { name: `numcodecs.${name}` }] } },
+      { "zarr.json": { ...ZARR_JSON, chunk_grid: { name, configuration: { chunk_shape: [2] } } } },
+      { "zarr.json": { ...ZARR_JSON, chunk_key_encoding: { name } } },
+    ];
+    for (const content of contents) {
+      await storeOf(content);
+      const code = await codeOf(async () => slice(await openArray(FROM)).read());
+      expect(refused, JSON.stringify(content)).toContain(code);
+    }
+  });
+
+  test.each(HOSTILE)("`%s` is a node and a dimension like any other", async (name) => {
+    const dimension = JSON.stringify({ _ARRAY_DIMENSIONS: [name] });
+    await storeOf({
+      ".zgroup": { zarr_format: 2 },
+      [`${name}/.zarray`]: ZARRAY,
+      [`${name}/.zattrs`]: dimension,
+    });
+    const paths: string[] = [];
+    for await (const { path } of tree(FROM)) paths.push(path);
+    expect(paths).toEqual(["", name]);
+    await copy(FROM, TO);
+    const taken = await slice(`${TO}/${name}`, JSON.parse(`{"${name}": [1, 3]}`)).read();
+    expect([...taken.data]).toEqual([7, 7]);
+  });
+
+  test("in consolidated metadata are data", async () => {
+    const metadata = `{".zgroup": {"zarr_format": 2}, "__proto__/.zarray": ${JSON.stringify(ZARRAY)}}`;
+    const store = await storeOf({ ".zmetadata": `{"zarr_consolidated_format": 1, "metadata": ${metadata}}` });
+    const cannotList: Store = {
+      description: "no listing",
+      get: store.get.bind(store),
+      size: store.size.bind(store),
+    };
+    const array = await openArray({ store: cannotList, path: "__proto__" });
+    expect([...(await slice(array).read()).data]).toEqual([7, 7, 7, 7]);
+  });
+});
+
+describe("a stored chunk far larger than its codecs can explain", () => {
+  /** Says of every chunk that it is huge, and counts what it is given for it. */
+  class BombStore extends MemoryStore {
+    allocated = 0;
+
+    override async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+      if (key.startsWith(".z") || key === "zarr.json" || key === "meta") return super.get(key, options);
+      const bytes = options.allocate?.(1e9) ?? new Uint8Array(1e9);
+      this.allocated += bytes.length;
+      return bytes;
+    }
+  }
+
+  test.each([
+    ["without codecs", ZARRAY],
+    ["compressed", { ...ZARRAY, compressor: { id: "zlib", level: 1 } }],
+    ["filtered", { ...ZARRAY, filters: [{ id: "shuffle", elementsize: 1 }] }],
+  ])("is not read, %s", async (_, zarray) => {
+    const store = new BombStore();
+    await store.set(".zarray", encoder.encode(JSON.stringify(zarray)));
+    await store.set("0", Uint8Array.of(1, 2));
+    const array = await openArray({ store, path: "" });
+    expect(await codeOf(() => slice(array).read())).toBe("resource-limit");
+    expect(await codeOf(() => slice(array).chunks())).toBe("resource-limit");
+    expect(await codeOf(() => slice(array).bytes())).toBe("resource-limit");
+    expect(await codeOf(() => digest(array))).toBe("resource-limit");
+    expect(await codeOf(() => rechunk(array, TO, { chunks: [3] }))).toBe("resource-limit");
+    nameMemoryStore("hostile", store);
+    expect(await codeOf(() => writeRegion(array, [[1, 3]], Uint8Array.of(1, 2)))).toBe("resource-limit");
+    const findings: string[] = [];
+    for await (const { message } of validate(array, { deep: true })) findings.push(message);
+    expect(findings.join()).toContain("larger than its metadata can account for");
+    expect(store.allocated).toBe(0);
+  });
+
+  test("items of varying size may be larger than anybody expected", async () => {
+    const texts = ["a", "b", "c", "d"].map((letter) => letter.repeat(200_000));
+    const chunkOf = (items: readonly string[]) => {
+      const parts = items.map((item) => Buffer.concat([u32(item.length), Buffer.from(item)]));
+      return new Uint8Array(Buffer.concat([u32(items.length), ...parts]));
+    };
+    await storeOf({
+      ".zarray": { ...ZARRAY, dtype: "|O", filters: [{ id: "vlen-utf8" }], fill_value: "" },
+      "0": chunkOf(texts.slice(0, 2)),
+      "1": chunkOf(texts.slice(2)),
+    });
+    expect([...(await slice(FROM).read()).data]).toEqual(texts);
+    await rechunk(FROM, TO, { chunks: [3] });
+    expect([...(await slice(TO).read()).data]).toEqual(texts);
+  });
+});
+
+function u32(value: number): Uint8Array {
+  return new Uint8Array(Uint32Array.of(value).buffer);
+}

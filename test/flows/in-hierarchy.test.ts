@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import {
+  copy,
+  createGroup,
+  deleteNode,
+  exists,
+  open,
+  openArray,
+  rechunk,
+  renameNode,
+  sliceTo,
+} from "../../src/index.ts";
+import { DirectoryStore } from "../../src/stores/directory.ts";
+import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
+import { everythingIn, jsonAt } from "../hierarchy/keys.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const array = { shape: [4, 6], dataType: "int16", chunks: [2, 3], dimensionNames: ["y", "x"] } as const;
+
+/** A group with an array `a`, and its consolidated metadata. */
+async function made(dialect: "v2" | "v3"): Promise<string> {
+  const root = folder.next("h.zarr");
+  const group = await createGroup(root, { dialect }, { consolidated: true });
+  const a = await group.create("a", array);
+  await a.write(
+    [],
+    Int16Array.from({ length: 24 }, (_, i) => i),
+  );
+  await a.close();
+  await group.close();
+  return root;
+}
+
+describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (dialect) => {
+  test("is part of it: consolidated metadata tell of it, and groups on the way are made", async () => {
+    const root = await made(dialect);
+    await rechunk(`${root}/a`, `${root}/rechunked`, { chunks: { y: -1 } });
+    await expectTrueConsolidation(new DirectoryStore(root));
+    await sliceTo(`${root}/a`, `${root}/parts/more/first`, { slice: { y: 0 } });
+    await expectTrueConsolidation(new DirectoryStore(root));
+    expect((await open(`${root}/parts`)).kind).toBe("group");
+    await copy(root, folder.next("other.zarr"));
+    const other = await made(dialect);
+    await copy(other, `${root}/whole`);
+    await expectTrueConsolidation(new DirectoryStore(root));
+    await copy(`${other}/a`, `${root}/whole`, { ifExists: "replace" });
+    await expectTrueConsolidation(new DirectoryStore(root));
+    expect((await open(`${root}/whole`)).kind).toBe("array");
+  });
+
+  test("an array is re-cut in place: written beside, deleted, renamed", async () => {
+    const root = await made(dialect);
+    await rechunk(`${root}/a`, `${root}/a.new`, { chunks: [4, 2] });
+    await deleteNode(`${root}/a`);
+    expect(await exists(`${root}/a`)).toBe(false);
+    await renameNode(`${root}/a.new`, "a");
+    expect((await openArray(`${root}/a`)).chunkShape).toEqual([4, 2]);
+    await expectTrueConsolidation(new DirectoryStore(root));
+  });
+
+  test("is refused below an array, before anything is written", async () => {
+    const root = await made(dialect);
+    const before = everythingIn(root);
+    const refused = copy(await made(dialect), `${root}/a/b`);
+    await expect(refused).rejects.toMatchObject({ code: "path-not-allowed" });
+    expect(everythingIn(root)).toEqual(before);
+  });
+
+  test("when it cannot be published leaves what tells of the others", async () => {
+    const root = await made(dialect);
+    const key = dialect === "v2" ? ".zmetadata" : "zarr.json";
+    const before = await jsonAt(new DirectoryStore(root), key);
+    const stop = new AbortController();
+    const copied = copy(await made(dialect), `${root}/b`, {
+      signal: stop.signal,
+      onEvent: ({ type }) => type === "progress" && stop.abort(new Error("enough")),
+    });
+    await expect(copied).rejects.toThrow("enough");
+    expect(await jsonAt(new DirectoryStore(root), key)).toEqual(before);
+    expect(await exists(`${root}/b`)).toBe(false);
+  });
+});
+
+test("what is of another dialect than the groups around it stays apart", async () => {
+  const root = await made("v2");
+  const before = await jsonAt(new DirectoryStore(root), ".zmetadata");
+  await copy(`${await made("v3")}/a`, `${root}/g/b`);
+  expect(await jsonAt(new DirectoryStore(root), ".zmetadata")).toEqual(before);
+  expect(everythingIn(root)).not.toContain("g/.zgroup");
+});

@@ -1,0 +1,105 @@
+import { chunksOf } from "../../src/flows/read-slabs.ts";
+import { openArray, type ZarrArray, type ZarrNode } from "../../src/index.ts";
+import type { WriteOptions } from "../../src/meta/dialect.ts";
+import { dialectNamed } from "../../src/meta/dialects.ts";
+import type { WritableStore } from "../../src/stores/store.ts";
+import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/streams/index.ts";
+import { jsonEqual } from "../../src/util/json-equal.ts";
+import type { FeaturedCase } from "./case-features.ts";
+import type { Outcome } from "./compare.ts";
+import { CORPUS, corpusCases, LEGACY_CORPUS, legacyCases } from "./corpora.ts";
+import { compareArray, openArrayCase } from "./corpus-case.ts";
+import { EXCEPTIONS } from "./exceptions.ts";
+import { objectOf, rewritten } from "./expected-document.ts";
+import { compareLegacyArray, openLegacyCase } from "./legacy-case.ts";
+
+/** An array of a corpus that is as it should be. */
+export interface GoodArray extends FeaturedCase {
+  /** Its id as the name of a node. */
+  readonly name: string;
+  /** Folder of its store, and its path in there. */
+  readonly folder: string;
+  readonly path: string;
+  readonly isZip: boolean;
+  readonly sha256?: string;
+  readonly values?: readonly unknown[];
+  open(): Promise<ZarrNode>;
+  /** Compares an array with the case. */
+  compare(array: ZarrNode): Promise<Outcome>;
+}
+
+/** Every array of both corpora that is read whole. */
+export const goodArrays: readonly GoodArray[] = [
+  ...corpusCases
+    .filter((one) => one.error === undefined && one.array !== null && (one.sha256 ?? one.values))
+    .map((one) => ({
+      ...one,
+      name: nameOf(one.id),
+      folder: `${CORPUS}${one.path}`,
+      path: one.array ?? "",
+      isZip: one.store === "zip",
+      open: () => openArrayCase(one, CORPUS),
+      compare: (array: ZarrNode) => compareArray(one, array),
+    })),
+  ...legacyCases
+    .filter((one) => one.error === undefined && one.kind === "array")
+    .map((one) => ({
+      ...one,
+      name: nameOf(one.id),
+      folder: `${LEGACY_CORPUS}${one.path}`,
+      path: one.array_path,
+      isZip: one.store === "zip",
+      open: () => openLegacyCase(one, LEGACY_CORPUS),
+      compare: async (array: ZarrNode): Promise<Outcome> => {
+        const wrong = array.kind === "array" ? await compareLegacyArray(one, array) : "a group was opened";
+        return wrong ? { wrong } : "right";
+      },
+    })),
+].filter(({ id }) => !EXCEPTIONS.some((one) => one.id.test(id)));
+
+function nameOf(id: string): string {
+  return id.replaceAll(/[^\w.-]/gu, (letter) => (letter === "/" ? "_" : `u${letter.codePointAt(0)}`));
+}
+
+/**
+ * Makes an array anew at `path` of another store: its documents from what was understood of them, each stored chunk
+ * decoded and encoded again.
+ */
+export async function rewriteArray(
+  source: ZarrArray,
+  store: WritableStore,
+  path: string,
+  options: WriteOptions = {},
+): Promise<ZarrArray> {
+  const dialect = dialectNamed(source.layout.dialect);
+  const documents = [
+    ...(dialect.writeShared?.() ?? []),
+    ...dialect.write(source.metadata, dialect.layout(path), options),
+  ];
+  for (const [key, bytes] of documents) await store.set(key, bytes);
+  const target = await openArray({ store, path });
+  const [from, to] = [source.innerChunks(1), target.innerChunks(1)];
+  const all = { start: from.shape.map(() => 0), step: from.shape.map(() => 1), shape: from.shape };
+  await readChunks(from, chunksOf(from, all))
+    .pipeThrough(decodeChunks(from))
+    .pipeThrough(encodeChunks(to, { writeEmpty: true }))
+    .pipeTo(writeChunks({ store, path, chunkKey: (coords) => to.chunkKey(coords), shards: to.shards }));
+  return openArray({ store, path });
+}
+
+/** Keys of documents that say other than those that they were made from. */
+export function changedDocuments(before: ZarrArray, after: ZarrArray): string[] {
+  const ownKeys = ({ layout }: ZarrArray) =>
+    layout.documentKeys.filter((key) => !layout.hierarchy.sharedKeys.includes(key));
+  const keys = ownKeys(after);
+  return ownKeys(before).filter((key, i) => {
+    const [old, now] = [before.documents.get(key), after.documents.get(keys[i] ?? "")];
+    if (now === undefined) return old !== undefined && !jsonEqual(objectOf(old), {});
+    const wanted = old ? rewritten(nameOfKey(key), objectOf(old), before.metadata) : {};
+    return !jsonEqual(wanted, objectOf(now));
+  });
+}
+
+function nameOfKey(key: string): string {
+  return key.slice(key.lastIndexOf("/") + 1);
+}

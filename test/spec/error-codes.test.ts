@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { type ErrorCode, EXIT_CODES, open } from "../../src/index.ts";
+import { failureOf, type Row, refused, testRows } from "./rows.ts";
+import { hex, nodeIn, opens, storeOf, valuesIn } from "./stores.ts";
+import { bytes as bytesOfV2, ZARRAY } from "./v2/kit.ts";
+import { bytes, GZIP, sharding } from "./v3-final/kit.ts";
+
+/** Codes that nothing throws so far, with the reason. */
+const UNREACHED: Readonly<Partial<Record<ErrorCode, string>>> = {
+  locked: "targets are built beside their name, so that writers do not meet",
+  "plan-mismatch": "no run is resumed",
+};
+
+/** The text of every file below a folder that ends in `ending`, without this one. */
+function textsIn(folder: string, ending: string): string[] {
+  const root = new URL(`../../${folder}/`, import.meta.url);
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith(ending) && !import.meta.url.endsWith(`/${name}`))
+    .map(({ parentPath, name }) => readFileSync(`${parentPath}/${name}`, "utf8"));
+}
+
+const codes = Object.keys(EXIT_CODES) as ErrorCode[];
+
+describe("the closed list of codes", () => {
+  const tests = textsIn("test", ".test.ts");
+  const sources = textsIn("src", ".ts");
+  const isNamed = (texts: readonly string[], pattern: RegExp) => texts.some((text) => pattern.test(text));
+  /** In the place of an argument, of a value or of an entry. */
+  const thrown = (code: string) =>
+    new RegExp(`[[(] *"${code}"|^\\s*"${code}",?$|: "${code}"|\\? "${code}"`, "m");
+
+  it.each(codes.filter((code) => UNREACHED[code] === undefined))("%s is expected by a test", (code) => {
+    expect(isNamed(tests, new RegExp(`code: "${code}"|\\(\\s*"${code}"|, "${code}"|\\["${code}"`))).toBe(
+      true,
+    );
+    expect(isNamed(sources, thrown(code))).toBe(true);
+  });
+
+  it.each(codes.filter((code) => UNREACHED[code] !== undefined))("%s is thrown nowhere yet", (code) => {
+    const others = sources.filter((text) => !text.includes("export const EXIT_CODES"));
+    expect(isNamed(others, new RegExp(`"${code}"`))).toBe(false);
+  });
+});
+
+const long = "x".repeat(200);
+const store = "memory";
+
+const rows: Row[] = [
+  [
+    "metadata",
+    "format, path, key, pointer, value",
+    () => nodeIn({ "a/.zarray": { ...ZARRAY, order: "K" } }, "a"),
+    refused("invalid-metadata", {
+      format: "v2",
+      path: "a",
+      key: "a/.zarray",
+      pointer: "/order",
+      value: '"K"',
+      store,
+    }),
+  ],
+  [
+    "metadata",
+    "no JSON",
+    () => nodeIn({ "a/.zarray": "{" }, "a"),
+    refused("invalid-metadata", { format: "v2", path: "a", key: "a/.zarray", pointer: "" }),
+  ],
+  [
+    "metadata",
+    "a codec that is not known",
+    () => opens(bytes(2, { codecs: ["bytes", "nosuch"] })),
+    refused("unsupported-codec", {
+      format: "v3",
+      path: "",
+      key: "zarr.json",
+      pointer: "/codecs/1",
+      codec: "nosuch",
+    }),
+  ],
+  [
+    "metadata",
+    "a setting of a codec",
+    () => opens(bytesOfV2(2, { compressor: { id: "zlib", level: 99 } })),
+    refused("invalid-metadata", {
+      ...{ format: "v2", path: "", key: ".zarray", pointer: "/compressor/level" },
+      ...{ codec: "zlib", setting: "level", value: "99" },
+    }),
+  ],
+  [
+    "chunks",
+    "path, key, coords, codec, expected, found",
+    () => valuesIn(bytes(4, { codecs: ["bytes", GZIP] }, gzipSync(hex("010203")))),
+    refused("corrupt-chunk", { path: "", key: "c/0", coords: [0], codec: "gzip", expected: 4, found: 3 }),
+  ],
+  [
+    "chunks",
+    "of shards",
+    () => valuesIn(bytes(4, { codecs: [sharding()] }, hex("0102"))),
+    refused("corrupt-chunk", { path: "", key: "c/0", expected: 36, found: 2 }),
+  ],
+  [
+    "paths",
+    "path and segment",
+    () => nodeIn({}, "a/../b"),
+    refused("path-not-allowed", { path: "a/../b", value: ".." }),
+  ],
+];
+
+describe("what errors carry", () => {
+  testRows(rows);
+
+  it("values are shortened to 80 characters", async () => {
+    const error = await failureOf(() => nodeIn({ ".zarray": { ...ZARRAY, order: long } }));
+    expect(error.details.value).toHaveLength(80);
+    expect(error.details.value).toMatch(/^"x+…$/);
+  });
+
+  it("a missing node lists the keys that were tried", async () => {
+    const error = await failureOf(async () => open({ store: await storeOf({}), path: "a" }));
+    expect(error.code).toBe("not-found");
+    for (const key of ["a/zarr.json", "a/.zarray", "a/.zgroup", "a/meta"]) {
+      expect(error.details.found).toContain(key);
+    }
+  });
+});

@@ -1,0 +1,313 @@
+import { deflateSync, gzipSync } from "node:zlib";
+import { describe, expect } from "vitest";
+import { copy, create } from "../../src/index.ts";
+import { dialectNamed } from "../../src/meta/dialects.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { openStore } from "../../src/stores/url.ts";
+import { testCoverage } from "./coverage.ts";
+import { SPEC_ITEMS } from "./items.ts";
+import { type Row, refused, testRows } from "./rows.ts";
+import {
+  type Content,
+  chunkKeyIn,
+  convertedTo,
+  fillIn,
+  hex,
+  jsonAt,
+  type NewMembers,
+  nodeIn,
+  opens,
+  sortedKeys,
+  textAt,
+  token,
+  valuesIn,
+  words,
+} from "./stores.ts";
+
+const META = {
+  ...{ zarr_format: 1, shape: [4, 6], chunks: [2, 3], dtype: "<i4", fill_value: 0, order: "C" },
+  ...{ compression: null, compression_opts: null },
+};
+const array = (members: object = {}, others: Content = {}) => ({
+  meta: { ...META, ...members },
+  attrs: {},
+  ...others,
+});
+const bytes = (length: number, members: object = {}, chunk?: Uint8Array) =>
+  array({ shape: [length], chunks: [length], dtype: "|u1", ...members }, chunk && { "0": chunk });
+const grid = (members: object, chunk: Uint8Array) =>
+  array({ shape: [2, 3], chunks: [2, 3], dtype: "|u1", ...members }, { "0.0": chunk });
+const invalid = (pointer: string) =>
+  refused("invalid-metadata", { pointer, format: "v1", path: "", key: "meta" });
+const BLOSC = { compression: "blosc", compression_opts: { cname: "lz4", clevel: 5, shuffle: 1 } };
+const ZLIB = { compression: "zlib", compression_opts: 1 };
+
+async function made(members: NewMembers = {}, items?: Uint8Array): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const usual = { shape: [2], chunks: [1], dataType: "uint8", dialect: "v1", codec: "none" } as const;
+  const writer = await create(store, { ...usual, ...members });
+  if (items) await writer.write([[0, items.length]], items);
+  await writer.close();
+  return store;
+}
+
+async function copiedKeys(content: Content): Promise<string[]> {
+  await copy(await nodeIn(content), "memory:spec-v1-copy", { ifExists: "replace" });
+  return sortedKeys((await openStore({ kind: "memory", name: "spec-v1-copy" })) as MemoryStore);
+}
+
+function coordsOf(key: string): number[] | undefined {
+  return dialectNamed("v1").layout("").parseChunkKey(key, 2, { name: "plain", separator: "." });
+}
+
+const refusals = (
+  [
+    ...Object.keys(META)
+      .filter((name) => name !== "order")
+      .map((name) => ["V1-10", { [name]: undefined }, invalid(`/${name}`)]),
+    ["V1-6", { shape: [], chunks: [] }, invalid("/shape")],
+    ["V1-11", { order: "X" }, invalid("/order")],
+    ["V1-11", { order: null }, invalid("/order")],
+    ["V1-12", { zarr_format: "1" }, invalid("/zarr_format")],
+    ["V1-12", { zarr_format: null }, invalid("/zarr_format")],
+    ["V1-12", { zarr_format: 2 }, refused("unsupported-format", { pointer: "/zarr_format", value: "2" })],
+    ["V1-13", { shape: [4, -6] }, invalid("/shape")],
+    ["V1-13", { shape: 4 }, invalid("/shape")],
+    ["V1-13", { shape: [4, 1.5] }, invalid("/shape")],
+    ["V1-13", { chunks: [2, 0] }, invalid("/chunks")],
+    ["V1-13", { shape: [0, 6], chunks: [0, 6] }, invalid("/chunks")],
+    ["V1-13", { chunks: [2] }, invalid("/chunks")],
+    ["V1-13", { chunks: "2" }, invalid("/chunks")],
+    ...["i4", "|i4", "<f16"].map((dtype) => ["V1-20", { dtype }, refused("unsupported-data-type", "/dtype")]),
+    ["V1-21", { dtype: "|O", fill_value: null }, refused("unsupported-data-type", "/dtype")],
+    ["V1-21", { dtype: [["a", "|O"]], fill_value: null }, refused("unsupported-data-type", "/dtype")],
+    ["V1-30", { ...ZLIB, compression_opts: 10 }, invalid("/compression_opts")],
+    ["V1-30", { ...ZLIB, compression_opts: "fast" }, invalid("/compression_opts")],
+    ["V1-30", { compression: 5 }, invalid("/compression")],
+    ["V1-30", { ...BLOSC, compression_opts: { clevel: 10 } }, invalid("/compression_opts/clevel")],
+    ["V1-32", { compression: "lzma", compression_opts: { format: 3 } }, invalid("/compression_opts/filters")],
+    ...["zopfli", "__proto__"].map((compression) => [
+      "V1-34",
+      { compression },
+      refused("unsupported-codec", { pointer: "/compression", key: "meta" }),
+    ]),
+  ] as [string, object, unknown][]
+).map(([id, members, expected]): Row => [id, words(members), () => opens(array(members)), expected]);
+
+const fillValues = (
+  [
+    ["V1-50", "<f8", token("NaN"), Number.NaN],
+    ["V1-50", "<f8", token("-Infinity"), Number.NEGATIVE_INFINITY],
+    ["V1-50", "<f8", "NaN", Number.NaN],
+    ["V1-50", "<f8", "-Infinity", Number.NEGATIVE_INFINITY],
+    ["V1-50", "<f8", "nan", invalid("/fill_value")],
+    ["V1-50", "|b1", true, 1],
+    ["V1-50", "|S3", null, new Uint8Array(0)],
+    ["V1-50", "|S3", "YWI=", hex("6162")],
+    ["V1-50", "<U2", "ab", "ab"],
+    ["V1-50", "<u8", token("18446744073709551615"), 2n ** 64n - 1n],
+    ["V1-51", "<i4", token("NaN"), invalid("/fill_value")],
+    ["V1-51", "<i4", 1.5, invalid("/fill_value")],
+    ["V1-51", "|u1", 256, invalid("/fill_value")],
+    ["V1-51", "<i4", true, invalid("/fill_value")],
+    ["V1-51", "<i4", token("1.0"), 1],
+    ["V1-51", "|b1", 0, 0],
+    ["V1-45", ">i2", 258, 258],
+    ["V1-40", "|u1", 5, 5],
+    ["V1-40", "<f4", null, 0],
+  ] as [string, string, unknown, unknown][]
+).map(([id, dtype, fill_value, expected]): Row => {
+  const act = () => fillIn(bytes(1, { dtype, fill_value }));
+  return [id, `${dtype} with the fill value ${words(fill_value)}`, act, expected];
+});
+
+const chunks: Row[] = [
+  ["V1-3", "keys are numbers between periods", () => chunkKeyIn(array(), 4, 2), "4.2"],
+  ["V1-3", "and one number in one dimension", () => chunkKeyIn(bytes(9), 7), "7"],
+  ["V1-44", "items by chunks", () => chunkKeyIn(array({ shape: [100, 100], chunks: [10, 10] }), 4, 2), "4.2"],
+  ...(["0.0", "12.3"] as const).map(
+    (key): Row => ["V1-5", `${key} is a chunk key`, () => coordsOf(key), key.split(".").map(Number)],
+  ),
+  ...["0.0.xyz.partial", "0", "0.0.0", "00.1", "1.", "a.b"].map(
+    (key): Row => ["V1-5", `${key} is none`, () => coordsOf(key), undefined],
+  ),
+  [
+    "V1-20",
+    "structures, nested too",
+    () => valuesIn(bytes(1, nested(), hex("01 0002"))),
+    [{ a: 1, b: { c: 2 } }],
+  ],
+  ["V1-30", "`gzip` of a zlib stream", () => valuesIn(bytes(2, gzip(), deflateSync(hex("0102")))), [1, 2]],
+  ["V1-30", "`gzip` of a gzip file", () => valuesIn(bytes(2, gzip(), gzipSync(hex("0102")))), [1, 2]],
+  ["V1-30", "`none`", () => valuesIn(bytes(2, { compression: "none" }, hex("0102"))), [1, 2]],
+  ["V1-31", "chunks of zlib", () => valuesIn(bytes(2, ZLIB, deflateSync(hex("0102")))), [1, 2]],
+  [
+    "V1-35",
+    "a frame of zstd 0.7",
+    () =>
+      valuesIn(
+        bytes(16, BLOSC, hex("02018001 10000000 10000000 20000000 14000000 08000000 27b52ffd 00000000")),
+      ),
+    refused("codec-error", { path: "", key: "0", coords: [0], codec: "blosc" }),
+  ],
+  ["V1-42", "a chunk too short", () => valuesIn(bytes(2, {}, hex("01"))), corrupt("bytes", 2, 1)],
+  [
+    "V1-42",
+    "a stream of another length",
+    () => valuesIn(bytes(2, ZLIB, deflateSync(hex("01")))),
+    corrupt("zlib", 2, 1),
+  ],
+  [
+    "V1-42",
+    "a cut stream",
+    () => valuesIn(bytes(2, ZLIB, deflateSync(hex("0102")).subarray(0, 5))),
+    corrupt("zlib"),
+  ],
+  ["V1-42", "a cut header", () => valuesIn(bytes(2, BLOSC, hex("020103"))), corrupt("blosc")],
+  [
+    "V1-42",
+    "a header of another length",
+    () => valuesIn(bytes(2, BLOSC, hex("02010301 03000000 03000000 13000000 010203"))),
+    corrupt("blosc", 2, 3),
+  ],
+  [
+    "V1-43",
+    "F is C in zlib",
+    () => valuesIn(grid({ order: "F", ...ZLIB }, deflateSync(SIX))),
+    [0, 1, 2, 3, 4, 5],
+  ],
+  ["V1-43", "F is C without compression", () => valuesIn(grid({ order: "F" }, SIX)), [0, 1, 2, 3, 4, 5]],
+  [
+    "V1-43",
+    "F is F in blosc",
+    () => valuesIn(grid({ order: "F", ...BLOSC }, hex("02010301 06000000 06000000 16000000 000102030405"))),
+    [0, 2, 4, 1, 3, 5],
+  ],
+  [
+    "V1-43",
+    "F is not written without blosc",
+    async () => (await jsonAt(await made({ order: "F", shape: [2, 2], chunks: [1, 1] }), "meta")).order,
+    refused("loss-refused", { pointers: ["/order"] }),
+  ],
+  [
+    "V1-41",
+    "the edge is filled",
+    async () => (await made({ ...EDGE, fillValue: 9 }, hex("010203"))).get("1"),
+    hex("0309"),
+  ],
+  [
+    "V1-41",
+    "with zero for null",
+    async () => (await made({ ...EDGE, fillValue: null }, hex("010203"))).get("1"),
+    hex("0300"),
+  ],
+];
+
+const SIX = hex("000102030405");
+const EDGE = { shape: [3], chunks: [2] };
+function nested() {
+  return {
+    dtype: [
+      ["a", "|u1"],
+      ["b", [["c", ">u2"]]],
+    ],
+    fill_value: null,
+  };
+}
+function gzip() {
+  return { compression: "gzip", compression_opts: 1 };
+}
+function corrupt(codec: string, expected?: number, found?: number) {
+  const figures = expected === undefined ? {} : { expected, found };
+  return refused("corrupt-chunk", { path: "", key: "0", coords: [0], codec, ...figures });
+}
+
+const documents: Row[] = [
+  ["V1-1", "no `meta`", () => nodeIn({ attrs: {} }), refused("not-found", { path: "" })],
+  [
+    "V1-1",
+    "no JSON",
+    () => nodeIn({ meta: "{" }),
+    refused("invalid-metadata", { format: "v1", key: "meta" }),
+  ],
+  [
+    "V1-2",
+    "a list of attributes",
+    () => nodeIn({ meta: META, attrs: [] }),
+    refused("invalid-metadata", { key: "attrs" }),
+  ],
+  ["V1-2", "no attributes", async () => (await nodeIn({ meta: META })).attributes, {}],
+  [
+    "V1-2",
+    "attributes are sorted",
+    async () => textAt(await made({ attributes: { foo: 42, bar: 4.2, baz: "quux" } }), "attrs"),
+    '{\n    "bar": 4.2,\n    "baz": "quux",\n    "foo": 42\n}',
+  ],
+  [
+    "V1-4",
+    "all keys in the root",
+    async () => sortedKeys(await made({}, hex("0102"))),
+    ["0", "1", "attrs", "meta"],
+  ],
+  ["V1-46", "a new array has two keys", async () => sortedKeys(await made()), ["attrs", "meta"]],
+  ["V1-6", "no dimensions", () => made({ shape: [], chunks: [] }), refused("invalid-option", {})],
+  [
+    "V1-7",
+    "other keys are copied",
+    () => copiedKeys(array({}, { notes: "x", "a/b": "y" })),
+    ["a/b", "attrs", "meta", "notes"],
+  ],
+  ["V1-11", "no order", () => opens(array({ order: undefined })), "array"],
+  ["V1-14", "unknown names", () => opens(array({ more: 1 })), "array"],
+  [
+    "V1-36",
+    "blosc with lz4 by default",
+    async () => (await jsonAt(await made({ codec: undefined } as NewMembers), "meta")).compression_opts,
+    expect.objectContaining({ cname: "lz4" }),
+  ],
+  ["V1-36", "no zstd in blosc", () => made({ codec: "blosc:zstd:5" }), refused("loss-refused", {})],
+  [
+    "V1-52",
+    "NaN is written bare",
+    async () =>
+      (await textAt(await made({ dataType: "float32", fillValue: Number.NaN }), "meta")).match(
+        /"fill_value": (\w+)/,
+      )?.[1],
+    "NaN",
+  ],
+  [
+    "V1-60",
+    "zlib becomes v2's",
+    async () => (await convertedTo("v2", array({ order: "F", ...ZLIB })))[".zarray"],
+    expect.objectContaining({ order: "C", filters: null, compressor: { id: "zlib", level: 1 } }),
+  ],
+  [
+    "V1-60",
+    "blosc keeps its order",
+    async () => (await convertedTo("v2", array({ order: "F", ...BLOSC })))[".zarray"],
+    expect.objectContaining({
+      order: "F",
+      compressor: expect.objectContaining({ id: "blosc", ...BLOSC.compression_opts }),
+    }),
+  ],
+  [
+    "V1-61",
+    "`none` becomes null",
+    async () => (await convertedTo("v2", array({ compression: "none" })))[".zarray"],
+    expect.objectContaining({ compressor: null }),
+  ],
+];
+
+const rows = [...refusals, ...fillValues, ...chunks, ...documents];
+
+describe("Zarr v1", () => {
+  testRows(rows);
+  testCoverage(SPEC_ITEMS.v1, {
+    rows,
+    elsewhere: {
+      "V1-15": "test/meta/v1.test.ts",
+      "V1-33": "test/codecs/bytes-to-bytes/lzma/decode.test.ts",
+    },
+    untestable: {},
+  });
+});

@@ -1,0 +1,139 @@
+import { deleteNode, open, openArray, resizeArray, slice, walk } from "../../../src/index.ts";
+import { v3 } from "../../../src/meta/v3.ts";
+import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { UnlistedStore } from "../../hierarchy/stores.ts";
+import { type Row, refused } from "../rows.ts";
+import { type Content, hex, nodeIn, opens, sortedKeys, storeOf, valuesIn } from "../stores.ts";
+import { ARRAY, array, bytes, chunkShape, GROUP, group, made } from "./kit.ts";
+
+async function membersIn(content: Content): Promise<string[]> {
+  const node = await nodeIn(content);
+  const members: string[] = [];
+  if (node.kind === "group") for await (const { path } of walk(node)) members.push(path);
+  return members;
+}
+
+async function unlistedMembers(): Promise<void> {
+  const node = await open(new UnlistedStore(await storeOf({ ...group(), "a/zarr.json": ARRAY })));
+  if (node.kind === "group") for await (const _ of walk(node));
+}
+
+async function keysWithout(path: string): Promise<string[]> {
+  const store = await storeOf({
+    ...group(),
+    "a/zarr.json": ARRAY,
+    "a/c/0/0": "x",
+    "ab/zarr.json": GROUP,
+    note: "x",
+  });
+  await deleteNode(await open({ store, path }));
+  return sortedKeys(store);
+}
+
+/** What is read of a line of bytes, in chunks of two, when it has another length. */
+async function resized(length: number): Promise<unknown[]> {
+  const store = await storeOf(
+    array(
+      { shape: [3], ...chunkShape(2), data_type: "uint8", codecs: ["bytes"] },
+      { "c/0": hex("0102"), "c/1": hex("0309") },
+    ),
+  );
+  await resizeArray(await openArray(store), [length]);
+  return Array.from((await slice(await openArray(store)).read()).data as Uint8Array);
+}
+
+/** Requests for values of shards when one of two inner chunks is read. */
+async function shardRequests(): Promise<unknown[]> {
+  const requests: StoreRequest[] = [];
+  const members = { shape: [200], chunks: [100], shards: [200] };
+  const store = await made("", members, { items: new Uint8Array(200).fill(1) });
+  const array = await openArray(withRequestLog(store, (request) => requests.push(request)));
+  await slice(array, [[100, 101]]).read();
+  return requests
+    .filter(({ operation, key }) => operation === "get" && key === "c/0")
+    .map(({ bytes }) => bytes);
+}
+
+async function part(
+  range: { offset: number; length: number } | { suffix: number },
+  key = "a",
+): Promise<unknown> {
+  return (await storeOf({ a: "0123456789" })).get(key, { range } as never);
+}
+
+const text = (value: string) => new TextEncoder().encode(value);
+
+export const hierarchyRows: readonly Row[] = [
+  [
+    "V3-1",
+    "keys",
+    () => ["", "a/b"].map((path) => v3.layout(path).documentKeys),
+    [["zarr.json"], ["a/b/zarr.json"]],
+  ],
+  ["V3-2", "a root array alone", async () => sortedKeys(await made("")), ["zarr.json"]],
+  [
+    "V3-2",
+    "groups above are made",
+    async () => sortedKeys(await made("a/b/c")),
+    ["a/b/c/zarr.json", "a/b/zarr.json", "a/zarr.json", "zarr.json"],
+  ],
+  ["V3-2", "and not needed", () => opens({ "a/b/zarr.json": ARRAY }, "a/b"), "array"],
+  [
+    "V3-2",
+    "below an array",
+    () => made("x", {}, { content: array() }),
+    refused("path-not-allowed", { path: "x" }),
+  ],
+  [
+    "V3-2",
+    "over a node",
+    () => made("x", {}, { content: { "x/zarr.json": GROUP } }),
+    refused("target-exists", { path: "x" }),
+  ],
+  ...["__a", "...", "zarr.json"].map(
+    (name): Row => [
+      "V3-3",
+      name,
+      () => made(`g/${name}`),
+      refused("invalid-node-name", { path: `g/${name}` }),
+    ],
+  ),
+  ...["a b", "é", "x".repeat(300)].map(
+    (name): Row => [
+      "V3-3",
+      name.slice(0, 9),
+      async () => (await made(name)).get(`${name}/zarr.json`).then(Boolean),
+      true,
+    ],
+  ),
+  [
+    "V3-4",
+    "members have a `zarr.json`",
+    () =>
+      membersIn({ ...group(), "a/zarr.json": ARRAY, "__b/zarr.json": ARRAY, "c/.zarray": "{}", "d/x": "1" }),
+    ["a"],
+  ],
+  [
+    "V3-5",
+    "all nodes",
+    () => membersIn({ ...group(), "g/zarr.json": GROUP, "g/a/zarr.json": ARRAY }),
+    ["g", "g/a"],
+  ],
+  ["V3-5", "members where nothing lists", unlistedMembers, refused("unsupported-operation", { path: "" })],
+  ["V3-5", "a node goes with all below", () => keysWithout("a"), ["ab/zarr.json", "note", "zarr.json"]],
+  ["V3-5", "the root with every key", () => keysWithout(""), []],
+  ["V3-32", "a missing chunk", () => valuesIn(bytes(2, { fill_value: 7 })), [7, 7]],
+  [
+    "V3-32",
+    "-0.0 is not 0.0",
+    async () => sortedKeys(await made("", { dataType: "float32" }, { items: hex("00000000 00000080") })),
+    ["c/1", "zarr.json"],
+  ],
+  ["V3-33", "shrunk", () => resized(1), [1]],
+  ["V3-33", "grown: cells hold what was written", () => resized(5), [1, 2, 3, 9, 0]],
+  ["V3-53", "an index, and one inner chunk", shardRequests, [36, 100]],
+  ["V3-60", "a part", () => part({ offset: 2, length: 3 }), text("234")],
+  ["V3-60", "a suffix", () => part({ suffix: 2 }), text("89")],
+  ["V3-60", "a part beyond the end", () => part({ offset: 8, length: 5 }), text("89")],
+  ["V3-60", "a part of nothing", () => part({ suffix: 2 }, "b"), undefined],
+];
