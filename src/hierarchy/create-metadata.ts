@@ -132,8 +132,8 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
       pointer: "/shape",
     });
   }
-  const { keys } = USUAL_ARRAY[dialect];
-  const hasNoFill = array.fillValue === null && dialect !== "v3";
+  const { keys, nullFill } = USUAL_ARRAY[dialect];
+  const hasNoFill = array.fillValue === null && nullFill;
   const metadata: ArrayMetadata = {
     kind: "array",
     shape,

@@ -5,12 +5,14 @@ interface UsualArray {
   readonly keys: ChunkKeyEncoding;
   /** The compressor, as people write it. */
   readonly codec: string;
+  /** Whether a fill value of null is written, which leaves missing items undefined; else it is zero. */
+  readonly nullFill: boolean;
 }
 
 export const USUAL_ARRAY: Readonly<Record<DialectName, UsualArray>> = {
-  v1: { keys: { name: "plain", separator: "." }, codec: "blosc" },
-  v2: { keys: { name: "plain", separator: "." }, codec: "zstd" },
-  "v3-draft-2019": { keys: { name: "plain", separator: "." }, codec: "gzip" },
-  "v3-draft-2020": { keys: { name: "plain", separator: "/" }, codec: "gzip" },
-  v3: { keys: { name: "default", separator: "/" }, codec: "zstd" },
+  v1: { keys: { name: "plain", separator: "." }, codec: "blosc", nullFill: true },
+  v2: { keys: { name: "plain", separator: "." }, codec: "zstd", nullFill: true },
+  "v3-draft-2019": { keys: { name: "plain", separator: "." }, codec: "gzip", nullFill: true },
+  "v3-draft-2020": { keys: { name: "plain", separator: "/" }, codec: "gzip", nullFill: true },
+  v3: { keys: { name: "default", separator: "/" }, codec: "zstd", nullFill: false },
 };

@@ -57,6 +57,12 @@ describe("single values", () => {
     expect(read(bytes)).toHaveLength(length + 2);
   });
 
+  test("floats of 4 bytes are refused where they would become infinite", async () => {
+    const single = { ...USUAL, hasSingleFloats: true };
+    expect(written("[0.5,1.0,1e38]", single)).toBe("93ca3f000000ca3f800000ca7e967699");
+    await errorOf(() => written("1e39", single), "codec-error");
+  });
+
   test("older texts have no form of one byte", () => {
     expect(written(JSON.stringify("x".repeat(40)), { ...USUAL, hasShortTexts: false })).toMatch(/^da0028/);
   });
