@@ -57,7 +57,7 @@ export function exceptionList(exceptions: readonly Exception[]): string {
 export function lossTable(matrix: string): string {
   const dialects = ["v1", "v2", "v3-draft-2019", "v3"];
   const rows = new Map<string, string[]>();
-  for (const [, name = "", lines = ""] of matrix.matchAll(/^'(.*)'\n((?: {2}.*\n)+)/gm)) {
+  for (const [, name = "", lines = ""] of matrix.matchAll(/^(\S.*)\n((?: {2}.*\n)+)/gm)) {
     const outcomes =
       lines
         .match(/^ {2}v[23] -> .*$/m)?.[0]

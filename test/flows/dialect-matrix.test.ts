@@ -247,7 +247,7 @@ describe("each data type, from each dialect to each", () => {
   const table: string[] = [];
   afterEach(forget);
 
-  test.each(ROWS)("$name", async ({ array, values }) => {
+  test.each(ROWS)("$name", async ({ name, array, values }) => {
     const origin = "memory:matrix-origin";
     const writer = await create(origin, { shape: SHAPE, chunks: [2, 3], ...array });
     await writer.write({}, values);
@@ -267,7 +267,7 @@ describe("each data type, from each dialect to each", () => {
       }
       lines.push(`  ${from} -> ${outcomes.join(", ")}`);
     }
-    table.push([expect.getState().currentTestName?.split(" > ").at(-1), ...lines].join("\n"));
+    table.push([name, ...lines].join("\n"));
   });
 
   test("come out as approved", async () => {

@@ -14,7 +14,7 @@ const named = (process.env.ZARRFLOW_S3_SERVERS ?? "").split(" ").filter((name) =
 if (named.length === 0 && process.env.REQUIRE_S3 === "1") {
   throw new Error("REQUIRE_S3 is set, but ZARRFLOW_S3_SERVERS names no server");
 }
-const servers = named.map((server) => ({
+const servers = (named.length > 0 ? named : ["a real S3 server="]).map((server) => ({
   name: server.slice(0, server.indexOf("=")),
   endpoint: server.slice(server.indexOf("=") + 1),
 }));
@@ -27,7 +27,7 @@ const FAULTS: Readonly<Record<string, RegExp>> = {
   versitygw: /deleting and setting in one folder at once/,
 };
 
-describe.runIf(servers.length > 0 && hasShared).each(servers)("$name", ({ name: server, endpoint }) => {
+describe.runIf(named.length > 0 && hasShared).each(servers)("$name", ({ name: server, endpoint }) => {
   const bucket = `zarrflow-${randomUUID().slice(0, 8)}`;
   const env = { ...process.env };
   let folder: string;
