@@ -1,8 +1,7 @@
 import { consolidate } from "../meta/consolidated.ts";
 import type { Documents, HierarchyKeys } from "../meta/dialect.ts";
 import type { Store, WritableStore } from "../stores/store.ts";
-import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../streams/web.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import type { Plan, PlannedDocument } from "./plan/plan.ts";
@@ -32,9 +31,7 @@ export async function loadDocuments(
     }
     documents.set(document.key, bytes);
   };
-  await streamFrom(publication.documents)
-    .pipeThrough(mapConcurrent(load, { concurrency: budget.io, signal }))
-    .pipeTo(new WritableStream());
+  await forEachConcurrent(publication.documents, load, { concurrency: budget.io, signal });
   return publication.consolidate.reduce(
     (published, group) => consolidate(publication.dialect, group, published),
     documents,
@@ -64,9 +61,7 @@ export async function publishDocuments(
     onWritten(key, bytes);
   };
   for (const wave of inWaves([...documents.keys()], hierarchy)) {
-    await streamFrom(wave)
-      .pipeThrough(mapConcurrent(write, { concurrency: store.singleWriter ? 1 : io, signal }))
-      .pipeTo(new WritableStream());
+    await forEachConcurrent(wave, write, { concurrency: store.singleWriter ? 1 : io, signal });
   }
 }
 

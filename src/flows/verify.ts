@@ -1,7 +1,6 @@
 import type { Store } from "../stores/store.ts";
 import type { ByteBudget } from "../streams/byte-budget.ts";
-import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../streams/web.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
@@ -45,9 +44,7 @@ export async function verifyLedger(
     keys++;
     onKeys?.(keys);
   };
-  await streamFrom(ledger.entries())
-    .pipeThrough(mapConcurrent(check, { concurrency: io, signal }))
-    .pipeTo(new WritableStream<void>());
+  await forEachConcurrent(ledger.entries(), check, { concurrency: io, signal });
   return keys;
 }
 

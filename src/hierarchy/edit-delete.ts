@@ -2,8 +2,7 @@ import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-
 import type { NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { isListable, type ListableStore, type WritableStore } from "../stores/store.ts";
-import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../streams/web.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { coordsOf } from "../util/shape.ts";
@@ -21,9 +20,9 @@ export interface DeleteOptions {
 const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata", "meta", "attrs"];
 
 /**
- * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every other key, so that whoever
- * cuts it short leaves no array that misses chunks. Consolidated metadata of the groups above stay true. The root's
- * node leaves an empty store, but for what a hierarchy's nodes share.
+ * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every
+ * other key, so that whoever cuts it short leaves no array that misses chunks. Consolidated metadata of the groups
+ * above stay true. The root's node leaves an empty store, but for what a hierarchy's nodes share.
  *
  * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list.
  * @see V2-3, V3-5, D19-76
@@ -53,9 +52,7 @@ export async function deleteKeys(
   { io = 16, signal }: DeleteOptions,
 ): Promise<void> {
   const removeAll = (keys: Iterable<string> | AsyncIterable<string>) =>
-    streamFrom(keys)
-      .pipeThrough(mapConcurrent((key: string) => store.delete(key, { signal }), { concurrency: io, signal }))
-      .pipeTo(new WritableStream());
+    forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
   const ownDocuments = ownDocumentKeys(layout);
   if (isListable(store)) {
     const isDocument = (key: string) => isNamedDocument(key) || layout.hierarchy.nodeOf(key) !== undefined;

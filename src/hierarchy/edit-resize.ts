@@ -1,7 +1,6 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-metadata.ts";
 import { isListable } from "../stores/store.ts";
-import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../streams/web.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import { demandWritable, nodeToEdit } from "./edit-home.ts";
@@ -48,9 +47,7 @@ export async function resizeArray(
   const store = demandWritable(node.store);
   const remove = async (keys: AsyncIterable<string>) => {
     if (outside === "keep") return;
-    await streamFrom(keys)
-      .pipeThrough(mapConcurrent((key: string) => store.delete(key, { signal }), { concurrency: io, signal }))
-      .pipeTo(new WritableStream());
+    await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
   };
   let old: readonly number[] = [];
   const resize = async (metadata: NodeMetadata) => {

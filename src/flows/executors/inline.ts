@@ -1,6 +1,5 @@
 import type { ByteBudget } from "../../streams/byte-budget.ts";
-import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../../streams/web.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Task, taskAt } from "../plan/task.ts";
 
@@ -27,9 +26,10 @@ export async function runInline(
       lease.release();
     }
   };
-  await streamFrom(numbersTo(plan.totals.tasks))
-    .pipeThrough(mapConcurrent(admitted, { concurrency: plan.budget.tasksAtOnce, signal }))
-    .pipeTo(new WritableStream<void>());
+  await forEachConcurrent(numbersTo(plan.totals.tasks), admitted, {
+    concurrency: plan.budget.tasksAtOnce,
+    signal,
+  });
 }
 
 function* numbersTo(count: number): Generator<number> {

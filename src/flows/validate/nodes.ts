@@ -6,8 +6,7 @@ import type { NodeLayout } from "../../meta/dialect.ts";
 import { dialectNamed } from "../../meta/dialects.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { ListableStore } from "../../stores/store.ts";
-import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { streamFrom } from "../../streams/web.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
@@ -65,8 +64,7 @@ export async function readNodes(
       broken.add(path);
     }
   };
-  const reading = streamFrom(paths).pipeThrough(mapConcurrent(read, { concurrency: io, signal }));
-  for await (const _ of reading);
+  await forEachConcurrent(paths, read, { concurrency: io, signal });
   const sorted = new Map([...nodes].sort(([a], [b]) => compareUtf8(a, b)));
   findings.push(...[...sorted.values()].flatMap(nodeFindings));
   findings.push(...placeFindings(root, sorted, broken));
