@@ -1,6 +1,8 @@
+import { packItems } from "../codecs/array-to-bytes/packed-items.ts";
 import type { ChunkData, FixedData, VariableData } from "../codecs/chunk-data.ts";
 import { type DataType, type FixedDataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem, type TypedArrayConstructor, typedArrayOf } from "../meta/typed-array.ts";
+import { plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { toFloat16Bits } from "../util/float16.ts";
 import { coordsOf, cStrides, product } from "../util/shape.ts";
@@ -128,15 +130,7 @@ function packedItems(values: Values, place: ValuesPlace, itemSize: number): Fixe
 function variableData(values: Values, place: ValuesPlace): VariableData {
   const { dataType, shape } = place;
   const items = Array.from(inOrder(values, place), (value) => itemBytes(value, dataType));
-  const offsets = new Uint32Array(items.length + 1);
-  items.forEach((item, i) => {
-    offsets[i + 1] = (offsets[i] ?? 0) + item.length;
-  });
-  const bytes = new Uint8Array(items.reduce((sum, item) => sum + item.length, 0));
-  items.forEach((item, i) => {
-    bytes.set(item, offsets[i]);
-  });
-  return { kind: "variable", bytes, offsets, shape };
+  return packItems(items, shape, plainBuffers);
 }
 
 /** The values of the box in C order. */

@@ -8,12 +8,9 @@ import { expectString, invalid } from "./expect.ts";
 import {
   padBytes,
   parseBase64,
-  parseComplexFill,
-  parseFloatFill,
-  parseIntegerFill,
+  parseNumberFill,
   parseStringFill,
   parseTextFill,
-  parseTimeFill,
   readString,
   readText,
   trimZeros,
@@ -42,14 +39,11 @@ export function parseFillV2(
       return Uint8Array.of(Number(parseBool(json, pointer)));
     case "int":
     case "uint":
-      return parseIntegerFill(json, { size: dataType.size, signed: dataType.kind === "int" }, pointer, true);
     case "float":
-      return parseFloatFill(json, dataType.size, pointer);
     case "complex":
-      return parseComplexFill(json, dataType.size, pointer, parseFloatFill);
     case "datetime":
     case "timedelta":
-      return parseTimeFill(json, pointer, true);
+      return parseNumberFill(json, dataType, pointer, { lenient: true });
     case "fixed-text":
       return isZero(json)
         ? zeroElement(dataType)

@@ -8,12 +8,11 @@ import {
   joinBytes,
   padBytes,
   parseBase64,
-  parseComplexFill,
+  parseBoolFill,
   parseFloatFill,
-  parseIntegerFill,
+  parseNumberFill,
   parseStringFill,
   parseTextFill,
-  parseTimeFill,
   readString,
   readText,
   trimZeros,
@@ -36,18 +35,14 @@ export function parseFillV3(
 ): Uint8Array {
   switch (dataType.kind) {
     case "bool":
-      if (typeof json !== "boolean") throw invalid(pointer, "must be true or false", json);
-      return Uint8Array.of(Number(json));
+      return parseBoolFill(json, pointer);
     case "int":
     case "uint":
-      return parseIntegerFill(json, { size: dataType.size, signed: dataType.kind === "int" }, pointer, false);
     case "float":
-      return parseFloatOrHex(json, dataType.size, pointer);
     case "complex":
-      return parseComplexFill(json, dataType.size, pointer, parseFloatOrHex);
     case "datetime":
     case "timedelta":
-      return parseTimeFill(json, pointer, false);
+      return parseNumberFill(json, dataType, pointer, { lenient: false, parsePart: parseFloatOrHex });
     case "fixed-text":
       return parseTextFill(expectString(json, pointer), dataType.size, pointer);
     case "fixed-bytes":

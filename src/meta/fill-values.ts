@@ -58,6 +58,51 @@ export function parseTimeFill(json: JsonValue, pointer: string, lenient: boolean
   return parseIntegerFill(json, { size: 8, signed: true }, pointer, lenient);
 }
 
+/** Types whose elements are numbers, or counts of time. */
+export type NumberType = Extract<
+  DataType,
+  { readonly kind: "int" | "uint" | "float" | "complex" | "datetime" | "timedelta" }
+>;
+
+export interface NumberFillOptions {
+  /** Whether integers may be written as `1.0`. */
+  readonly lenient: boolean;
+  /** Reads a float, also each half of a complex number. */
+  readonly parsePart?: typeof parseFloatFill;
+}
+
+/** The fill value of a number, a complex number or a time. */
+export function parseNumberFill(
+  json: JsonValue,
+  dataType: NumberType,
+  pointer: string,
+  { lenient, parsePart = parseFloatFill }: NumberFillOptions,
+): Uint8Array {
+  switch (dataType.kind) {
+    case "int":
+    case "uint":
+      return parseIntegerFill(
+        json,
+        { size: dataType.size, signed: dataType.kind === "int" },
+        pointer,
+        lenient,
+      );
+    case "float":
+      return parsePart(json, dataType.size, pointer);
+    case "complex":
+      return parseComplexFill(json, dataType.size, pointer, parsePart);
+    case "datetime":
+    case "timedelta":
+      return parseTimeFill(json, pointer, lenient);
+  }
+}
+
+/** A truth value, by its literal alone. */
+export function parseBoolFill(json: JsonValue, pointer: string): Uint8Array {
+  if (typeof json !== "boolean") throw invalid(pointer, "must be true or false", json);
+  return Uint8Array.of(Number(json));
+}
+
 export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
   const bytes = typeof json === "string" ? fromBase64(json) : undefined;
   if (bytes === undefined) throw invalid(pointer, "must be text in Base64", json);

@@ -1,15 +1,8 @@
 import type { JsonValue } from "../util/json-value.ts";
 import type { DataType } from "./data-type.ts";
 import { invalid } from "./expect.ts";
-import {
-  parseComplexFill,
-  parseFloatFill,
-  parseIntegerFill,
-  parseTimeFill,
-  writeFloatFill,
-  writeIntegerFill,
-} from "./fill-values.ts";
-import { isCanonical } from "./number-bytes.ts";
+import { writeFillV2 } from "./fill-value-v2.ts";
+import { parseBoolFill, parseNumberFill } from "./fill-values.ts";
 
 /**
  * The little-endian bytes of a fill value; null where the content of missing chunks is undefined.
@@ -21,41 +14,34 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
   if (json === null) return null;
   switch (dataType.kind) {
     case "bool":
-      if (typeof json !== "boolean") throw invalid(pointer, "must be true or false", json);
-      return Uint8Array.of(Number(json));
+      return parseBoolFill(json, pointer);
     case "int":
     case "uint":
-      return parseIntegerFill(json, { size: dataType.size, signed: dataType.kind === "int" }, pointer, false);
     case "float":
-      return parseFloatFill(json, dataType.size, pointer);
     case "complex":
-      return parseComplexFill(json, dataType.size, pointer, parseFloatFill);
     case "datetime":
     case "timedelta":
-      return parseTimeFill(json, pointer, false);
+      return parseNumberFill(json, dataType, pointer, { lenient: false });
     default:
       throw invalid(pointer, "the data type has no fill value but null", json);
   }
 }
 
-/** The form of a fill value; undefined where there is none: a NaN with a payload, a type beyond the core. */
+/**
+ * The form of a fill value, which is that of v2; undefined where there is none: a NaN with a payload, a type beyond the
+ * core.
+ */
 export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;
   switch (dataType.kind) {
     case "bool":
-      return bytes[0] !== 0;
     case "int":
+    case "uint":
+    case "float":
+    case "complex":
     case "datetime":
     case "timedelta":
-      return writeIntegerFill(bytes, true);
-    case "uint":
-      return writeIntegerFill(bytes, false);
-    case "float":
-      return isCanonical(bytes) ? writeFloatFill(bytes) : undefined;
-    case "complex": {
-      const parts = [bytes.subarray(0, dataType.size / 2), bytes.subarray(dataType.size / 2)];
-      return parts.every(isCanonical) ? parts.map(writeFloatFill) : undefined;
-    }
+      return writeFillV2(bytes, dataType, "little");
     default:
       return undefined;
   }

@@ -1,7 +1,7 @@
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
-import { checkKey } from "./key.ts";
+import { aboutKey } from "./in-store.ts";
 import type { GetOptions, Store, StoreOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
@@ -53,11 +53,13 @@ export class HttpStore implements Store {
    *   the server refuses the request.
    */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
-    return this.#about(key, options.signal, () => this.#values.get(key, options));
+    return aboutKey({ store: this.description, key, signal: options.signal }, () =>
+      this.#values.get(key, options),
+    );
   }
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    return this.#about(key, signal, () => this.#values.size(key, signal));
+    return aboutKey({ store: this.description, key, signal }, () => this.#values.size(key, signal));
   }
 
   async #send(...[method, key, { range, signal }]: Parameters<SendRequest>): Promise<Response> {
@@ -69,18 +71,6 @@ export class HttpStore implements Store {
       return await this.#fetch(url, { method, headers, ...(signal && { signal }) });
     } catch (error) {
       throw connectionFailure(error);
-    }
-  }
-
-  async #about<T>(key: string, signal: AbortSignal | undefined, ask: () => Promise<T>): Promise<T> {
-    signal?.throwIfAborted();
-    checkKey(key);
-    try {
-      return await ask();
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (isZarrflowError(error)) error.addContext({ store: this.description, key });
-      throw error;
     }
   }
 }

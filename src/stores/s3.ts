@@ -1,6 +1,6 @@
-import { isZarrflowError } from "../util/errors.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { HttpValues } from "./http/http-values.ts";
+import { aboutKey, inStore } from "./in-store.ts";
 import { checkKey, checkPrefix, isKey } from "./key.ts";
 import { withOneBuffer } from "./repeat.ts";
 import { listObjects } from "./s3/list-objects.ts";
@@ -128,23 +128,12 @@ export class S3Store implements ListableStore, WritableStore {
         else if (isKey(entry.key)) yield { ...entry, key: entry.key.slice(this.#root.length) };
       }
     } catch (error) {
-      throw this.#inStore(error, prefix, signal);
+      signal?.throwIfAborted();
+      throw inStore(error, this.description, prefix);
     }
   }
 
-  async #about<T>(key: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
-    signal?.throwIfAborted();
-    checkKey(key);
-    try {
-      return await run();
-    } catch (error) {
-      throw this.#inStore(error, key, signal);
-    }
-  }
-
-  /** @throws the signal's reason, where it is aborted. */
-  #inStore(error: unknown, key: string, signal: AbortSignal | undefined): unknown {
-    signal?.throwIfAborted();
-    return isZarrflowError(error) ? error.addContext({ store: this.description, key }) : error;
+  #about<T>(key: string, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    return aboutKey({ store: this.description, key, signal }, call);
   }
 }

@@ -1,6 +1,7 @@
 import type { VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../codecs/limits.ts";
+import { offsetsOf } from "../codecs/offsets.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
@@ -75,7 +76,7 @@ export class VariableAssembly implements Assembly {
       });
     }
 
-    const offsets = offsetsOf(lengths);
+    const offsets = offsetsOf(lengths, tooLarge);
     const bytes = buffers.take(offsets[count] ?? 0);
     if (fill.length > 0) for (let i = 0; i < count; i++) bytes.set(fill.subarray(0, lengths[i]), offsets[i]);
     for (const part of this.#parts) {
@@ -91,17 +92,10 @@ export class VariableAssembly implements Assembly {
   }
 }
 
-function offsetsOf(lengths: Uint32Array): Uint32Array {
-  const offsets = new Uint32Array(lengths.length + 1);
-  let end = 0;
-  lengths.forEach((length, i) => {
-    end += length;
-    offsets[i + 1] = end;
-  });
-  if (end <= MAX_CHUNK_SIZE) return offsets;
-  throw new ZarrflowError("resource-limit", "a chunk of variable data is above the limit of 2 GiB", {
+function tooLarge(found: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", "a chunk of variable data is above the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
-    found: end,
+    found,
     hint: "choose smaller chunks",
   });
 }

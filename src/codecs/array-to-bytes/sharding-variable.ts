@@ -3,6 +3,7 @@ import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
 import type { ChunkSpec } from "../codec.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
+import { offsetsOf } from "../offsets.ts";
 import type { ShardBoxes } from "./sharding-boxes.ts";
 
 /** Boxes of items of varying size: moved item by item, in C order. */
@@ -13,7 +14,7 @@ export function variableBoxes({ shape, fillValue }: ChunkSpec, chunkShape: reado
       const { bytes, offsets } = asVariable(data);
       const items = places(coords);
       const lengths = items.map((item) => (offsets[item + 1] ?? 0) - (offsets[item] ?? 0));
-      const ends = offsetsOf(lengths);
+      const ends = offsetsOf(lengths, tooLarge);
       const cut = buffers.take(ends[items.length] ?? 0);
       items.forEach((item, i) => {
         cut.set(bytes.subarray(offsets[item], offsets[item + 1]), ends[i]);
@@ -41,7 +42,7 @@ export function variableBoxes({ shape, fillValue }: ChunkSpec, chunkShape: reado
           });
         },
         finish() {
-          const offsets = offsetsOf(lengths);
+          const offsets = offsetsOf(lengths, tooLarge);
           const bytes = buffers.take(offsets[lengths.length] ?? 0);
           if (fill.length > 0) {
             lengths.forEach((length, item) => {
@@ -71,17 +72,6 @@ function placesWithin(shape: readonly number[], chunkShape: readonly number[]) {
     const start = placeOf(coords.map((c, d) => c * (chunkShape[d] ?? 1)));
     return inside.map((place) => start + place);
   };
-}
-
-function offsetsOf(lengths: Uint32Array): Uint32Array {
-  const offsets = new Uint32Array(lengths.length + 1);
-  let end = 0;
-  lengths.forEach((length, i) => {
-    end += length;
-    offsets[i + 1] = end;
-  });
-  if (end <= MAX_CHUNK_SIZE) return offsets;
-  throw tooLarge(end);
 }
 
 function tooLarge(found: number): ZarrflowError {

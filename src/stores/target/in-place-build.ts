@@ -1,5 +1,4 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { folderOf } from "../key.ts";
 import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
 import type { TargetBuildOptions } from "./options.ts";
 
@@ -43,7 +42,7 @@ async function hasKeys(store: ListableStore): Promise<boolean> {
 
 /** Documents first, so that what is left at any moment is no array. */
 async function deleteAll(store: WritableStore & ListableStore): Promise<void> {
-  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(folderOf(key).length).replace(/^\//, "")));
+  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1)));
   await deleteWhere(store, () => true);
 }
 

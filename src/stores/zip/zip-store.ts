@@ -3,6 +3,7 @@ import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
+import { inStore } from "../in-store.ts";
 import { checkKey } from "../key.ts";
 import { listKeys, listLevel } from "../sorted-keys.ts";
 import type { GetOptions, ListableStore, Listed, ListedEntry, StoreOptions } from "../store.ts";
@@ -150,10 +151,4 @@ function checkCrc(bytes: Uint8Array, entry: ZipEntry): void {
 
 function hex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
-}
-
-function inStore(error: unknown, store: string, key?: string): unknown {
-  return error instanceof ZarrflowError
-    ? error.addContext(key === undefined ? { store } : { store, key })
-    : error;
 }

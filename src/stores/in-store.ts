@@ -1,0 +1,32 @@
+import { isZarrflowError } from "../util/errors.ts";
+import { checkKey } from "./key.ts";
+
+/** `error` as a failure of a store, and of a key in it: errors of ours tell so, others are passed on as they are. */
+export function inStore(error: unknown, store: string, key?: string): unknown {
+  if (!isZarrflowError(error)) return error;
+  return error.addContext(key === undefined ? { store } : { store, key });
+}
+
+/** What a call is about; the store in words. */
+export interface KeyCall {
+  readonly store: string;
+  readonly key: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Makes a call about a key.
+ *
+ * @throws `path-not-allowed` for what is no key; the signal's reason once it is aborted; what `call` throws, with the
+ *   store and the key.
+ */
+export async function aboutKey<T>({ store, key, signal }: KeyCall, call: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  checkKey(key);
+  try {
+    return await call();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw inStore(error, store, key);
+  }
+}
