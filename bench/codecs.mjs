@@ -10,10 +10,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { build } from "rolldown";
 import { kernelKind, loadCodecs } from "zarrflow/codecs";
-import { copyBox } from "../dist/codecs/kernels/copy-box.js";
 
 const { values: options } = parseArgs({
   options: {
@@ -55,6 +55,7 @@ const ITEM_SIZES = { "<i2": 2, "<i4": 4, "<f4": 4, "<f8": 8 };
 const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"];
 
 const folder = mkdtempSync(join(tmpdir(), "zarrflow-bench-"));
+const { copyBox } = await internal("codecs/kernels/copy-box");
 const python = existsSync(PYTHON) ? startPython() : undefined;
 const table = [];
 try {
@@ -241,4 +242,12 @@ function print({ name, ratio, theirRatio, ours, python: base, js }) {
 function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[sorted.length >> 1];
+}
+
+/** A module that the package does not export. */
+async function internal(name) {
+  const file = join(folder, "internal.mjs");
+  const input = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
+  await build({ input, platform: "node", output: { file, codeSplitting: false } });
+  return import(pathToFileURL(file).href);
 }

@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "rolldown";
 import { describe, expect, it } from "vitest";
-import { dist } from "../built-package.ts";
 import { exitOf, startCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
@@ -73,7 +73,10 @@ describe("signals", () => {
 
 describe("a second signal", () => {
   it("ends a process at once that does not stop at the first", async () => {
-    const { href } = pathToFileURL(join(dist, "cli/interrupt.js"));
+    const file = join(await testFolder(), "interrupt.mjs");
+    const input = fileURLToPath(new URL("../../src/cli/interrupt.ts", import.meta.url));
+    await build({ input, platform: "node", output: { file } });
+    const { href } = pathToFileURL(file);
     const program = `const { abortOnInterrupt } = await import("${href}");
       abortOnInterrupt().addEventListener("abort", () => console.log("aborted"));
       setInterval(() => {}, 1000);
