@@ -1,26 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../support/cli.ts";
-import { ramp, writeV2Group } from "../support/v2-store.ts";
-
-async function group(): Promise<string> {
-  const cwd = await testFolder();
-  const t = {
-    shape: [4, 6],
-    chunks: [2, 3],
-    dtype: "<f4",
-    items: ramp(24),
-    dimensions: ["y", "x"],
-    fillValue: 0,
-  };
-  await writeV2Group(join(cwd, "g.zarr"), { t }, { title: "é" });
-  return cwd;
-}
+import { runCli } from "../support/cli.ts";
+import { folderWithGroup } from "../support/v2-store.ts";
 
 describe("--if-exists skip", () => {
   it("leaves a Zarr that is there, says so, and ends with 0", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     await runCli(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
     const again = await runCli(cwd, "copy", "g.zarr/t", "c.zarr", "--if-exists", "skip");
     expect(again).toMatchObject({ code: 0, stdout: "" });
@@ -31,19 +17,19 @@ describe("--if-exists skip", () => {
   });
 
   it("does not take anything else for what was to be there", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     await writeFile(join(cwd, "c.zarr"), "mine");
     expect(await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 2 });
   });
 
   it("copies where nothing is", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     expect(await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 0 });
     expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
   });
 
   it("leaves an output file", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     await runCli(cwd, "slice", "g.zarr/t", "--output", "out", "--quiet");
     const args = ["g.zarr/t", "--slice", "0", "--output", "out", "--if-exists", "skip"];
     expect(await runCli(cwd, "slice", ...args)).toMatchObject({

@@ -1,26 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
-import { ramp, writeV2Group } from "../../support/v2-store.ts";
-
-async function group(): Promise<string> {
-  const cwd = await testFolder();
-  const t = {
-    shape: [4, 6],
-    chunks: [2, 3],
-    dtype: "<f4",
-    items: ramp(24),
-    dimensions: ["y", "x"],
-    fillValue: 0,
-  };
-  await writeV2Group(join(cwd, "g.zarr"), { t }, { title: "é" });
-  return cwd;
-}
+import { runCli } from "../../support/cli.ts";
+import { folderWithGroup } from "../../support/v2-store.ts";
 
 describe("zarrflow convert", () => {
   it("writes another dialect and back, and nothing that counts differs", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     expect(await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--quiet")).toMatchObject({
       code: 0,
     });
@@ -38,7 +24,7 @@ describe("zarrflow convert", () => {
   });
 
   it("writes the draft of v3, whose nodes are found by the hierarchy above them", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     const flags = ["--to", "v3-draft-2019", "--quiet"];
     expect(await runCli(cwd, "convert", "g.zarr", "draft.zarr", ...flags)).toMatchObject({
       code: 4,
@@ -61,7 +47,7 @@ describe("zarrflow convert", () => {
   });
 
   it("writes an array of v1, which every command reads", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--codec", "zstd", "--quiet");
     expect(await runCli(cwd, "convert", "v3.zarr/t", "t.v1", "--to", "v1")).toMatchObject({
       code: 4,
@@ -92,7 +78,7 @@ describe("zarrflow convert", () => {
   });
 
   it("refuses what the dialect cannot hold, unless it is named", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--quiet");
     const document = join(cwd, "v3.zarr/t/zarr.json");
     const text = await readFile(document, "utf8");
@@ -114,7 +100,7 @@ describe("zarrflow convert", () => {
   });
 
   it("is a flag of copy and rechunk, too", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     expect(await runCli(cwd, "copy", "g.zarr", "c.zarr", "--to", "v3", "--quiet")).toMatchObject({ code: 0 });
     const args = ["g.zarr", "r.zarr", "--chunks", "4,6", "--to", "v3", "--quiet"];
     expect(await runCli(cwd, "rechunk", ...args)).toMatchObject({ code: 2 });
@@ -125,7 +111,7 @@ describe("zarrflow convert", () => {
   });
 
   it("plans a conversion", async () => {
-    const cwd = await group();
+    const cwd = await folderWithGroup();
     const { stdout } = await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--dry-run", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ operation: "convert", publication: { dialect: "v3" } });
   });

@@ -93,8 +93,8 @@ function turn2(s: usize, step: usize, t: usize, targetStep: usize): void {
   const f = v128.load(s + 5 * step);
   const g = v128.load(s + 6 * step);
   const h = v128.load(s + 7 * step);
-  turnHalf2(zipLow<u16>(a, e), zipLow<u16>(b, f), zipLow<u16>(c, g), zipLow<u16>(d, h), t, targetStep);
-  turnHalf2(
+  zipFour<u16>(zipLow<u16>(a, e), zipLow<u16>(b, f), zipLow<u16>(c, g), zipLow<u16>(d, h), t, targetStep);
+  zipFour<u16>(
     zipHigh<u16>(a, e),
     zipHigh<u16>(b, f),
     zipHigh<u16>(c, g),
@@ -102,19 +102,6 @@ function turn2(s: usize, step: usize, t: usize, targetStep: usize): void {
     t + 4 * targetStep,
     targetStep,
   );
-}
-
-// @ts-ignore: decorator
-@inline
-function turnHalf2(ae: v128, bf: v128, cg: v128, dh: v128, t: usize, step: usize): void {
-  const aceg = zipLow<u16>(ae, cg);
-  const bdfh = zipLow<u16>(bf, dh);
-  const acegHigh = zipHigh<u16>(ae, cg);
-  const bdfhHigh = zipHigh<u16>(bf, dh);
-  v128.store(t, zipLow<u16>(aceg, bdfh));
-  v128.store(t + step, zipHigh<u16>(aceg, bdfh));
-  v128.store(t + 2 * step, zipLow<u16>(acegHigh, bdfhHigh));
-  v128.store(t + 3 * step, zipHigh<u16>(acegHigh, bdfhHigh));
 }
 
 /** Four rows of four items of 4 bytes. */
@@ -125,14 +112,21 @@ function turn4(s: usize, step: usize, t: usize, targetStep: usize): void {
   const b = v128.load(s + step);
   const c = v128.load(s + 2 * step);
   const d = v128.load(s + 3 * step);
-  const ac = zipLow<u32>(a, c);
-  const bd = zipLow<u32>(b, d);
-  const acHigh = zipHigh<u32>(a, c);
-  const bdHigh = zipHigh<u32>(b, d);
-  v128.store(t, zipLow<u32>(ac, bd));
-  v128.store(t + targetStep, zipHigh<u32>(ac, bd));
-  v128.store(t + 2 * targetStep, zipLow<u32>(acHigh, bdHigh));
-  v128.store(t + 3 * targetStep, zipHigh<u32>(acHigh, bdHigh));
+  zipFour<u32>(a, b, c, d, t, targetStep);
+}
+
+/** Stores items of four rows as four columns: those of `a`, `b`, `c` and `d` by turns. */
+// @ts-ignore: decorator
+@inline
+function zipFour<T>(a: v128, b: v128, c: v128, d: v128, t: usize, step: usize): void {
+  const ac = zipLow<T>(a, c);
+  const bd = zipLow<T>(b, d);
+  const acHigh = zipHigh<T>(a, c);
+  const bdHigh = zipHigh<T>(b, d);
+  v128.store(t, zipLow<T>(ac, bd));
+  v128.store(t + step, zipHigh<T>(ac, bd));
+  v128.store(t + 2 * step, zipLow<T>(acHigh, bdHigh));
+  v128.store(t + 3 * step, zipHigh<T>(acHigh, bdHigh));
 }
 
 /** Two rows of two items of 8 bytes. */
