@@ -14,6 +14,9 @@ const entries = Object.values(exports).flatMap(
   ({ default: path }) => path?.match(/dist\/(.*)\.js$/)?.[1] ?? [],
 );
 
+/** A worker thread's script, and the module that finds it beside itself. */
+const THREADS = ["flows/executors/threads", "flows/executors/worker"];
+
 /** What every flow loads lies together, folder by folder; the lower folders take what the upper ones share. */
 const FOLDERS = ["util", "meta", "codecs", "stores", "streams", "hierarchy", "flows"];
 
@@ -24,7 +27,7 @@ export async function bundle() {
     return new Set([...imported(sourceOf("flows/rechunk"), graph)].filter((id) => !first.has(id)));
   });
   await build({
-    input: Object.fromEntries([COMMAND, ...entries].map((entry) => [entry, sourceOf(entry)])),
+    input: Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
     platform: "neutral",
     external: [/^node:/, ...Object.keys(dependencies)],
     treeshake: { moduleSideEffects: false },

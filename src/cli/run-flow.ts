@@ -1,41 +1,82 @@
+import type { EventOptions, FlowEvent } from "../flows/events.ts";
 import type { Planned } from "../flows/flow.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
 import { checkReplaceable, writeOutputFile } from "./file-output.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-advance.ts";
+import { RetryLog } from "./progress/retry-log.ts";
 import { progressView } from "./progress/view.ts";
 import { type RunRecord, RunRecorder } from "./report/run-record.ts";
-import { runOptions, type tellingOptions, type writingOptions } from "./shared-options.ts";
+import { runOptions, type tellingOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
 import { toJson } from "./words/json.ts";
 import { planText } from "./words/plan.ts";
 import { reportText } from "./words/report.ts";
+import { warningText } from "./words/warning.ts";
 
-type FlowValues = Values<typeof writingOptions & typeof tellingOptions>;
+type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof tellingOptions>;
+type OnEvent = (event: FlowEvent) => void;
 
-/** Runs what was planned and says what came of it; with `--dry-run` it only prints the plan. */
-export async function runPlanned(planned: Planned, values: FlowValues, terminal: Terminal): Promise<void> {
+/** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan. */
+export async function runPlanned(
+  plan: (telling: EventOptions) => Promise<Planned>,
+  values: FlowValues,
+  terminal: Terminal,
+): Promise<void> {
+  const recorder = new RunRecorder();
+  const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.tell);
+  const onEvent = (event: FlowEvent) => {
+    recorder.note(event);
+    if (event.type === "retry") retries.note(event.retry);
+  };
+  const planned = await plan({ onEvent });
+  if (values["dry-run"]) await showPlan(planned, values, onEvent, terminal);
+  else await run(planned, values, onEvent, recorder, terminal);
+}
+
+/** Prints what would be done, and closes what was opened for it. */
+async function showPlan(
+  planned: Planned,
+  { json }: FlowValues,
+  onEvent: OnEvent,
+  { write, signal }: Terminal,
+): Promise<void> {
+  const { estimateCopy } = await import("../flows/estimate-copy.ts");
+  try {
+    const { plan } = planned;
+    const copied = await estimateCopy(planned, { signal, onEvent });
+    await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, copied));
+  } finally {
+    await planned.close();
+  }
+}
+
+async function run(
+  planned: Planned,
+  values: FlowValues,
+  onEvent: OnEvent,
+  recorder: RunRecorder,
+  terminal: Terminal,
+): Promise<void> {
   const { json, quiet, report: page } = values;
   const { plan } = planned;
-  if (values["dry-run"]) return terminal.write(json ? `${toJson(plan, 2)}\n` : planText(plan));
-
   if (page !== undefined) await checkReplaceable(page);
-  const recorder = new RunRecorder();
-  const report = await runShowingProgress(planned, values, recorder, terminal);
+  const report = await runShowingProgress(planned, values, onEvent, terminal);
   const peak = peakMemory();
   if (page !== undefined)
     await writePage(page, recorder.record({ ...named(), plan, report, peakMemory: peak }), terminal);
-  if (json) await terminal.write(`${toJson({ ...report, peakMemory: peak }, 2)}\n`);
+  const { retries } = recorder;
+  if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
   else if (!quiet) terminal.tell(reportText(report, plan, peak));
 }
 
 async function runShowingProgress(
   planned: Planned,
   values: FlowValues,
-  recorder: RunRecorder,
-  { errors, signal }: Terminal,
+  onEvent: OnEvent,
+  { errors, signal, tell }: Terminal,
 ) {
   const { runFlow } = await import("../flows/flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
@@ -44,7 +85,8 @@ async function runShowingProgress(
     return await runFlow(planned, {
       ...runOptions(values, signal),
       onEvent: (event) => {
-        recorder.note(event);
+        onEvent(event);
+        if (event.type === "warning" && !values.quiet) tell(warningText(event));
         const latest = advance(event);
         if (latest) view.show(latest);
       },

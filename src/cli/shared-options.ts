@@ -1,5 +1,6 @@
 import type { Changes } from "../flows/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/flow.ts";
+import type { StoreAccess } from "../stores/access.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./command-line.ts";
 
@@ -10,14 +11,34 @@ export const tellingOptions = {
   help: { type: "boolean", summary: "this text" },
 } as const satisfies Options;
 
+/** How sources that others keep are read. */
+export const accessOptions = {
+  anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
+  "missing-403": {
+    type: "boolean",
+    summary: "take 403 of a server for a missing key, where listing is not allowed",
+  },
+} as const satisfies Options;
+
 /** Flags of commands that read arrays. */
 export const readingOptions = {
+  ...accessOptions,
   "max-mem": {
     type: "string",
     value: "SIZE",
     summary: "memory that all buffers together may take, such as 64MB; 256MB by default",
   },
   io: { type: "string", value: "N", summary: "requests in flight, for each store; 16 by default" },
+} as const satisfies Options;
+
+/** How gently stores are treated. */
+export const rateOptions = {
+  tps: { type: "string", value: "N", summary: "requests a second at most, for each store" },
+  bwlimit: {
+    type: "string",
+    value: "SIZE",
+    summary: "bytes a second at most, read from each store and written to it, such as 10MB",
+  },
 } as const satisfies Options;
 
 /** What to do about a target that is there already. */
@@ -27,7 +48,29 @@ export const existingOptions = {
     value: "error|skip|replace",
     choices: ["error", "skip", "replace"],
     summary:
-      "what to do when there is something at the target: stop, leave it and be done, or put the new in its place; error by default",
+      "what to do when there is something at the target: stop, leave what is there and add what is not, or put the new in its place; error by default",
+  },
+} as const satisfies Options;
+
+export const updateOption = {
+  update: {
+    type: "boolean",
+    summary: "write only keys that differ to a target that is there, and delete those that SRC lacks",
+  },
+} as const satisfies Options;
+
+export const filterOptions = {
+  include: {
+    type: "string",
+    multiple: true,
+    value: "GLOB",
+    summary: "take only arrays, groups and other keys of these names or paths; may be repeated",
+  },
+  exclude: {
+    type: "string",
+    multiple: true,
+    value: "GLOB",
+    summary: "leave arrays, groups and other keys of these names or paths out; may be repeated",
   },
 } as const satisfies Options;
 
@@ -35,9 +78,37 @@ export const dryRunOption = {
   "dry-run": { type: "boolean", summary: "print the plan and its cost, and do nothing" },
 } as const satisfies Options;
 
+/** Flags about how the grid of chunks is left: for target chunks, and for items in C order. */
+export const strategyOptions = {
+  strategy: {
+    type: "string",
+    value: "direct|shuffle",
+    choices: ["direct", "shuffle"],
+    summary:
+      "how items get to other chunks, or in C order: window by window, or by way of scratch objects; the faster one by default",
+  },
+  scratch: {
+    type: "string",
+    value: "PLACE",
+    summary: "a folder or URL for scratch objects; the system's folder for temporary files by default",
+  },
+} as const satisfies Options;
+
+/** Flags about the tasks in which arrays are written. */
+export const taskOptions = {
+  threads: {
+    type: "string",
+    value: "N",
+    summary: "threads that decode and encode; as many as there are cores by default",
+  },
+  ...strategyOptions,
+} as const satisfies Options;
+
 /** Flags of commands that write arrays. */
 export const writingOptions = {
   ...readingOptions,
+  ...taskOptions,
+  ...rateOptions,
   ...existingOptions,
   verify: { type: "boolean", summary: "read every key back and compare it before the target appears" },
   "write-empty": { type: "boolean", summary: "store chunks that hold nothing but the fill value too" },
@@ -120,20 +191,57 @@ export function changesOf({
   };
 }
 
+/** What the flags of access mean to a flow. */
+export function accessOf({
+  anonymous,
+  "missing-403": missing403,
+}: Values<typeof accessOptions>): StoreAccess {
+  return { ...(anonymous && { anonymous }), ...(missing403 && { missing403 }) };
+}
+
+/** What is to become of a target that is there. @throws `invalid-option` */
+function existingOf({
+  "if-exists": ifExists,
+  update,
+}: Values<typeof existingOptions & typeof updateOption>): Pick<PlanOptions, "ifExists"> {
+  if (!update) return ifExists ? { ifExists } : {};
+  if (ifExists === undefined) return { ifExists: "update" };
+  throw new ZarrflowError("invalid-option", "--update and --if-exists contradict each other");
+}
+
 /** What the flags of reading mean to a flow. @throws `invalid-option` */
-export function planOptions(values: Values<typeof readingOptions>, signal: AbortSignal): PlanOptions {
-  const { "max-mem": maxMemory, io } = values;
+export function planOptions(
+  values: Values<
+    typeof readingOptions &
+      typeof rateOptions &
+      typeof taskOptions &
+      typeof existingOptions &
+      typeof updateOption
+  >,
+  signal: AbortSignal,
+): PlanOptions {
+  const { "max-mem": maxMemory, io, tps, bwlimit, threads, strategy, scratch } = values;
   return {
+    ...accessOf(values),
+    ...existingOf(values),
     ...(maxMemory !== undefined && { maxMemory }),
     ...(io !== undefined && { io: wholeNumber("io", io) }),
+    ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
+    ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
+    ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
+    ...(strategy && { strategy }),
+    ...(scratch !== undefined && { scratch }),
     signal,
   };
 }
 
 /** What the flags of writing mean to a flow. @throws `invalid-option` */
-export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
-  const { "if-exists": ifExists, verify = false, "write-empty": writeEmpty = false } = values;
-  return { ...planOptions(values, signal), ...(ifExists && { ifExists }), verify, writeEmpty };
+export function runOptions(
+  values: Values<typeof writingOptions & typeof updateOption>,
+  signal: AbortSignal,
+): RunOptions {
+  const { verify = false, "write-empty": writeEmpty = false } = values;
+  return { ...planOptions(values, signal), verify, writeEmpty };
 }
 
 function wholeNumber(name: string, text: string): number {

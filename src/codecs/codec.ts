@@ -2,6 +2,7 @@ import type { CodecConfig } from "../meta/array-metadata.ts";
 import type { DataType, Endian, FixedDataType } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { ChunkData } from "./chunk-data.ts";
+import type { PartFinder } from "./chunk-part.ts";
 
 /** What a codec is told about the data at its place in the chain, before any chunk is seen. */
 export interface ChunkSpec {
@@ -42,6 +43,8 @@ export interface ArrayToBytesCodec {
   readonly encodedDataType?: FixedDataType;
   /** The most bytes that encoding gives, where the codec does not work in place; for variable data an estimate. */
   readonly maxEncodedSize?: number;
+  /** Decodes a run of whole items in place; absent where items do not lie one after the other. */
+  decodeItems?(bytes: Uint8Array): void;
   /** The number of items that `bytes` state, where the format states one, for callers who know of no shape. */
   statedItems?(bytes: Uint8Array): number;
   /** The most bytes that the codec itself holds besides what it is given and what it gives; absent: none. */
@@ -135,6 +138,10 @@ export interface CodecPipeline {
   readonly maxEncodedSize: number;
   /** The most bytes that decode or encode holds at once besides its input and its output. */
   readonly scratchSize: number;
+  /** What of these comes from the buffers that it is given; codecs keep the rest in memory of their own. */
+  readonly pooledScratchSize: number;
+  /** Finds parts of a chunk that are decoded without the rest; absent where there are none. */
+  readonly partOf?: PartFinder | undefined;
   /** Takes ownership of `encoded`, which came from `buffers`; the result's bytes are the caller's to give back. */
   decode(encoded: Uint8Array, buffers: Buffers): Promise<ChunkData>;
   /** Takes ownership of `data.bytes`, which came from `buffers`; the result is the caller's to give back. */

@@ -3,6 +3,7 @@ import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
 import type { ChunkData } from "./chunk-data.ts";
+import { partFinder } from "./chunk-part.ts";
 import type {
   ArrayToBytesCodec,
   BytesToBytesCodec,
@@ -33,7 +34,7 @@ export function fuseCodecs(
 ): CodecPipeline {
   const strides = layoutOf(chain, spec);
   const decodedSize = sizeOf(spec, variableItemSize);
-  const { maxEncodedSize, scratchSize } = measure(chain, decodedSize, spec);
+  const { maxEncodedSize, scratchSize, pooledScratchSize } = measure(chain, decodedSize, spec);
 
   return {
     spec,
@@ -41,6 +42,8 @@ export function fuseCodecs(
     decodedSize,
     maxEncodedSize,
     scratchSize,
+    pooledScratchSize,
+    partOf: partFinder(chain, spec, strides),
     async decode(encoded, buffers) {
       let form: ChunkForm = encoded;
       for (const placed of chain.toReversed()) form = await codecStep(placed, "decode", buffers)(form);
@@ -79,12 +82,13 @@ function measure(
   chain: readonly PlacedCodec[],
   decodedSize: number,
   spec: ChunkSpec,
-): { maxEncodedSize: number; scratchSize: number } {
+): Pick<CodecPipeline, "maxEncodedSize" | "scratchSize" | "pooledScratchSize"> {
   const { dataType } = spec;
   const codecs = chain.filter(isOfKind<BytesToBytesCodec>("bytes-to-bytes"));
   const packing = chain.find(isOfKind<ArrayToBytesCodec>("array-to-bytes"))?.codec;
   // Variable data are packed and transposed in buffers of their own, fixed data in place.
   let scratchSize = (isFixed(dataType) ? 0 : decodedSize) + (packing?.scratchSize ?? 0);
+  let pooledScratchSize = scratchSize;
   let size = packing?.maxEncodedSize ?? packing?.encodedSize ?? decodedSize;
   for (const [i, { codec, maxDecodedSize }] of codecs.entries()) {
     const isInPlace = i === 0 && packing?.maxEncodedSize === undefined;
@@ -92,10 +96,16 @@ function measure(
     const encodedSize = codec.maxEncodedSize(size);
     const following = isFixed(dataType) ? codecs[i + 1]?.maxDecodedSize : encodedSize;
     const target = i + 1 === codecs.length ? 0 : (following ?? encodedSize);
+    pooledScratchSize = Math.max(pooledScratchSize, source + target);
     scratchSize = Math.max(scratchSize, source + target + (codec.scratchSize?.(size) ?? 0));
     size = encodedSize;
   }
-  return { maxEncodedSize: size, scratchSize: scratchSize + computedArrays(chain, spec) };
+  const computed = computedArrays(chain, spec);
+  return {
+    maxEncodedSize: size,
+    scratchSize: scratchSize + computed,
+    pooledScratchSize: pooledScratchSize + computed,
+  };
 }
 
 /** Bytes of the arrays that array -> array codecs make of items of another size, and of those they compute with. */

@@ -103,6 +103,15 @@ const refused = new Map([
  */
 export function registerCodec(name: string, codec: CodecFactory | CodecLoader | NumcodecsClass): void {
   codecs.set(name, codec);
+  registered.add(name);
+}
+
+/** Other threads do not know them. */
+const registered = new Set<string>();
+
+/** Names under which the program has registered codecs. */
+export function registeredCodecs(): string[] {
+  return [...registered];
 }
 
 /** Normal names of all codecs that can be made. */

@@ -41,6 +41,11 @@ export interface Changes {
   readonly allowLoss?: readonly string[];
 }
 
+/** Whether anything is named that is to change. */
+export function changesAnything({ chunks, shards, codec, slice, to }: Changes): boolean {
+  return [chunks, shards, codec, slice, to].some((change) => change !== undefined);
+}
+
 type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
 interface Root {

@@ -1,5 +1,5 @@
 import type { Changes } from "./changes.ts";
-import type { RunReport } from "./events.ts";
+import type { EventOptions, RunReport } from "./events.ts";
 import {
   type FlowSource,
   type Planned,
@@ -8,6 +8,7 @@ import {
   type RunOptions,
   runFlow,
 } from "./flow.ts";
+import type { FlowTarget } from "./flow-target.ts";
 
 /** What is changed; `to` is needed. */
 export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
@@ -15,8 +16,8 @@ export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
 /** Plans a conversion to another dialect. @throws as `planCopy`. */
 export function planConvert(
   source: FlowSource,
-  target: string,
-  options: PlanOptions & ConvertChanges,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & ConvertChanges,
 ): Promise<Planned> {
   return planFlow("convert", source, target, options);
 }
@@ -35,7 +36,7 @@ export function planConvert(
  */
 export async function convert(
   source: FlowSource,
-  target: string,
+  target: FlowTarget,
   options: RunOptions & ConvertChanges,
 ): Promise<RunReport> {
   return runFlow(await planConvert(source, target, options), options);

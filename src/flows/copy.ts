@@ -1,5 +1,5 @@
 import type { Changes } from "./changes.ts";
-import type { RunReport } from "./events.ts";
+import type { EventOptions, RunReport } from "./events.ts";
 import {
   type FlowSource,
   type Planned,
@@ -8,6 +8,8 @@ import {
   type RunOptions,
   runFlow,
 } from "./flow.ts";
+import type { FlowTarget } from "./flow-target.ts";
+import type { KeyFilter } from "./key-filter.ts";
 
 /**
  * Plans a copy: every key as it is, byte for byte, but for what `options` change.
@@ -17,8 +19,8 @@ import {
  */
 export function planCopy(
   source: FlowSource,
-  target: string,
-  options: PlanOptions & Changes = {},
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & Changes & KeyFilter = {},
 ): Promise<Planned> {
   return planFlow("copy", source, target, options);
 }
@@ -38,8 +40,8 @@ export function planCopy(
  */
 export async function copy(
   source: FlowSource,
-  target: string,
-  options: RunOptions & Changes = {},
+  target: FlowTarget,
+  options: RunOptions & Changes & KeyFilter = {},
 ): Promise<RunReport> {
   return runFlow(await planCopy(source, target, options), options);
 }

@@ -7,7 +7,7 @@ import { ancestorPaths } from "../util/node-path.ts";
 import type { Plan, PlannedDocument } from "./plan/plan.ts";
 
 /**
- * The documents to publish, in order, consolidated metadata last.
+ * The documents to publish, in order, consolidated metadata last; these tell of `others` too, of nodes that are there.
  *
  * @throws `source-changed` where one is gone since the plan was made.
  */
@@ -15,6 +15,7 @@ export async function loadDocuments(
   { publication, budget }: Plan,
   source: Store,
   signal?: AbortSignal,
+  others: Documents = new Map(),
 ): Promise<Map<string, Uint8Array>> {
   const encoder = new TextEncoder();
   // Keys are set first, so that the order is the plan's however the values come.
@@ -34,7 +35,7 @@ export async function loadDocuments(
   await forEachConcurrent(publication.documents, load, { concurrency: budget.io, signal });
   return publication.consolidate.reduce(
     (published, group) => consolidate(publication.dialect, group, published),
-    documents,
+    new Map([...others, ...documents]),
   );
 }
 

@@ -1,4 +1,6 @@
+import type { Retry } from "../stores/repeat.ts";
 import type { Plan } from "./plan/plan.ts";
+import type { Warning } from "./warnings.ts";
 
 /** How far a run is; all counts only grow. */
 export interface RunCounts {
@@ -14,34 +16,58 @@ export interface RunCounts {
 export interface Progress extends RunCounts {
   /** Bytes in buffers at this moment. */
   readonly bufferBytes: number;
+  /** Keys that an update found to be right so far. */
+  readonly keysKept?: number;
 }
 
 /** What a run did. */
 export interface RunReport extends RunCounts {
   readonly seconds: number;
-  /** Keys in the target, documents included. */
+  /** Keys that were written, documents included. */
   readonly keysWritten: number;
+  /** Keys that an update found to be right, and those that it deleted. */
+  readonly keysKept?: number;
+  readonly keysDeleted?: number;
   /** Keys that were read back and compared; absent without `verify`. */
   readonly keysVerified?: number;
   /** The most bytes that all buffers took at one time. */
   readonly peakBuffers: number;
+  /** The threads that ran tasks; absent where none did. */
+  readonly threads?: readonly ThreadReport[];
   /** Whether nothing was done, as the target was there already (`ifExists: "skip"`). */
   readonly skipped?: true;
 }
 
+/** What one thread of a run did. */
+export interface ThreadReport {
+  /** 0 is the main thread. */
+  readonly thread: number;
+  readonly tasks: number;
+  /** Which form of the hot loops ran there. */
+  readonly kernels: "wasm" | "plain";
+}
+
 /**
- * What a flow tells while it runs, in this order: `plan` once, `task-start` and `task-end` for each task, with
- * `progress` between them now and then, `verify` now and then where it is asked for, `done` once, at the end.
+ * What a flow tells, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
+ * `progress` between them now and then, `retry` at any time, also before, `verify` now and then where it is asked for, `done` once, at the end.
  */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
+  | ({ readonly type: "warning" } & Warning)
   | { readonly type: "task-start"; readonly task: number }
   /** `bytes` are the stored ones that the task wrote. */
   | { readonly type: "task-end"; readonly task: number; readonly bytes: number; readonly ms: number }
   | { readonly type: "progress"; readonly progress: Progress }
+  /** A request failed for now, of any store of this process, and will be made again. */
+  | { readonly type: "retry"; readonly retry: Retry }
   /** Keys that were read back and found right so far, of those that were written. */
   | { readonly type: "verify"; readonly keys: number; readonly allKeys: number }
   | { readonly type: "done"; readonly report: RunReport };
+
+export interface EventOptions {
+  /** Told of what happens, from when the source is opened. */
+  readonly onEvent?: ((event: FlowEvent) => void) | undefined;
+}
 
 /** How much of one array has been read and looked at; of how much is known where items have one size. */
 export interface ReadEvent {

@@ -1,45 +1,67 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
 import { hierarchyAround, publishedIn } from "../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
-import { open } from "../hierarchy/open.ts";
-import { openNode } from "../hierarchy/open-node.ts";
-import { assertReplaceable } from "../hierarchy/replaceable.ts";
+import { closeOpened, type OpenSource, open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import { isListable, type Store, type StoreSpec, type TargetBuild } from "../stores/store.ts";
-import { openTargetBuild } from "../stores/target.ts";
-import { openStore, parseStoreUrl } from "../stores/url.ts";
+import type { StoreAccess } from "../stores/access.ts";
+import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { specOf } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { type Changes, changeOf } from "./changes.ts";
-import type { FlowEvent, RunReport } from "./events.ts";
+import { type Changes, changeOf, changesAnything } from "./changes.ts";
+import type { EventOptions, RunReport } from "./events.ts";
+import { coresAvailable, whyInline } from "./executors/thread-count.ts";
+import type { EditableStore } from "./existing-target.ts";
+import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
+import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { openBuild } from "./open-build.ts";
+import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
+import { existingNodes, partialPlan } from "./partial-plan.ts";
+import { openPlain } from "./plain-source.ts";
 import { planHierarchy } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
+import { targetPath } from "./plan/target-path.ts";
 import { runPlan } from "./run-plan.ts";
+import { runUpdate } from "./run-update.ts";
+import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import { assertApart } from "./target-apart.node.ts";
+import { tellingRetries } from "./telling-retries.ts";
+import { planWarnings, sourceWarnings } from "./warnings.ts";
 
-/** What a flow reads: a URL, or a node that was opened. */
-export type FlowSource = string | ZarrArray | ZarrGroup;
+/** What a flow reads: anything that can be opened, or a node that was. */
+export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 
-export interface PlanOptions {
+export interface PlanOptions extends StoreAccess, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string;
   /** Requests in flight, for each store; 16 by default. */
   readonly io?: number;
+  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
+  readonly threads?: number;
+  /**
+   * Where the scratch objects of a shuffle go: a folder, or the URL of any store that is written and listed; the system's
+   * folder for temporary files by default.
+   */
+  readonly scratch?: string;
+  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
+  readonly strategy?: "direct" | "shuffle";
+  /**
+   * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
+   * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
+   * source lacks. Both work on a target at its place, and must be known when the plan is made.
+   */
+  readonly ifExists?: "error" | "skip" | "replace" | "update";
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface RunOptions extends PlanOptions {
-  /**
-   * What to do when there is something at the target; `error` by default. `skip` leaves a Zarr that is there as it is,
-   * and does nothing.
-   */
-  readonly ifExists?: "error" | "skip" | "replace";
-  /** Reads every key back and compares it before the target is published. */
+export interface RunOptions extends PlanOptions, EventOptions {
+  /** Reads every key that is written back and compares it before the target is published. */
   readonly verify?: boolean;
+  /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
+  readonly fsync?: boolean;
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
-  readonly onEvent?: (event: FlowEvent) => void;
 }
 
 export const DEFAULT_MAX_MEMORY = 256e6;
@@ -57,37 +79,47 @@ export interface Planned {
 export async function planFlow(
   operation: Plan["operation"],
   from: FlowSource,
-  to: string,
-  options: PlanOptions & Changes,
+  to: FlowTarget,
+  options: PlanOptions & EventOptions & Changes & KeyFilter,
 ): Promise<Planned> {
-  const { root, close } = await openSource(from, options);
-  try {
-    return { source: root.store, plan: await planFrom(operation, root, to, options), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const asked = withDialectOf(to, options);
+  const mayBePlain = operation === "copy" && !changesAnything(asked);
+  return tellingRetries(options, async () => {
+    const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
+    try {
+      return { source: store, plan: await planFrom(operation, root, to, { ...asked, isPlain }), close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  });
 }
 
 async function planFrom(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
-  to: string,
-  options: PlanOptions & Changes,
+  to: FlowTarget,
+  options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
 ): Promise<Plan> {
-  const { signal, allowLoss } = options;
-  const nodes: ZarrNode[] = [root];
-  if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.push(node);
-  const target = targetSpec(to);
-  await assertApart(root.spec, target.store);
+  const { signal, allowLoss, isPlain } = options;
+  const all: ZarrNode[] = isPlain ? [] : [root];
+  if (root.kind === "group" && !isPlain) for await (const node of walk(root, { signal })) all.push(node);
+  const filter = pathFilter(options);
+  const taken = filter ? takenNodes(all, filter) : all;
+  const target = targetSpec(to, pacedAccess(options));
+  const scratch = parseScratch(options.scratch);
+  await assertApart(root, target.store);
   const dialect = dialectNamed(options.to ?? root.layout.dialect);
   await hierarchyAround(target.store, dialect.name, { signal });
-  const change = changeOf(options, root, nodes);
+  const change = changeOf(options, root, taken);
   const changed =
+    taken.length < all.length ||
     dialect.name !== root.layout.dialect ||
     root.reading.v2?.separator === "/" ||
-    nodes.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
-  return planHierarchy({
+    taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
+  const existing = await existingNodes(target, dialect.name, options);
+  const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
+  const plan = await planHierarchy({
     operation,
     source: {
       store: root.spec,
@@ -105,7 +137,35 @@ async function planFrom(
       changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
     maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
     io: positive(options.io ?? DEFAULT_IO, "io"),
+    ...(await threading(root, target, scratch, options)),
+    scratch,
+    strategy: possibleStrategy(options.strategy, scratch),
   });
+  const { include, exclude } = options;
+  return partialPlan(plan, {
+    filter: { ...(include && { include }), ...(exclude && { exclude }) },
+    leftOut: all.flatMap((node) => (nodes.includes(node) ? [] : [node.path])),
+    existing,
+    ifExists: options.ifExists,
+  });
+}
+
+/** How many threads run the tasks of a flow, and why it is but one where others could not. */
+async function threading(
+  root: ZarrArray | ZarrGroup,
+  target: NodeSpec,
+  scratch: StoreSpec | undefined,
+  { threads, requestsPerSecond, bytesPerSecond }: PlanOptions,
+): Promise<{ readonly threads: number; readonly inline?: string | undefined }> {
+  const wanted = threads === undefined ? undefined : positive(threads, "threads");
+  const inline = whyInline({
+    source: specOf(root.store),
+    target: target.store,
+    scratch,
+    isPaced: requestsPerSecond !== undefined || bytesPerSecond !== undefined,
+  });
+  if (inline !== undefined) return { threads: 1, inline };
+  return { threads: wanted ?? (await coresAvailable()) };
 }
 
 /** Paths of the groups that have consolidated metadata. */
@@ -122,20 +182,32 @@ async function consolidatedGroups(
 
 /** Runs what was planned, and closes it. */
 export async function runFlow(planned: Planned, options: RunOptions): Promise<RunReport> {
-  const { source, plan } = planned;
   try {
-    options.onEvent?.({ type: "plan", plan });
-    options.signal?.throwIfAborted();
-    const { dialect } = plan.publication;
-    const home = await hierarchyAround(plan.target.store, dialect, options);
-    const build = await openBuild(plan.target, options);
-    const published = build && home ? publishedIn(home, dialect, build) : build;
-    if (published) return await runPlan(plan, { source, build: published, ...options });
-    options.onEvent?.({ type: "done", report: NOTHING_DONE });
-    return NOTHING_DONE;
+    return await tellingRetries(options, () => runOpened(planned, options));
   } finally {
     await planned.close();
   }
+}
+
+async function runOpened({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
+  options.onEvent?.({ type: "plan", plan });
+  for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
+    options.onEvent?.({ type: "warning", ...warning });
+  }
+  options.signal?.throwIfAborted();
+  const { dialect, existing, documents } = plan.publication;
+  const home = await hierarchyAround(plan.target.store, dialect, options);
+  if (existing === "update") {
+    const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
+    return await runUpdate(plan, { source, home, wrap, ...options });
+  }
+  const isThere = existing === "skip" && documents.length === 0;
+  const build = isThere ? undefined : await openBuild(plan, options);
+  const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
+  const published = paced && home ? publishedIn(home, dialect, paced) : paced;
+  if (published) return await runPlan(plan, { source, build: published, ...options });
+  options.onEvent?.({ type: "done", report: NOTHING_DONE });
+  return NOTHING_DONE;
 }
 
 const NOTHING_DONE: RunReport = {
@@ -150,36 +222,6 @@ const NOTHING_DONE: RunReport = {
   skipped: true,
 };
 
-/** Begins to build the target; undefined when it is there and may be skipped. */
-async function openBuild(
-  target: NodeSpec,
-  { ifExists = "error", signal }: RunOptions,
-): Promise<TargetBuild | undefined> {
-  if (ifExists === "replace") await assertReplaceable(target);
-  try {
-    return await openTargetBuild(target.store, { ifExists: ifExists === "replace" ? "replace" : "error" });
-  } catch (error) {
-    const isThere = ifExists === "skip" && isZarrflowError(error, "target-exists");
-    if (isThere && (await hasNode(target, signal))) return undefined;
-    throw error;
-  }
-}
-
-/** Whether the node that a target names is there. */
-async function hasNode({ store: spec, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
-  const store = await openStore(spec, { signal });
-  try {
-    return (await openNode(store, path, { signal })) !== undefined;
-  } finally {
-    await store.close?.();
-  }
-}
-
-function targetSpec(url: string): NodeSpec {
-  const { spec, path } = parseStoreUrl(url);
-  return { store: spec satisfies StoreSpec, path };
-}
-
 function positive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
@@ -188,9 +230,10 @@ function positive(value: number, name: string): number {
 /** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
 export async function* arraysBelow(
   source: FlowSource,
-  { signal }: PlanOptions,
+  options: PlanOptions,
 ): AsyncGenerator<{ array: ZarrArray; path: string }> {
-  const { root, close } = await openSource(source, { signal });
+  const { signal } = options;
+  const { root, close } = await openSource(source, options);
   try {
     if (root.kind === "array") yield { array: root, path: "" };
     else {
@@ -204,12 +247,40 @@ export async function* arraysBelow(
   }
 }
 
-/** The node that a source is or names; `close` closes its store where this has opened it. */
+/** A source that is open. */
+export interface OpenedSource {
+  readonly root: ZarrArray | ZarrGroup;
+  /** What to read it from, within the rates that were asked for. */
+  readonly store: Store;
+  /** Closes the store where it was opened for this source. */
+  readonly close: () => Promise<void>;
+  /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
+  readonly isPlain?: boolean;
+}
+
+/** The node that a source is or names; perhaps a place with no node but keys. */
 export async function openSource(
   source: FlowSource,
-  { signal }: PlanOptions,
-): Promise<{ readonly root: ZarrArray | ZarrGroup; readonly close: () => Promise<void> }> {
-  if (typeof source !== "string") return { root: source, close: async () => {} };
-  const root = await open(source, { signal });
-  return { root, close: async () => root.store.close?.() };
+  options: PlanOptions,
+  mayBePlain = false,
+): Promise<OpenedSource> {
+  if (isNode(source))
+    return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
+  const wrap = (store: Store) => withPace(store, options, specOf(store));
+  const { anonymous, missing403, signal } = options;
+  const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
+  try {
+    const root = await open(source, opening);
+    const { store } = root;
+    return { root, store, close: () => closeOpened(source, store) };
+  } catch (error) {
+    const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
+    const root = mayBeKeys ? await openPlain(source, opening) : undefined;
+    if (root === undefined) throw error;
+    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
+  }
+}
+
+function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
+  return typeof source === "object" && "layout" in source;
 }

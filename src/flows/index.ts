@@ -11,10 +11,21 @@ export { type ConvertChanges, convert, planConvert } from "./convert.ts";
 export { copy, planCopy } from "./copy.ts";
 export { type Difference, type DiffOptions, diff } from "./diff.ts";
 export { type ArrayDigest, type DigestOptions, digest } from "./digest.ts";
-export type { FlowEvent, Progress, ReadEvent, RunCounts, RunReport } from "./events.ts";
+export { type CopyEstimate, estimateCopy } from "./estimate-copy.ts";
+export type {
+  EventOptions,
+  FlowEvent,
+  Progress,
+  ReadEvent,
+  RunCounts,
+  RunReport,
+  ThreadReport,
+} from "./events.ts";
 export { type FlowSource, type Planned, type PlanOptions, type RunOptions, runFlow } from "./flow.ts";
+export type { FlowTarget } from "./flow-target.ts";
 export { formatSlice, type SliceFormat } from "./formats/slice-format.ts";
 export { type ArrayInfo, info } from "./info.ts";
+export type { KeyFilter } from "./key-filter.ts";
 export type { Ledger, LedgerEntry } from "./ledger.ts";
 export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
@@ -25,3 +36,4 @@ export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
 export { planSliceTo, type SliceChanges, sliceTo } from "./slice-to.ts";
 export { type TreeArray, type TreeGroup, type TreeNode, tree } from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";
+export type { Warning } from "./warnings.ts";

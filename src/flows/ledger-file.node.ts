@@ -4,10 +4,14 @@ import { finished } from "node:stream/promises";
 import { fileError } from "../stores/file-error.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 
+/** Lines are gathered to so many characters before they are written. */
+const GATHERED = 16 * 1024;
+
 /** A ledger as a file of JSON lines that is only ever appended to. */
 export class FileLedger implements Ledger {
   readonly #path: string;
   readonly #file: WriteStream;
+  #lines = "";
   #failure: unknown;
 
   constructor(path: string) {
@@ -20,7 +24,8 @@ export class FileLedger implements Ledger {
 
   record({ task, key, size, crc32 }: LedgerEntry): void {
     if (this.#failure) throw this.#failure;
-    this.#file.write(`${JSON.stringify({ task, key, size, crc32 })}\n`);
+    this.#lines += `${JSON.stringify({ task, key, size, crc32 })}\n`;
+    if (this.#lines.length >= GATHERED) this.#file.write(this.#gathered());
   }
 
   async *entries(): AsyncIterable<LedgerEntry> {
@@ -30,15 +35,21 @@ export class FileLedger implements Ledger {
   }
 
   async close(): Promise<void> {
-    this.#file.end();
+    this.#file.end(this.#gathered());
     await finished(this.#file).catch((error) => {
       throw this.#failure ?? error;
     });
   }
 
+  #gathered(): string {
+    const lines = this.#lines;
+    this.#lines = "";
+    return lines;
+  }
+
   #flush(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#file.write("", (error) => (error ? reject(this.#failure ?? error) : resolve()));
+      this.#file.write(this.#gathered(), (error) => (error ? reject(this.#failure ?? error) : resolve()));
     });
   }
 }

@@ -6,6 +6,7 @@ import { product } from "../util/shape.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunkVisits } from "./plan/chunk-visits.ts";
 import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
+import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 
 /** What reading a part of an array in C order will do and cost. */
 export interface SlicePlan extends SlabPlan {
@@ -36,7 +37,9 @@ export async function planSlice(
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const { selection } = resolveSlice(option, metadata, path);
   const io = options.io ?? DEFAULT_IO;
-  const plan = planSlabs({ array: inner, pipeline: await inner.pipeline(), selection, maxMemory, io });
+  const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
+  const pipeline = await inner.pipeline();
+  const plan = planSlabs({ array: inner, pipeline, selection, maxMemory, io, strategy });
   const touched = selection.shape.map((count, d) => {
     const { start, step } = selection;
     const sourceChunk = metadata.chunkGrid.chunkShape[d] ?? 1;

@@ -52,10 +52,11 @@ export async function* readPieces(
   }
 }
 
-function changed(key: string, expected: number, found: number | undefined): ZarrflowError {
+/** A value that has another size than it was listed with; undefined where it is gone. */
+export function changed(key: string, expected: number | undefined, found: number | undefined): ZarrflowError {
   return new ZarrflowError("source-changed", "a value changed while it was copied", {
     key,
-    expected: `${expected} bytes`,
+    expected: expected === undefined ? "a value" : `${expected} bytes`,
     found: found === undefined ? "nothing" : `${found} bytes`,
     hint: "copy again when nobody writes the source",
   });

@@ -1,25 +1,39 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import { openKernelHeap } from "../codecs/kernels/kernels.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
+import type { StoreSpec } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
-import { decodeChunks } from "../streams/decode-chunks.ts";
+import type { ChunkRef, DecodedChunk, EncodedChunk, Region } from "../streams/chunk.ts";
+import { type ChunkDecoder, chunkDecoder } from "../streams/decode-chunks.ts";
+import { partRefs } from "../streams/part-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
-import { regrid } from "../streams/regrid.ts";
-import { chunkRegion, type Selection } from "../streams/selection.ts";
+import { regridder } from "../streams/regrid.ts";
+import { chunkRegion, type Selection, selectionWithin } from "../streams/selection.ts";
 import { coordsOf, cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
 import { chunkRefs } from "./plan/chunk-refs.ts";
 import { chunksHit } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
+import { openScratch, possibleStrategy } from "./scratch/open-scratch.ts";
+import type { Scratch } from "./scratch/scratch.ts";
+import { shuffledSlabs } from "./scratch/shuffled-slabs.ts";
+import type { SlabChunks, SlabReading } from "./slab-reading.ts";
 
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
   readonly io: number;
+  /** How slabs are made; by default whichever is predicted to take less time. */
+  readonly strategy?: "direct" | "shuffle" | undefined;
+  /** Where scratch objects go; the system's folder for temporary files by default. */
+  readonly scratch?: StoreSpec | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** From so many decoded bytes on, chunks are read and decoded in the kernels' memory: to open it takes some milliseconds. */
+const WORTH_A_HEAP = 2 ** 24;
 
 /** A slab of a selection; `data` is in C order, without gaps, and valid until the next one is asked for. */
 export interface Slab {
@@ -28,42 +42,83 @@ export interface Slab {
   readonly data: ChunkData;
 }
 
-/** Reads a selection as slabs in C order, within a memory budget; the next one is read while one is used. */
+/**
+ * Reads a selection as slabs in C order, within a memory budget; the next one is read while one is used. Where chunks
+ * would be decoded too often, all of them go through scratch objects before the first slab.
+ *
+ * @throws what reading and decoding throw; `no-space` where scratch objects do not fit.
+ */
 export async function* readSlabs(
   source: ZarrArray,
   selection: Selection,
-  { maxMemory, io, signal }: ReadSlabsOptions,
+  { maxMemory, io, scratch: place, signal, ...options }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
   const array = source.innerChunks();
   const pipeline = await array.pipeline();
-  const plan = planSlabs({ array, pipeline, selection, maxMemory, io });
-  const buffers = new BufferPool(maxMemory);
+  const strategy = possibleStrategy(options.strategy, place);
+  const plan = planSlabs({ array, pipeline, selection, maxMemory, io, strategy });
+  const open = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP ? openKernelHeap() : undefined;
+  const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  const grid = gridShape(selection.shape, plan.slabShape);
+  const reading = {
+    array,
+    pipeline,
+    selection,
+    plan,
+    buffers,
+    io,
+    signal: combined,
+    stop: () => stop.abort(),
+  };
+  const { shuffle } = plan;
+  let scratch: Scratch | undefined;
+  try {
+    if (shuffle) scratch = await openScratch({ place, bytes: shuffle.cost.scratchBytes });
+    const read = shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : directSlabs(reading);
+    yield* slabsInOrder(read, reading);
+  } finally {
+    stop.abort();
+    open?.close();
+    await scratch?.remove();
+  }
+}
+
+/** Slabs straight from the source. */
+function directSlabs({ array, pipeline, selection, plan, buffers, io, signal }: SlabReading): SlabChunks {
   const concurrency = Math.min(io, plan.readAhead);
   const maxEncodedSize = mostStoredBytes(pipeline);
-  const inFlight = {
-    budget: new ByteBudget(plan.readAhead * plan.bytesPerChunk),
-    bytesPerChunk: plan.bytesPerChunk,
+  const { readAhead, bytesPerChunk } = plan;
+  const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
+  return (_, region) => {
+    const part = selectionWithin(selection, region);
+    const options = { concurrency, inFlight, maxEncodedSize, buffers, signal };
+    const chunks = readChunks(array, partRefs(chunksOf(array, part), part, pipeline), options);
+    return { chunks: decoded(chunks, chunkDecoder(array, { buffers })), part };
   };
+}
 
+async function* decoded(
+  chunks: ReadableStream<EncodedChunk>,
+  decode: ChunkDecoder,
+): AsyncGenerator<DecodedChunk> {
+  for await (const chunk of chunks) yield await decode(chunk);
+}
+
+async function* slabsInOrder(chunksOfSlab: SlabChunks, reading: SlabReading): AsyncGenerator<Slab> {
+  const { pipeline, selection, plan, buffers } = reading;
   const read = async (coords: readonly number[]): Promise<Slab> => {
     const region = chunkRegion(coords, plan.slabShape, selection.shape);
-    const part = partOf(selection, region);
-    const options = { concurrency, inFlight, maxEncodedSize, buffers, signal: combined };
     const slab = { ...pipeline.spec, shape: region.shape };
-    const data = await only(
-      readChunks(array, chunksOf(array, part), options)
-        .pipeThrough(decodeChunks(array, { buffers }))
-        .pipeThrough(
-          regrid(
-            { shape: region.shape, chunk: slab, strides: cStrides(region.shape) },
-            { selection: part, buffers },
-          ),
-        ),
+    const { chunks, part } = chunksOfSlab(coords, region);
+    const { add, end } = regridder(
+      { shape: region.shape, chunk: slab, strides: cStrides(region.shape) },
+      { selection: part, buffers },
     );
+    let data: ChunkData | undefined;
+    for await (const chunk of chunks) for (const whole of add(chunk)) data = whole.data;
+    end();
     return { region, data: data ?? fillData(slab, buffers) };
   };
 
@@ -73,7 +128,7 @@ export async function* readSlabs(
     next?.catch(() => {});
   };
   try {
-    const slabs = coordsOf(grid);
+    const slabs = coordsOf(gridShape(selection.shape, plan.slabShape));
     start(slabs.next().value ?? undefined);
     while (next) {
       const slab: Slab = await next;
@@ -83,7 +138,7 @@ export async function* readSlabs(
       buffers.give(slab.data.bytes);
     }
   } finally {
-    stop.abort();
+    reading.stop();
     await next?.catch(() => {});
   }
 }
@@ -97,20 +152,4 @@ export function chunksOf(array: ZarrArray, { start, step, shape }: Selection): G
   });
   const shardShape = array.shards && chunkShape.map((n, d) => n * (array.shards?.chunksPerShard[d] ?? 1));
   return chunkRefs({ shape: array.shape, chunkShape, shardShape }, hit);
-}
-
-/** The selection of which `region` of the result is made. */
-function partOf({ start, step }: Selection, region: Region): Selection {
-  return {
-    start: start.map((from, d) => from + (step[d] ?? 1) * (region.start[d] ?? 0)),
-    step,
-    shape: region.shape,
-  };
-}
-
-/** The data of a stream's one chunk. */
-async function only(chunks: ReadableStream<DecodedChunk>): Promise<ChunkData | undefined> {
-  let data: ChunkData | undefined;
-  for await (const chunk of chunks) data = chunk.data;
-  return data;
 }

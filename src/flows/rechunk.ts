@@ -1,5 +1,5 @@
 import type { Changes } from "./changes.ts";
-import type { RunReport } from "./events.ts";
+import type { EventOptions, RunReport } from "./events.ts";
 import {
   type FlowSource,
   type Planned,
@@ -8,6 +8,7 @@ import {
   type RunOptions,
   runFlow,
 } from "./flow.ts";
+import type { FlowTarget } from "./flow-target.ts";
 
 /** What is changed; `chunks` is needed. */
 export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
@@ -20,8 +21,8 @@ export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
  */
 export function planRechunk(
   source: FlowSource,
-  target: string,
-  options: PlanOptions & RechunkChanges,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & RechunkChanges,
 ): Promise<Planned> {
   return planFlow("rechunk", source, target, options);
 }
@@ -43,7 +44,7 @@ export function planRechunk(
  */
 export async function rechunk(
   source: FlowSource,
-  target: string,
+  target: FlowTarget,
   options: RunOptions & RechunkChanges,
 ): Promise<RunReport> {
   return runFlow(await planRechunk(source, target, options), options);

@@ -1,22 +1,28 @@
 import { mostStoredBytes } from "../codecs/limits.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import type { ChunkCoding, ChunkPlace, DecodedChunk, EncodedChunk } from "../streams/chunk.ts";
+import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk, EncodedChunk } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
 import { encodeChunks } from "../streams/encode-chunks.ts";
+import { partRefs } from "../streams/part-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
+import { type Selection, selectionWithin, wholeSelection } from "../streams/selection.ts";
 import type { StoredValue } from "../streams/shard-output.ts";
 import type { ReadableStream, TransformStream, WritableStream } from "../streams/web.ts";
 import { writeChunks } from "../streams/write-chunks.ts";
 import type { Buffers } from "../util/buffers.ts";
-import { itemsOf, readsOf, stepsOf, type Task } from "./plan/task.ts";
-import { inFlightBytes } from "./plan/task-memory.ts";
+import { itemsOf, readsOf, type ScratchTask, stepsOf, type Task } from "./plan/task.ts";
+import { inFlightOf } from "./plan/task-memory.ts";
+import { gatherPieces } from "./scratch/gather-pieces.ts";
+import { readScratch, scratchPlace } from "./scratch/read-scratch.ts";
 
 /** What a task runs with: the job's arrays, and what all tasks of a run share. */
 export interface TaskContext {
   readonly source: ChunkPlace & ChunkCoding;
   readonly target: ChunkPlace<WritableStore> & ChunkCoding;
+  /** Where the objects of a shuffle lie; needed for plans of more than one stage. */
+  readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;
   /** Requests in flight. */
   readonly io: number;
@@ -29,54 +35,90 @@ export interface TaskContext {
 
 /** A task, or a step of one, as streams that are not yet connected. */
 export interface TaskStages {
-  readonly source: ReadableStream<EncodedChunk>;
+  readonly source: ReadableStream<EncodedChunk | DecodedChunk>;
   readonly stages: readonly TransformStream<EncodedChunk | DecodedChunk, EncodedChunk | DecodedChunk>[];
 }
 
-/** Where all steps of a task write to. */
-export function taskSink(
-  { job }: Task,
-  { target, buffers, io, signal, onWritten, onStored }: TaskContext,
-): WritableStream<EncodedChunk> {
+/** Where all steps of a task write to: the target's chunks, or a scratch object. */
+export function taskSink(task: Task, context: TaskContext): WritableStream<EncodedChunk> {
+  const { target, buffers, io, signal, onWritten, onStored } = context;
+  if (task.kind === "scratch") {
+    return writeChunks(scratchPlace(task, demandScratch(context)), { concurrency: 1, buffers, signal });
+  }
   return writeChunks(target, {
     concurrency: io,
     buffers,
-    shardBuffer: job.shardBuffer,
+    shardBuffer: task.job.shardBuffer,
     signal,
     ...(onWritten && { onWritten }),
     ...(onStored && { onStored }),
   });
 }
 
-/** The stages that a step of a task needs by its strategy, from `zarrflow/streams` and nowhere else. */
+/** The stages that a step of a task needs by its strategy, from `zarrflow/streams` but for those of scratch objects. */
 export async function taskStages(task: Task, context: TaskContext): Promise<TaskStages> {
-  const { source, target, buffers, io, signal, onRead, writeEmpty } = context;
+  const { source, target, buffers, writeEmpty } = context;
   const { job } = task;
-  const bytesPerChunk = inFlightBytes(job, job.strategy);
-  const reads = readChunks(source, readsOf(task), {
-    concurrency: Math.min(io, job.readAhead),
-    inFlight: { budget: new ByteBudget(job.readAhead * bytesPerChunk), bytesPerChunk },
-    ...(job.strategy !== "verbatim" && { maxEncodedSize: mostStoredBytes(await source.pipeline()) }),
-    buffers,
-    signal,
-    ...(onRead && { onRead }),
-  });
   const decode = () => decodeChunks(source, { buffers });
   const encode = () => encodeChunks(target, { buffers, ...(writeEmpty && { writeEmpty }) });
-  const recut = async () => {
+  const recut = async (selection: Selection) => {
     const { spec, strides } = await target.pipeline();
-    const { selection } = job;
     return regrid(
       { shape: job.target.shape, chunk: spec, strides },
       { selection, window: itemsOf(task), buffers },
     );
   };
-  const stages = {
-    verbatim: async () => [],
-    transcode: async () => [decode(), encode()],
-    direct: async () => [decode(), await recut(), encode()],
+  const gather = async (scattering: ScratchTask, selection: Selection) => {
+    const { spec } = await target.pipeline();
+    return gatherPieces(scattering, { chunk: spec, selection, buffers });
   };
-  return { source: reads, stages: (await stages[job.strategy]()) as TaskStages["stages"] };
+  const all = wholeSelection(job.target.shape);
+  const stages = async (): Promise<TaskStages["stages"][number][]> => {
+    if (task.kind === "scratch") {
+      return task.round === 0 ? [decode(), await gather(task, job.selection)] : [await gather(task, all)];
+    }
+    switch (job.strategy) {
+      case "verbatim":
+        return [];
+      case "transcode":
+        return [decode(), encode()];
+      case "direct":
+        return [decode(), await recut(job.selection), encode()];
+      case "shuffle":
+        return [await recut(all), encode()];
+    }
+  };
+  return { source: await readsFor(task, context), stages: await stages() };
+}
+
+/** What a step of a task begins with: chunks of the source, or pieces of scratch objects. */
+async function readsFor(task: Task, context: TaskContext): Promise<TaskStages["source"]> {
+  const { source, target, buffers, io, signal, onRead } = context;
+  const { job } = task;
+  const { readAhead, bytesPerChunk, isOfSource } = inFlightOf(task);
+  const options = {
+    concurrency: Math.min(io, readAhead),
+    inFlight: { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk },
+    buffers,
+    signal,
+  };
+  if (!isOfSource) {
+    const { spec } = await target.pipeline();
+    return readScratch(task, { ...options, scratch: demandScratch(context), chunk: spec });
+  }
+  return readChunks(source, await chunksFor(task, source), {
+    ...options,
+    ...(job.strategy !== "verbatim" && { maxEncodedSize: mostStoredBytes(await source.pipeline()) }),
+    ...(onRead && { onRead }),
+  });
+}
+
+/** The source chunks that a task reads; where parts of them can be decoded alone, no more than it takes. */
+export async function chunksFor(task: Task, source: ChunkCoding): Promise<Iterable<ChunkRef>> {
+  const { job } = task;
+  const refs = readsOf(task);
+  if (job.strategy === "verbatim" || job.strategy === "transcode") return refs;
+  return partRefs(refs, selectionWithin(job.selection, itemsOf(task)), await source.pipeline());
 }
 
 /**
@@ -89,7 +131,7 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
   const { signal } = context;
   const sink = taskSink(task, context);
   try {
-    for (const step of stepsOf(task)) {
+    for (const step of task.kind === "scratch" ? [task] : stepsOf(task)) {
       const { source, stages } = await taskStages(step, context);
       const connected = stages.reduce<ReadableStream<EncodedChunk | DecodedChunk>>(
         (stream, stage) => stream.pipeThrough(stage),
@@ -102,6 +144,12 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
     await sink.abort(error).catch(() => {});
     throw error;
   }
+}
+
+/** Where scratch objects lie. */
+export function demandScratch({ scratch }: TaskContext): WritableStore {
+  if (scratch) return scratch;
+  throw new RangeError("a task of a shuffle needs a place for scratch objects");
 }
 
 /** A stream that has failed refuses to be closed with an error of its own; `closed` tells why it failed. */

@@ -1,5 +1,5 @@
 import type { Changes } from "./changes.ts";
-import type { RunReport } from "./events.ts";
+import type { EventOptions, RunReport } from "./events.ts";
 import {
   type FlowSource,
   type Planned,
@@ -8,6 +8,7 @@ import {
   type RunOptions,
   runFlow,
 } from "./flow.ts";
+import type { FlowTarget } from "./flow-target.ts";
 
 /** What is changed; `slice` is needed. */
 export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
@@ -15,8 +16,8 @@ export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
 /** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
 export function planSliceTo(
   source: FlowSource,
-  target: string,
-  options: PlanOptions & SliceChanges,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & SliceChanges,
 ): Promise<Planned> {
   return planFlow("slice", source, target, options);
 }
@@ -39,7 +40,7 @@ export function planSliceTo(
  */
 export async function sliceTo(
   source: FlowSource,
-  target: string,
+  target: FlowTarget,
   options: RunOptions & SliceChanges,
 ): Promise<RunReport> {
   return runFlow(await planSliceTo(source, target, options), options);

@@ -9,6 +9,7 @@ import { numbersPerItem } from "../meta/typed-array.ts";
 import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
+import { partRefs } from "../streams/part-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { selectedRegion } from "../streams/selection.ts";
@@ -20,6 +21,7 @@ import { cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunksOf, readSlabs, type Slab } from "./read-slabs.ts";
+import { parseScratch } from "./scratch/open-scratch.ts";
 import { type TypedValues, typedValues } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
@@ -120,9 +122,11 @@ export class Slice {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, close } = await this.#open();
-    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal } = this.#options;
+    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, strategy, signal } = this.#options;
+    const scratch = parseScratch(this.#options.scratch);
+    const options = { maxMemory: parseBytes(maxMemory), io, strategy, scratch, signal };
     try {
-      yield* readSlabs(array, resolved.selection, { maxMemory: parseBytes(maxMemory), io, signal });
+      yield* readSlabs(array, resolved.selection, options);
     } finally {
       await close();
     }
@@ -203,9 +207,10 @@ export class Slice {
     selection: ResolvedSlice["selection"],
   ): Promise<ReadableStream<DecodedChunk>> {
     const { io = DEFAULT_IO, signal } = this.#options;
-    const maxEncodedSize = mostStoredBytes(await array.pipeline());
-    const options = { concurrency: io, maxEncodedSize, signal };
-    return readChunks(array, chunksOf(array, selection), options).pipeThrough(decodeChunks(array));
+    const pipeline = await array.pipeline();
+    const refs = partRefs(chunksOf(array, selection), selection, pipeline);
+    const options = { concurrency: io, maxEncodedSize: mostStoredBytes(pipeline), signal };
+    return readChunks(array, refs, options).pipeThrough(decodeChunks(array));
   }
 }
 

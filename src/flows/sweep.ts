@@ -1,19 +1,29 @@
 import type { ListableStore, Listed, WritableStore } from "../stores/store.ts";
+import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import type { ByteBudget } from "../streams/byte-budget.ts";
-import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { TransformStream, WritableStream } from "../streams/web.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { pagesFrom } from "../util/web-streams.ts";
+import { copySmallValues, type Swept } from "./copy-small-values.ts";
 import { copyMemory, copyValue } from "./copy-value.ts";
-import { pieceBytesWithin } from "./read-pieces.ts";
+import { changed, pieceBytesWithin } from "./read-pieces.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface SweepOptions {
   /** Keys that begin with it are swept. */
   readonly prefix: string;
+  /** What is swept in place of the store's own listing, page by page. */
+  readonly listing?: AsyncIterable<readonly Listed[]>;
   /** The key under which a source key is copied; undefined for one that is left to others. */
   readonly targetKeyOf: (key: string) => string | undefined;
+  /**
+   * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.
+   *
+   * @default false
+   */
+  readonly unseen?: boolean;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
@@ -23,9 +33,12 @@ export interface SweepOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Swept extends Listed {
-  readonly targetKey: string;
-}
+type Context = { readonly signal: AbortSignal };
+
+/** Up to so many bytes a value is small: stores that need not wait copy it before others are looked at. */
+const SMALL_BYTES = 1024 * 1024;
+/** The same where the stores can copy values themselves, which is as fast from then on. */
+const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
 
 /** Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory. */
 export async function sweep(
@@ -33,40 +46,89 @@ export async function sweep(
   target: WritableStore,
   options: SweepOptions,
 ): Promise<void> {
-  const { prefix, targetKeyOf, budget, buffers, io, writerBytes, log, signal } = options;
-  const pieceBytes = pieceBytesWithin(budget.limit - writerBytes);
+  const {
+    prefix,
+    listing,
+    targetKeyOf,
+    unseen = false,
+    budget,
+    buffers,
+    io,
+    writerBytes,
+    log,
+    signal,
+  } = options;
+  const copier = unseen ? await target.copierFrom?.(source) : undefined;
+  const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
+  const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
+  const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
-  const copy = async ({ key, size: listed, targetKey }: Swept, context: { signal: AbortSignal }) => {
+  const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: Swept, context: Context) => {
     const size = listed ?? (await source.size(key, context));
-    if (size === undefined) return;
+    if (size === undefined) throw changed(key, undefined, undefined);
+    // A store that lists checksums checks what is read whole.
+    const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
     let checksum = 0;
+    let seen = 0;
     try {
       const onPiece = (bytes: Uint8Array) => {
+        if (unseen && isChecked) return;
         checksum = crc32(bytes, checksum);
+        seen += bytes.length;
+        // Before the last piece is written: what is damaged is not stored, with a checksum that says otherwise.
+        if (seen === size && checksum !== (expected ?? checksum)) throw damaged(expected, checksum);
       };
       await copyValue(
         { store: source, key },
         { store: target, key: targetKey },
         { size, pieceBytes, buffers, signal: context.signal, onPiece },
       );
-    } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ key });
-      throw error;
     } finally {
       lease.release();
     }
-    log.keyCopied(targetKey, size, checksum);
+    log.keyCopied(targetKey, size, unseen ? undefined : checksum);
   };
-  const wanted = new TransformStream<Listed, Swept>({
-    transform(listed, controller) {
+  const copyUnseen = async (value: Swept, context: Context) => {
+    const size = await copier?.(value, value.targetKey, context);
+    if (size === undefined || size !== (value.size ?? size)) throw changed(value.key, value.size, size);
+    log.keyCopied(value.targetKey, size);
+  };
+  const copy = async (value: Swept, context: Context) => {
+    try {
+      await (copier ? copyUnseen(value, context) : copySeen(value, context));
+    } catch (error) {
+      if (isZarrflowError(error)) error.addContext({ key: value.key });
+      throw error;
+    }
+  };
+  const wanted = sweptFrom(listing ?? pagesFrom(source.list(prefix, { signal })), targetKeyOf);
+  const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
+  try {
+    const left = copySmallValues(wanted, { source, target, unseen, smallBytes, buffers, log, signal });
+    await forEachConcurrent(left, copy, { concurrency: io, signal });
+  } finally {
+    lease.release();
+  }
+}
+
+async function* sweptFrom(
+  pages: AsyncIterable<readonly Listed[]>,
+  targetKeyOf: SweepOptions["targetKeyOf"],
+): AsyncGenerator<readonly Swept[]> {
+  for await (const page of pages) {
+    yield page.flatMap((listed) => {
       const targetKey = targetKeyOf(listed.key);
-      if (targetKey !== undefined) controller.enqueue({ ...listed, targetKey });
-    },
+      return targetKey === undefined ? [] : { ...listed, targetKey };
+    });
+  }
+}
+
+/** A value whose store lists another checksum: read in pieces, it is not checked by the store. */
+function damaged(expected: number | undefined, found: number): ZarrflowError {
+  const hex = (crc: number | undefined) => crc?.toString(16).padStart(8, "0");
+  return new ZarrflowError("corrupt-store", "the CRC-32 of the value is not the one that its store tells", {
+    expected: hex(expected),
+    found: hex(found),
   });
-  await source
-    .list(prefix, { signal })
-    .pipeThrough(wanted)
-    .pipeThrough(mapConcurrent(copy, { concurrency: io, signal }))
-    .pipeTo(new WritableStream<void>());
 }

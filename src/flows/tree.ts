@@ -42,8 +42,9 @@ export interface TreeGroup extends TreeBase {
  * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
  * ```
  */
-export async function* tree(source: FlowSource, { signal }: PlanOptions = {}): AsyncGenerator<TreeNode> {
-  const { root, close } = await openSource(source, { signal });
+export async function* tree(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<TreeNode> {
+  const { signal } = options;
+  const { root, close } = await openSource(source, options);
   try {
     yield describeNode(root, root.path);
     if (root.kind === "array") return;

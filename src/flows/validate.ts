@@ -2,7 +2,6 @@ import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Listed } from "../stores/store.ts";
-import type { ZipFinding } from "../stores/zip/read-directory.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -12,6 +11,7 @@ import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanO
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
+import { leftoverFindings } from "./validate/leftovers.ts";
 import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
 import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
@@ -26,7 +26,7 @@ export interface ValidateOptions extends PlanOptions {
 /**
  * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
  * metadata that are no longer true, keys that belong to nothing, chunks outside the grid or of a wrong size, odd zip
- * entries; with `deep` also chunks that cannot be decoded. Changes nothing.
+ * entries, uploads that were never ended; with `deep` also chunks that cannot be decoded. Changes nothing.
  *
  * @throws `not-found`; whatever keeps the store from being read.
  * @example
@@ -80,12 +80,12 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
   if (areOnlyTold) yield onlyConsolidated(root.path);
   else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
   yield* keyFindings(root, store, known, options);
+  yield* leftoverFindings(root, store, signal);
 }
 
 function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFinding> {
   const { pathOf } = layout.hierarchy;
-  const { findings = [] } = store as { readonly findings?: readonly ZipFinding[] };
-  for (const { key, message } of findings) {
+  for (const { key, message } of store.findings ?? []) {
     if (pathOf(key).startsWith(joinKey(path, "")))
       yield { level: "warning", what: "zip-entry", path, message, key };
   }

@@ -14,21 +14,23 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with how many keys are right so far. */
   readonly onKeys?: (keys: number) => void;
+  /** How many keys at the begin of the ledger were compared before. */
+  readonly done?: number;
 }
 
 /**
  * Reads back every key of a ledger and compares size and checksum.
  *
- * @returns how many keys were compared
+ * @returns how many keys were compared, those before included
  * @throws `differs` naming the first key that is not what was written.
  */
 export async function verifyLedger(
   store: Store,
   ledger: Ledger,
-  { budget, buffers, io, signal, onKeys }: VerifyOptions,
+  { budget, buffers, io, signal, onKeys, done = 0 }: VerifyOptions,
 ): Promise<number> {
   const pieceBytes = pieceBytesWithin(budget.limit);
-  let keys = 0;
+  let keys = done;
   const check = async ({ key, size, crc32: expected }: LedgerEntry, context: { signal: AbortSignal }) => {
     const lease = await budget.acquire(pieceMemory(size, pieceBytes), context.signal);
     let found = 0;
@@ -40,12 +42,19 @@ export async function verifyLedger(
     } finally {
       lease.release();
     }
-    if (found !== expected) throw differs(key, { expected: crcText(expected), found: crcText(found) });
+    if (expected !== undefined && found !== expected) {
+      throw differs(key, { expected: crcText(expected), found: crcText(found) });
+    }
     keys++;
     onKeys?.(keys);
   };
-  await forEachConcurrent(ledger.entries(), check, { concurrency: io, signal });
+  await forEachConcurrent(entriesAfter(ledger, done), check, { concurrency: io, signal });
   return keys;
+}
+
+async function* entriesAfter(ledger: Ledger, done: number): AsyncGenerator<LedgerEntry> {
+  let number = 0;
+  for await (const entry of ledger.entries()) if (number++ >= done) yield entry;
 }
 
 function differs(key: string, { expected, found }: ErrorDetails): ZarrflowError {

@@ -7,6 +7,7 @@ import { folderInside } from "../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
+import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
@@ -17,8 +18,12 @@ import { deleteKeys } from "./edit-delete.ts";
 import { demandWritable, type Home, homeAround } from "./edit-home.ts";
 import { assertReplaceable } from "./replaceable.ts";
 
-/** Where a node is created: a URL, a store (its root), or a path in a store. */
-export type CreateTarget = string | Store | { readonly store: Store; readonly path: string };
+/** Where a node is created: a URL, a store of ours or of zarrita's (its root), or a path in a store. */
+export type CreateTarget =
+  | string
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string };
 
 export interface PlaceOptions {
   readonly dialect?: DialectName | undefined;
@@ -60,7 +65,7 @@ export interface NodeSite {
 export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
   if (typeof target !== "string") {
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
-    const place = await placeIn(demandWritable(store), normalisePath(path), options);
+    const place = await placeIn(demandWritable(asStore(store)), normalisePath(path), options);
     checkPath(place.layout, path);
     return place;
   }
@@ -69,7 +74,8 @@ export async function placeOf(target: CreateTarget, options: PlaceOptions): Prom
   const folder = folderInside(spec, path);
   if (folder?.kind === "directory") return placeOfFolder(folder, asked);
   if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
-  const store = path === "" || spec.kind === "zip" ? undefined : await openIfThere(spec);
+  const isZip = spec.kind === "zip" || spec.kind === "zip-value";
+  const store = path === "" || isZip ? undefined : await openIfThere(spec);
   return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
 

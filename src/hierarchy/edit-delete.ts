@@ -77,7 +77,8 @@ function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly 
   return isFolder ? DOCUMENTS.map((name) => membersPrefix + name) : documentKeys;
 }
 
-function isNamedDocument(key: string): boolean {
+/** Whether a key has the name of a document, in a dialect that keeps what belongs to a node below its path. */
+export function isNamedDocument(key: string): boolean {
   return DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1));
 }
 

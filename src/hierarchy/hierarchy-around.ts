@@ -1,4 +1,5 @@
 import type { DialectName } from "../meta/array-metadata.ts";
+import { objectPlace } from "../stores/object-spec.ts";
 import type { StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
@@ -6,7 +7,7 @@ import { createAncestors, dialectAbove } from "./create-ancestors.ts";
 import { isOfMetadata } from "./create-checks.ts";
 import { documentsBelow } from "./documents-below.ts";
 import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
-import { type Home, homeAround, isWholeHierarchy } from "./edit-home.ts";
+import { demandWritable, type Home, homeAround, isWholeHierarchy } from "./edit-home.ts";
 import { openNode } from "./open-node.ts";
 
 /**
@@ -21,10 +22,9 @@ export async function hierarchyAround(
   dialect: DialectName,
   options: StoreOptions = {},
 ): Promise<Home | undefined> {
-  if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
-  const home = await homeAround(spec);
+  const home = await placeAround(spec);
+  if (home === undefined || home.path === "") return undefined;
   const { store, path } = home;
-  if (path === "") return undefined;
   if (await isWholeHierarchy(store)) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -32,7 +32,14 @@ export async function hierarchyAround(
       { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
     );
   }
-  return (await readableDialectAbove(home, options)) === dialect ? home : undefined;
+  return (await readableDialectAbove(home, dialect, options)) === dialect ? home : undefined;
+}
+
+/** A store of the caller's is the root of its hierarchy; a folder is where what is above it says. */
+async function placeAround(spec: StoreSpec): Promise<Home | undefined> {
+  const place = objectPlace(spec);
+  if (place) return { store: demandWritable(place.root), spec, path: place.path };
+  return spec.kind === "directory" || spec.kind === "s3" ? homeAround(spec) : undefined;
 }
 
 /**
@@ -57,12 +64,15 @@ export function publishedIn({ store, path }: Home, dialect: DialectName, build: 
   };
 }
 
+/** The dialect of the groups above a place; where there are none, in a store of the caller's, they may be of any. */
 async function readableDialectAbove(
-  { store, path }: Home,
+  { store, path, spec }: Home,
+  dialect: DialectName,
   options: StoreOptions,
 ): Promise<DialectName | undefined> {
   try {
-    return await dialectAbove(store, path, options);
+    const above = await dialectAbove(store, path, options);
+    return above ?? (spec.kind === "object" ? dialect : undefined);
   } catch (error) {
     if (isOfMetadata(error)) return undefined;
     throw error;

@@ -14,6 +14,8 @@ export interface OpenNodeOptions extends DialectOptions {
   readonly dialect?: DialectName;
   /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
   readonly isInside?: boolean;
+  /** Whether to ask for the document of a group only where there is none of an array. */
+  readonly isSparing?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,7 +27,7 @@ export interface OpenNodeOptions extends DialectOptions {
 export async function openNode<S extends Store>(
   store: S,
   path: string,
-  { signal, isInside = false, ...options }: OpenNodeOptions = {},
+  { signal, isInside = false, isSparing = false, ...options }: OpenNodeOptions = {},
 ): Promise<ZarrNode<S> | undefined> {
   const documents = new Map<string, Uint8Array>();
   const asked = new Set<string>();
@@ -42,7 +44,10 @@ export async function openNode<S extends Store>(
   if (!found) return undefined;
   const layout = dialectNamed(found.dialect).layout(path);
   const { sharedKeys, impliesGroups } = layout.hierarchy;
-  await load([...(isInside ? [] : sharedKeys), ...layout.documentKeys]);
+  const { documentKeys, attributesKey, groupKey } = layout;
+  const isSpared = (key: string) => isSparing && key === groupKey;
+  await load([...(isInside ? [] : sharedKeys), ...documentKeys.filter((key) => !isSpared(key))]);
+  if (!documentKeys.some((key) => key !== attributesKey && documents.has(key))) await load(documentKeys);
   const missing = isInside ? undefined : sharedKeys.find((key) => !documents.has(key));
   if (missing !== undefined) {
     if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
@@ -98,7 +103,7 @@ function specOf(store: Store): StoreSpec {
   return { kind: "object", description: store.description };
 }
 
-export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside"> {
+export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing"> {
   /** Whether `documents` are those of consolidated metadata, which alone hold them. */
   readonly areConsolidated?: boolean;
   /** What finding its dialect noticed. */

@@ -2,8 +2,11 @@ import type { DialectName } from "../meta/array-metadata.ts";
 import { detectionKeys } from "../meta/detect.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { accessedBy, type StoreAccess } from "../stores/access.ts";
+import { specOfObject } from "../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
+import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
@@ -13,10 +16,25 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
 import { openFromAbove } from "./open-from-above.ts";
 import { openNode } from "./open-node.ts";
 
-/** What can be opened: a URL, a store (its root), or a path in a store. */
-export type OpenSource = string | Store | { readonly store: Store; readonly path: string };
+/**
+ * What can be opened: a URL, a store of ours or of zarrita's (its root), a path in a store; or what tells another
+ * process of a node, as JSON: its `spec` and `path`.
+ */
+export type OpenSource =
+  | string
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string }
+  | SpecSource;
 
-export interface OpenOptions extends DialectOptions {
+interface SpecSource {
+  readonly spec: StoreSpec;
+  readonly path: string;
+}
+
+export interface OpenOptions extends DialectOptions, StoreAccess {
+  /** Makes of the store the one that is read, such as `withCache`. */
+  readonly wrap?: (store: Store) => Store;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,14 +50,19 @@ export interface OpenOptions extends DialectOptions {
  * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
  * ```
  */
-export async function open(source: OpenSource, { signal, ...reading }: OpenOptions = {}): Promise<ZarrNode> {
-  const { store, spec, path, dialect } = await locate(source);
+export async function open(
+  source: OpenSource,
+  { signal, wrap = (store) => store, anonymous, missing403, beforeRequest, ...reading }: OpenOptions = {},
+): Promise<ZarrNode> {
+  const { spec, path, dialect, ...place } = await locate(source, { anonymous, missing403, beforeRequest });
+  const store = wrap(place.store);
   const options = { ...reading, signal, ...(dialect && { dialect }) };
   try {
     const node =
       (await openNode(store, path, { spec, ...options })) ??
       (await openFromAbove(store, spec, path, options));
-    if (node && typeof source !== "string" && "path" in source) checkPath(node.layout, source.path);
+    if (node && typeof source !== "string" && "path" in source && !("get" in source))
+      checkPath(node.layout, source.path);
     if (node) return node;
     throw await notFound(store, spec, path, signal);
   } catch (error) {
@@ -88,9 +111,13 @@ export async function openGroup(source: OpenSource, options: OpenOptions = {}): 
   });
 }
 
-/** Closes a store that was opened for a URL. */
-async function closeOpened(source: OpenSource, store: Store): Promise<void> {
-  if (typeof source === "string") await store.close?.();
+/** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
+export async function closeOpened(source: OpenSource, store: Store): Promise<void> {
+  if (typeof source === "string" || isSpec(source)) await store.close?.();
+}
+
+function isSpec(source: Exclude<OpenSource, string>): source is SpecSource {
+  return "spec" in source && !("store" in source) && !("get" in source);
 }
 
 interface Place {
@@ -100,13 +127,15 @@ interface Place {
   readonly dialect?: DialectName;
 }
 
-async function locate(source: OpenSource): Promise<Place> {
-  if (typeof source === "string") {
-    const { spec, ...rest } = parseStoreUrl(source);
-    return { store: await openNamed(spec), spec, ...rest };
+async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
+  if (typeof source === "string" || isSpec(source)) {
+    const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
+    const spec = accessedBy(named.spec, access);
+    return { ...named, store: await openNamed(spec), spec, path: normalisePath(path) };
   }
-  const { store, path } = "get" in source ? { store: source, path: "" } : source;
-  return { store, spec: { kind: "object", description: store.description }, path: normalisePath(path) };
+  const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
+  const store = asStore(given);
+  return { store, spec: specOfObject(store), path: normalisePath(path) };
 }
 
 /** @throws `not-found` with the nearest name beside it. */

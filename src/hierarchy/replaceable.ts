@@ -1,4 +1,5 @@
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { readLock } from "../stores/target/prefix-lock.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { openNode } from "./open-node.ts";
@@ -54,7 +55,7 @@ async function isZarr(store: Store, path: string): Promise<boolean> {
       throw error;
     }
   }
-  if (!isListable(store)) return true;
+  if (!isListable(store) || (await readLock(store))) return true; // what a run that was killed has left
   for await (const _ of store.list("")) return false;
   return true;
 }

@@ -134,7 +134,8 @@ async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | u
   const implied = impliedGroup(joinKey(group.path, name), group);
   if (implied === undefined) return {};
   const { dialect } = layout;
-  const node = await openNode(store, implied.path, { ...reading, spec, dialect, isInside: true, signal });
+  const how = { ...reading, spec, dialect, isInside: true, isSparing: true, signal };
+  const node = await openNode(store, implied.path, how);
   return node ? { node } : { implied };
 }
 

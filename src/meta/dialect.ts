@@ -12,6 +12,8 @@ export interface NodeLayout {
   readonly documentKeys: readonly string[];
   /** The one of them that holds nothing but the attributes, in dialects that keep these apart. */
   readonly attributesKey?: string;
+  /** The one of them that says that the node is a group, in dialects where an array has another in its place. */
+  readonly groupKey?: string;
   /**
    * The key that holds the consolidated metadata of a group: one of `documentKeys` where its own document carries them;
    * absent in dialects that know nothing of the kind.

@@ -8,6 +8,8 @@ export interface FolderNames {
   readonly documents: readonly string[];
   /** Of the one that holds nothing but attributes. */
   readonly attributes?: string;
+  /** Of the one that an array has another for. */
+  readonly group?: string;
   /** Of the one that holds consolidated metadata. */
   readonly consolidated?: string;
   readonly wantsAscii?: boolean;
@@ -15,13 +17,14 @@ export interface FolderNames {
 
 /** The layout of dialects in which all that belongs to a node lies below its path. */
 export function folderLayout(dialect: NodeLayout["dialect"], path: string, names: FolderNames): NodeLayout {
-  const { documents, attributes, consolidated } = names;
+  const { documents, attributes, group, consolidated } = names;
   const prefix = joinKey(path, "");
   return {
     dialect,
     path,
     documentKeys: documents.map((name) => prefix + name),
     ...(attributes !== undefined && { attributesKey: prefix + attributes }),
+    ...(group !== undefined && { groupKey: prefix + group }),
     ...(consolidated !== undefined && { consolidatedKey: prefix + consolidated }),
     hierarchy: folderHierarchy(names),
     prefixes: [prefix],

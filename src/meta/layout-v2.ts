@@ -12,6 +12,7 @@ export function layoutV2(path: string): NodeLayout {
   return folderLayout("v2", normalisePath(path), {
     documents: [".zattrs", ".zarray", ".zgroup"],
     attributes: ".zattrs",
+    group: ".zgroup",
     consolidated: ".zmetadata",
     wantsAscii: true,
   });

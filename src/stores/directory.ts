@@ -1,13 +1,14 @@
-import { constants } from "node:fs";
 import { resolve } from "node:path";
 import { plainBuffers } from "../util/buffers.ts";
 import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
+import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
+import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
 import { Folders } from "./directory/folders.ts";
+import { FoundFiles } from "./directory/found-files.ts";
 import { namesIn, walkKeys } from "./directory/listing.ts";
-import { kindAt, moveTo } from "./directory/rename.ts";
-import { openFileWriter, replaceFile, writeFile } from "./directory/value-file.ts";
+import { isMovable, moveTo } from "./directory/rename.ts";
+import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./file-error.ts";
 import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
@@ -17,8 +18,10 @@ import type {
   ListableStore,
   Listed,
   ListedEntry,
+  Store,
   StoreOptions,
   StoreWriter,
+  ValueCopier,
   WritableStore,
 } from "./store.ts";
 import { inTurn } from "./writer.ts";
@@ -31,16 +34,18 @@ export interface DirectoryStoreOptions {
    * @default false
    */
   readonly exclusive?: boolean;
+  /**
+   * What is written is on the disk, and outlives a loss of power, before the call resolves. Takes a multiple of the time.
+   *
+   * @default false
+   */
+  readonly fsync?: boolean;
   /** The store in words, for messages. */
   readonly description?: string;
   /** @default asyncFileCalls */
   readonly files?: FileCalls;
 }
 
-/** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
-const NO_LINK: number | undefined = constants.O_NOFOLLOW;
-/** Does not wait for the other end of a pipe. */
-const READ = constants.O_RDONLY | (NO_LINK ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** A folder that others remove while it is being written to is made again so often. */
 const ATTEMPTS = 5;
 
@@ -62,16 +67,32 @@ const ATTEMPTS = 5;
  */
 export class DirectoryStore implements ListableStore, WritableStore {
   readonly description: string;
+  readonly folder: string;
   readonly #files: FileCalls;
   readonly #folders: Folders;
+  readonly #found: FoundFiles;
   readonly #exclusive: boolean;
+  readonly #written: ValueFiles;
+  readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
+  readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   constructor(root: string, options: DirectoryStoreOptions = {}) {
-    const { exclusive = false, description = `directory ${root}`, files = asyncFileCalls } = options;
+    const { exclusive = false, fsync = false, description = `directory ${root}`, files } = options;
     this.description = description;
-    this.#files = files;
-    this.#folders = new Folders(resolve(root), files);
+    this.folder = resolve(root);
+    this.#files = files ?? asyncFileCalls;
+    this.#folders = new Folders(this.folder, { files: this.#files, fsync });
+    this.#found = new FoundFiles(this.#folders, { files: this.#files, exclusive });
     this.#exclusive = exclusive;
+    this.#written = { files: this.#files, fsync };
+    if (files !== undefined) return;
+    if (this.#found.canReadAtOnce) {
+      this.getSync = (key, into) => {
+        this.#check(key, undefined);
+        return this.#found.readAtOnce(key, into);
+      };
+    }
+    if (!fsync) this.setSync = (key, bytes) => this.#writeAtOnce(key, bytes);
   }
 
   async get(
@@ -81,7 +102,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     this.#check(key, signal);
     let fd: number | undefined;
     try {
-      fd = await this.#open(key);
+      fd = await this.#found.open(key);
       if (fd === undefined) return undefined;
       const info = this.#files.stat(fd);
       if (info.isDirectory()) return undefined;
@@ -103,32 +124,27 @@ export class DirectoryStore implements ListableStore, WritableStore {
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
     this.#check(key, signal);
-    try {
-      if (!(await this.#isReachable(key))) return undefined;
-      const info = await this.#files.lstat(this.#folders.pathOf(key));
-      const target = info.isSymbolicLink() ? await this.#files.lstat(await this.#folders.follow(key)) : info;
-      return target.isFile() ? target.size : undefined;
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw this.#error(error, key);
-    }
+    return (await this.#find(key))?.size;
   }
 
   list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
     checkPrefix(prefix);
     const keys = walkKeys(this.#folders, this.#files, prefix, signal);
-    return this.#listed(prefix, keys, (key) => ({ key }));
+    return streamFromPages(
+      this.#pages(prefix, keys, (key) => ({ key })),
+      signal,
+    );
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
     checkPrefix(prefix);
     const names = async function* (folders: Folders, files: FileCalls) {
       signal?.throwIfAborted();
-      yield* await namesIn(folders, files, prefix);
+      yield await namesIn(folders, files, prefix);
     };
-    return this.#listed(prefix, names(this.#folders, this.#files), (name) =>
-      name.endsWith("/") ? { prefix: prefix + name } : { key: prefix + name },
-    );
+    const entryOf = (name: string) =>
+      name.endsWith("/") ? { prefix: prefix + name } : { key: prefix + name };
+    return streamFromPages(this.#pages(prefix, names(this.#folders, this.#files), entryOf), signal);
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
@@ -136,15 +152,29 @@ export class DirectoryStore implements ListableStore, WritableStore {
     const path = this.#folders.pathOf(key);
     await this.#inFolder(key, () =>
       this.#exclusive
-        ? writeFile(this.#files, path, bytes)
-        : replaceFile(this.#files, this.#temporary(key), path, bytes),
+        ? writeFile(this.#written, path, bytes)
+        : replaceFile(this.#written, this.#temporary(key), path, bytes),
     );
+  }
+
+  /** Values of another folder are copied by the file system. */
+  async copierFrom(source: Store): Promise<ValueCopier | undefined> {
+    if (!(source instanceof DirectoryStore)) return undefined;
+    return async ({ key }, to, { signal } = {}) => {
+      source.#check(key, signal);
+      this.#check(to, signal);
+      const original = await source.#find(key);
+      if (original === undefined) return undefined;
+      const temporary = this.#exclusive ? undefined : this.#temporary(to);
+      const copy = () => copyFile(this.#written, original.path, this.#folders.pathOf(to), temporary);
+      return this.#inFolder(to, copy);
+    };
   }
 
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
     this.#check(key, signal);
     const writer = await this.#inFolder(key, () =>
-      openFileWriter(this.#files, this.#temporary(key), this.#folders.pathOf(key)),
+      openFileWriter(this.#written, this.#temporary(key), this.#folders.pathOf(key)),
     );
     const attempt = async (step: () => Promise<void>) => {
       try {
@@ -156,7 +186,11 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return inTurn(
       {
         write: (bytes) => attempt(() => writer.write(bytes)),
-        commit: () => attempt(() => writer.commit()),
+        commit: () =>
+          attempt(async () => {
+            await writer.commit();
+            await this.#folders.sync(folderOf(key));
+          }),
         abort: async () => {
           await attempt(() => writer.abort());
           await this.#folders.prune(folderOf(key));
@@ -171,7 +205,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     this.#check(key, signal);
     try {
-      if (!(await this.#isReachable(key))) return;
+      if (!(await this.#found.isReachable(key))) return;
       await this.#files.unlink(this.#folders.pathOf(key));
     } catch (error) {
       if (isMissing(error)) return;
@@ -193,16 +227,20 @@ export class DirectoryStore implements ListableStore, WritableStore {
     await this.#folders.prune(folderOf(old));
   }
 
-  /** Whether something of its kind can be moved away. @throws `path-not-allowed` for a symbolic link. */
   async #holds(key: string, kind: "file" | "folder"): Promise<boolean> {
     try {
-      if (!(await this.#isReachable(key))) return false;
-      const found = await kindAt(this.#files, this.#folders.pathOf(key));
-      if (found !== "link") return found === kind;
-      throw new ZarrflowError(
-        "path-not-allowed",
-        "a symbolic link cannot be moved: it may lead elsewhere then",
+      return (
+        (await this.#found.isReachable(key)) &&
+        (await isMovable(this.#files, this.#folders.pathOf(key), kind))
       );
+    } catch (error) {
+      throw this.#error(error, key);
+    }
+  }
+
+  async #find(key: string): ReturnType<FoundFiles["find"]> {
+    try {
+      return await this.#found.find(key);
     } catch (error) {
       throw this.#error(error, key);
     }
@@ -216,26 +254,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     }
   }
 
-  /** Whether the folder of `key` is there, inside the root. */
-  #isReachable(key: string): boolean | Promise<boolean> {
-    return this.#exclusive || this.#folders.has(folderOf(key));
-  }
-
-  async #open(key: string): Promise<number | undefined> {
-    try {
-      if (!(await this.#isReachable(key))) return undefined;
-      if (this.#exclusive || NO_LINK !== undefined) {
-        try {
-          return await this.#files.open(this.#folders.pathOf(key), READ);
-        } catch (error) {
-          if (!hasSystemCode(error, "ELOOP", "EMLINK")) throw error;
-        }
-      }
-      return await this.#files.open(await this.#folders.follow(key), READ);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+  #writeAtOnce(key: string, bytes: Uint8Array): boolean {
+    this.#check(key, undefined);
+    if (!this.#folders.makeSync(folderOf(key))) return false;
+    const path = this.#folders.pathOf(key);
+    return this.#exclusive
+      ? writeFileAtOnce(path, bytes)
+      : replaceFileAtOnce(this.#temporary(key), path, bytes);
   }
 
   /** Writes to the folder of `key`, which is made where it is missing. */
@@ -243,7 +268,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#folders.make(folderOf(key));
-        return await write();
+        const answer = await write();
+        await this.#folders.sync(folderOf(key));
+        return answer;
       } catch (error) {
         if (!hasSystemCode(error, "ENOENT") || attempt === ATTEMPTS) throw this.#error(error, key);
         this.#folders.forget();
@@ -256,17 +283,16 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
   }
 
-  #listed<T>(prefix: string, names: AsyncIterable<string>, entryOf: (name: string) => T): ReadableStream<T> {
-    const error = (cause: unknown) => this.#error(cause, prefix);
-    return streamFrom(
-      (async function* () {
-        try {
-          for await (const name of names) yield entryOf(name);
-        } catch (cause) {
-          throw error(cause);
-        }
-      })(),
-    );
+  async *#pages<T>(
+    prefix: string,
+    pages: AsyncIterable<readonly string[]>,
+    entryOf: (name: string) => T,
+  ): AsyncGenerator<T[]> {
+    try {
+      for await (const names of pages) yield names.map(entryOf);
+    } catch (error) {
+      throw this.#error(error, prefix);
+    }
   }
 
   #error(error: unknown, key: string): unknown {

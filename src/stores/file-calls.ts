@@ -22,6 +22,11 @@ export interface FileCalls {
   removeFolder(path: string): Awaitable<void>;
   rename(from: string, to: string): Awaitable<void>;
   unlink(path: string): Awaitable<void>;
+  chmod(path: string, mode: number): Awaitable<void>;
+  /** Copies to a new file, by the file system itself: without copying blocks where it can share them. */
+  copyFile(from: string, to: string): Awaitable<void>;
+  /** Resolves when the file, or folder, would outlive a loss of power. */
+  sync(fd: number): Awaitable<void>;
 }
 
 const read = promisify(fs.read);
@@ -43,6 +48,11 @@ export const asyncFileCalls: FileCalls = {
   removeFolder: promisify((path: string, done: fs.NoParamCallback) => fs.rmdir(path, done)),
   rename: promisify(fs.rename),
   unlink: promisify(fs.unlink),
+  chmod: promisify(fs.chmod),
+  copyFile: promisify((from: string, to: string, done: fs.NoParamCallback) =>
+    fs.copyFile(from, to, fs.constants.COPYFILE_FICLONE, done),
+  ),
+  sync: promisify(fs.fsync),
 };
 
 /** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
@@ -61,6 +71,9 @@ export const blockingFileCalls: FileCalls = {
   removeFolder: (path) => fs.rmdirSync(path),
   rename: fs.renameSync,
   unlink: fs.unlinkSync,
+  chmod: fs.chmodSync,
+  copyFile: (from, to) => fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE),
+  sync: fs.fsyncSync,
 };
 
 /** Fills `into` from `position`; the count is smaller only where the file ends. */

@@ -12,6 +12,7 @@ const codes = new Map<string, readonly [ErrorCode, string]>([
   ["EROFS", ["access-denied", "the file system is read-only"]],
   ["ENOSPC", ["no-space", "no space left on the device"]],
   ["EDQUOT", ["no-space", "the disk quota is used up"]],
+  ["EFBIG", ["no-space", "the file system, or a limit of this process, takes no file so large"]],
   ["EMFILE", ["too-many-files", "too many open files in this process"]],
   ["ENFILE", ["too-many-files", "too many open files on this machine"]],
   ["ENAMETOOLONG", ["path-not-allowed", "the file name is too long"]],

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, readSync } from "node:fs";
 import type { RangeReader, RangeReadOptions } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
@@ -10,12 +10,14 @@ export class FileReader implements RangeReader {
   readonly #files: FileCalls;
   readonly #fd: number;
   readonly #path: string;
+  readonly readSync?: (offset: number, into: Uint8Array) => boolean;
 
   private constructor(files: FileCalls, fd: number, path: string, size: number) {
     this.#files = files;
     this.#fd = fd;
     this.#path = path;
     this.size = size;
+    if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readAtOnce(offset, into);
   }
 
   /** @throws `not-found` where no file is at `path`; `access-denied`, `too-many-files`. */
@@ -48,6 +50,19 @@ export class FileReader implements RangeReader {
       return bytes;
     } catch (error) {
       throw fileError(error, { store: `file ${this.#path}` });
+    }
+  }
+
+  #readAtOnce(offset: number, into: Uint8Array): boolean {
+    try {
+      for (let done = 0; done < into.length; ) {
+        const count = readSync(this.#fd, into, done, into.length - done, offset + done);
+        if (count === 0) return false;
+        done += count;
+      }
+      return true;
+    } catch {
+      return false;
     }
   }
 

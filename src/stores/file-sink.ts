@@ -1,6 +1,7 @@
-import { constants } from "node:fs";
+import { constants, writeSync } from "node:fs";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ByteSink } from "./byte-sink.ts";
+import type { ValueFiles } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, writeFully } from "./file-calls.ts";
 import { fileError } from "./file-error.ts";
 
@@ -11,24 +12,31 @@ export class FileSink implements ByteSink {
   readonly #files: FileCalls;
   readonly #fd: number;
   readonly #path: string;
+  readonly #fsync: boolean;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #buffered = 0;
   /** Bytes that are in the file, before those in the buffer. */
   #written = 0;
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = true;
+  /** Steps that were asked for and have not ended. */
+  #waiting = 0;
 
-  private constructor(files: FileCalls, fd: number, path: string) {
+  private constructor(fd: number, path: string, { files, fsync }: ValueFiles) {
     this.#files = files;
     this.#fd = fd;
     this.#path = path;
+    this.#fsync = fsync;
   }
 
   /** @throws `path-not-allowed` when something is at `path`; `access-denied`, `no-space`, `too-many-files`. */
-  static async create(path: string, files: FileCalls = asyncFileCalls): Promise<FileSink> {
+  static async create(
+    path: string,
+    { files = asyncFileCalls, fsync = false }: Partial<ValueFiles> = {},
+  ): Promise<FileSink> {
     try {
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-      return new FileSink(files, await files.open(path, flags), path);
+      return new FileSink(await files.open(path, flags), path, { files, fsync });
     } catch (error) {
       throw fileError(error, { store: `file ${path}` });
     }
@@ -47,6 +55,19 @@ export class FileSink implements ByteSink {
     });
   }
 
+  /** Takes none while other calls go on. */
+  writeSync(...pieces: readonly Uint8Array[]): boolean {
+    if (this.#waiting > 0 || !this.#isOpen) return false;
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (this.#buffered + length > BUFFER_BYTES && !this.#flushSync()) return false;
+    if (length > BUFFER_BYTES) return this.#appendSync(pieces);
+    for (const piece of pieces) {
+      this.#buffer.set(piece, this.#buffered);
+      this.#buffered += piece.length;
+    }
+    return true;
+  }
+
   patch(offset: number, bytes: Uint8Array): Promise<void> {
     return this.#next(async () => {
       await this.#flush();
@@ -57,6 +78,7 @@ export class FileSink implements ByteSink {
   close(): Promise<void> {
     return this.#next(async () => {
       await this.#flush();
+      if (this.#fsync) await this.#files.sync(this.#fd);
       this.#isOpen = false;
       await this.#files.close(this.#fd);
     });
@@ -74,17 +96,45 @@ export class FileSink implements ByteSink {
 
   /** Takes the steps one after the other: a file must not be closed, and its number reused, under a write. */
   #next(step: () => Promise<void>): Promise<void> {
+    this.#waiting++;
     const turn = this.#last.then(async () => {
       const details = { store: `file ${this.#path}` };
-      if (!this.#isOpen) throw new ZarrflowError("unsupported-operation", "the file is closed", details);
       try {
+        if (!this.#isOpen) throw new ZarrflowError("unsupported-operation", "the file is closed", details);
         await step();
       } catch (error) {
         throw fileError(error, details);
+      } finally {
+        this.#waiting--;
       }
     });
     this.#last = turn.catch(() => {});
     return turn;
+  }
+
+  /** Whether the buffer is empty now. */
+  #flushSync(): boolean {
+    if (!this.#appendSync([this.#buffer.subarray(0, this.#buffered)])) return false;
+    this.#buffered = 0;
+    return true;
+  }
+
+  /** Whether all was written; what was of it before a failure is written again at its place. */
+  #appendSync(pieces: readonly Uint8Array[]): boolean {
+    let end = this.#written;
+    try {
+      for (const piece of pieces) {
+        for (let done = 0; done < piece.length; ) {
+          const count = writeSync(this.#fd, piece, done, piece.length - done, end);
+          done += count;
+          end += count;
+        }
+      }
+    } catch {
+      return false;
+    }
+    this.#written = end;
+    return true;
   }
 
   async #flush(): Promise<void> {

@@ -1,3 +1,4 @@
+import { keepRequestHook } from "./request-hook.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */
@@ -7,18 +8,18 @@ export function folderAround(
   if (spec.kind === "directory") {
     const slash = spec.path.lastIndexOf("/");
     const name = spec.path.slice(slash + 1);
-    return name && slash >= 0
-      ? { spec: { ...spec, path: spec.path.slice(0, slash) || "/" }, name }
-      : undefined;
+    if (name === "" || slash < 0) return undefined;
+    const path = spec.path.slice(0, slash);
+    return { spec: { ...spec, path: /^(?:[a-z]:)?$/i.test(path) ? `${path}/` : path }, name };
   }
   if (spec.kind === "http") {
     const [, url, name] = /^([^/]+:\/\/[^/]+(?:\/.*)?)\/([^/]+)$/.exec(spec.url) ?? [];
-    return url && name ? { spec: { ...spec, url }, name: decoded(name) } : undefined;
+    return url && name ? { spec: keepRequestHook(spec, { ...spec, url }), name: decoded(name) } : undefined;
   }
   if (spec.kind === "s3" && spec.prefix !== "") {
     const slash = spec.prefix.lastIndexOf("/");
     const prefix = spec.prefix.slice(0, Math.max(0, slash));
-    return { spec: { ...spec, prefix }, name: spec.prefix.slice(slash + 1) };
+    return { spec: keepRequestHook(spec, { ...spec, prefix }), name: spec.prefix.slice(slash + 1) };
   }
   return undefined;
 }
@@ -27,9 +28,14 @@ export function folderAround(
 export function folderInside(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path === "") return spec;
   if (spec.kind === "directory") return { ...spec, path: `${spec.path.replace(/\/$/, "")}/${path}` };
-  if (spec.kind === "http")
-    return { ...spec, url: [spec.url, ...path.split("/").map(encodeURIComponent)].join("/") };
-  if (spec.kind === "s3") return { ...spec, prefix: [spec.prefix, path].filter(Boolean).join("/") };
+  if (spec.kind === "http") {
+    const url = [spec.url, ...path.split("/").map(encodeURIComponent)].join("/");
+    return keepRequestHook(spec, { ...spec, url });
+  }
+  if (spec.kind === "s3") {
+    const prefix = [spec.prefix, path].filter(Boolean).join("/");
+    return keepRequestHook(spec, { ...spec, prefix });
+  }
   return undefined;
 }
 

@@ -1,13 +1,17 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { fetchInTime } from "./fetch-in-time.ts";
+import { followRedirects, type PlainFetch } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
+import { secretHeaders } from "./http/secret-headers.ts";
 import { aboutKey } from "./in-store.ts";
+import type { RequestHook } from "./request-hook.ts";
 import type { GetOptions, Store, StoreOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch;
-  /** Sent with every request, such as an `Authorization`; never shown. */
+  /** Sent with every request, such as an `Authorization`; never shown, and to no server that requests are sent on to. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Takes 403 for a missing key, as servers answer that do not tell strangers what there is.
@@ -15,7 +19,17 @@ export interface HttpStoreOptions {
    * @default false
    */
   readonly missing403?: boolean;
+  /**
+   * Milliseconds for which the server may be silent, before and amid its answer.
+   *
+   * @default 30,000
+   */
+  readonly timeout?: number;
+  /** Called before each request, also one that is sent on; the request is made when it resolves. */
+  readonly beforeRequest?: RequestHook;
 }
+
+const DEFAULT_TIMEOUT = 30_000;
 
 /**
  * Keys below a URL of any web server, read only. Parts of values are asked for as ranges; of a server without ranges
@@ -34,15 +48,17 @@ export class HttpStore implements Store {
   /** The URL without its query. */
   readonly description: string;
   readonly #base: URL;
-  readonly #fetch: typeof globalThis.fetch;
+  readonly #fetch: PlainFetch;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #values: HttpValues;
 
-  /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it. */
-  constructor(url: string, { fetch, headers = {}, missing403 = false }: HttpStoreOptions = {}) {
+  /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it, or headers that cannot be sent. */
+  constructor(url: string, options: HttpStoreOptions = {}) {
+    const { headers = {}, missing403 = false } = options;
     this.#base = parseBase(url);
     this.description = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
-    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
+    this.#fetch = fetchFor(options);
+    secretHeaders(headers); // or every request fails, and shows them
     this.#headers = headers;
     const missing = missing403 ? [403, 404, 410] : [404, 410];
     this.#values = new HttpValues((...request) => this.#send(...request), missing);
@@ -66,13 +82,22 @@ export class HttpStore implements Store {
     const url = new URL(this.#base);
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
     // Ranges count the bytes of the value, not those of a compressed body.
-    const headers = { "accept-encoding": "identity", ...this.#headers, ...(range && { range }) };
+    const headers = { "accept-encoding": "identity", ...(range && { range }) };
+    const own = this.#headers;
     try {
-      return await this.#fetch(url, { method, headers, ...(signal && { signal }) });
+      return await followRedirects(this.#fetch, url, { method, own, headers, ...(signal && { signal }) });
     } catch (error) {
       throw connectionFailure(error);
     }
   }
+}
+
+function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStoreOptions): PlainFetch {
+  const send = fetch ?? ((...request: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...request));
+  return async (url, init) => {
+    await beforeRequest?.(init.signal);
+    return fetchInTime(send, url, init, timeout);
+  };
 }
 
 function parseBase(text: string): URL {

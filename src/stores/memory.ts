@@ -3,6 +3,7 @@ import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
+import { bufferedWriter } from "./buffered-writer.ts";
 import { checkKey, checkRename } from "./key.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
 import type {
@@ -14,7 +15,6 @@ import type {
   StoreWriter,
   WritableStore,
 } from "./store.ts";
-import { inTurn } from "./writer.ts";
 
 /**
  * Keys and bytes in this process's memory. Values are copied in and out.
@@ -77,22 +77,10 @@ export class MemoryStore implements ListableStore, WritableStore {
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
     signal?.throwIfAborted();
     checkKey(key);
-    const parts: Uint8Array[] = [];
-    return inTurn(
-      {
-        write: async (bytes) => {
-          parts.push(new Uint8Array(bytes));
-        },
-        commit: async () => {
-          this.#values.set(key, joined(parts));
-        },
-        abort: async () => {
-          parts.length = 0;
-        },
-      },
-      key,
-      signal,
-    );
+    const set = async (bytes: Uint8Array) => {
+      this.#values.set(key, bytes);
+    };
+    return bufferedWriter(key, set, signal);
   }
 
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
@@ -133,14 +121,4 @@ export function namedMemoryStore(name: string): MemoryStore | undefined {
 export function nameMemoryStore(name: string, store: MemoryStore | undefined): void {
   if (store === undefined) named.delete(name);
   else named.set(name, store);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    bytes.set(part, offset);
-    offset += part.length;
-  }
-  return bytes;
 }

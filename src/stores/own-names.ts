@@ -4,12 +4,20 @@
  */
 const own = /^\.(?:.+\.)?zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?$/;
 
+/** Name of the lock in the root of a target that is built where it stays. It is no key either. */
+export const LOCK_NAME = ".zarrflow-lock";
+
 const thisProcess = randomDigits();
 let count = 0;
 
 /** Whether a file or folder of this name is one of ours. */
 export function isOwnName(name: string): boolean {
   return own.test(name);
+}
+
+/** Whether a key names a lock. */
+export function isLockKey(key: string): boolean {
+  return key === LOCK_NAME || key.endsWith(`/${LOCK_NAME}`);
 }
 
 /** A name for a value being written, different each time and in each process and thread. */

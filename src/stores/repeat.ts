@@ -1,12 +1,15 @@
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
+import { pause } from "../util/pause.ts";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { overloadsOf } from "./overloads.ts";
 import type { GetOptions } from "./store.ts";
 
 export interface RetryOptions {
   /**
    * How often a call is made at most.
    *
-   * @default 5
+   * @default 9, which outlives an outage of 10 to 30 s; 5, within 3 s, of a store that has not answered any call yet
    */
   readonly attempts?: number;
   /**
@@ -27,6 +30,8 @@ export interface RetryOptions {
 
 /** A call that failed and will be made again. */
 export interface Retry {
+  /** The store in words. */
+  readonly store: string;
   readonly operation: string;
   readonly key: string;
   readonly error: ZarrflowError;
@@ -46,31 +51,59 @@ export type Repeat = <T>(
   signal: AbortSignal | undefined,
 ) => Promise<T>;
 
+/** How often a call is made of a store that has answered before, and of one that may not be there at all. */
+const MOST_ATTEMPTS = 9;
+const FIRST_ATTEMPTS = 5;
+
+const watchers = new Set<(retry: Retry) => void>();
+
+/** Tells of every wait before a call is made again, in all stores of this thread. Returns what ends that. */
+export function watchRetries(watcher: (retry: Retry) => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Tells the watchers of this thread of a wait, here or in another thread. */
+export function tellRetry(retry: Retry): void {
+  for (const watcher of watchers) watcher(retry);
+}
+
 /**
- * Makes calls again that failed for now (`transient`, `short-read`): after a random part of a time that doubles, and
- * never before the server's `Retry-After`.
+ * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that
+ * doubles, and never before the server's `Retry-After`. When the server wants to be asked less often, fewer calls are
+ * made at once.
  */
-export function repeater({
-  attempts = 5,
-  firstWait = 200,
-  longestWait = 20_000,
-  onRetry,
-}: RetryOptions): Repeat {
+export function repeater(
+  store: string,
+  { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
+): Repeat {
+  let hasAnswered = false;
+  const isOverload = (error: unknown) => isForNow(error) && error.details.overload === true;
+  const limit = new AdaptiveLimit(isOverload, overloadsOf(store));
   const waitAfter = (error: ZarrflowError, attempt: number): number | undefined => {
     const { retryAfter = 0 } = error.details;
     const least = retryAfter * 1000;
-    if (attempt >= attempts || least > longestWait) return undefined;
+    const most = attempts ?? (hasAnswered ? MOST_ATTEMPTS : FIRST_ATTEMPTS);
+    if (attempt >= most || least > longestWait) return undefined;
     return Math.max(least, Math.random() * Math.min(longestWait, firstWait * 2 ** (attempt - 1)));
   };
   return async ({ operation, key }, run, signal) => {
+    const once = () => {
+      signal?.throwIfAborted();
+      return run();
+    };
     for (let attempt = 1; ; attempt++) {
       try {
-        return await run();
+        const answer = await limit.run(once);
+        hasAnswered = true;
+        return answer;
       } catch (error) {
         if (!isForNow(error)) throw error;
         const wait = waitAfter(error, attempt);
         if (wait === undefined) throw error;
-        onRetry?.({ operation, key, error, attempt, wait });
+        const retry = { store, operation, key, error, attempt, wait };
+        onRetry?.(retry);
+        tellRetry(retry);
         await pause(wait, signal);
       }
     }
@@ -92,20 +125,4 @@ export function withOneBuffer(options: GetOptions = {}): GetOptions {
 
 function isForNow(error: unknown): error is ZarrflowError {
   return isZarrflowError(error, "transient") || isZarrflowError(error, "short-read");
-}
-
-/** @throws the signal's reason. */
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -2,23 +2,32 @@ import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { aboutKey, inStore } from "./in-store.ts";
 import { checkKey, checkPrefix, isKey } from "./key.ts";
+import { isLockKey } from "./own-names.ts";
 import { withOneBuffer } from "./repeat.ts";
+import { copyObject } from "./s3/copy-object.ts";
+import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";
+import { listUploads } from "./s3/list-uploads.ts";
 import { MultipartWriter } from "./s3/multipart-writer.ts";
-import { checksummed } from "./s3/put-object.ts";
+import { checksummed, putIfAbsent } from "./s3/put-object.ts";
 import { S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
 import type {
   GetOptions,
   ListableStore,
   Listed,
   ListedEntry,
+  OpenUpload,
+  Store,
   StoreOptions,
   StoreWriter,
+  ValueCopier,
   WritableStore,
+  WriterOptions,
 } from "./store.ts";
 import { inTurn } from "./writer.ts";
 
 export type { S3CredentialSource, S3Credentials } from "./s3/credentials.ts";
+export type { S3Encryption } from "./s3/encryption.ts";
 
 export interface S3StoreOptions extends S3ClientOptions {
   /**
@@ -46,6 +55,7 @@ export class S3Store implements ListableStore, WritableStore {
   readonly #client: S3Client;
   readonly #root: string;
   readonly #values: HttpValues;
+  readonly #bucket: string;
 
   /** @throws `invalid-option`, `path-not-allowed`. */
   constructor({ prefix = "", ...options }: S3StoreOptions) {
@@ -53,6 +63,7 @@ export class S3Store implements ListableStore, WritableStore {
     this.#client = new S3Client(options);
     this.#root = prefix === "" ? "" : `${prefix}/`;
     this.description = `s3://${options.bucket}${prefix === "" ? "" : `/${prefix}`}`;
+    this.#bucket = options.bucket;
     this.#values = new HttpValues(
       (method, key, { range, signal }) =>
         this.#client.send(this.#root + key, {}, { method, headers: { ...(range && { range }) }, signal }),
@@ -64,14 +75,14 @@ export class S3Store implements ListableStore, WritableStore {
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     const { signal } = options;
     const once = withOneBuffer(options);
-    const call = { operation: "get", key };
+    const call = { operation: "get", key: this.#root + key };
     return this.#about(key, signal, () =>
       this.#client.repeat(call, () => this.#values.get(key, once), signal),
     );
   }
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    const call = { operation: "size", key };
+    const call = { operation: "size", key: this.#root + key };
     return this.#about(key, signal, () =>
       this.#client.repeat(call, () => this.#values.size(key, signal), signal),
     );
@@ -92,10 +103,29 @@ export class S3Store implements ListableStore, WritableStore {
     await this.#about(key, signal, () => this.#client.ask(this.#root + key, {}, request));
   }
 
-  async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
+  /** @throws `unsupported-operation` when the server knows no conditional writes. */
+  async setIfAbsent(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<boolean> {
+    return this.#about(key, signal, () => putIfAbsent(this.#client, this.#root + key, bytes, signal));
+  }
+
+  /** Objects of the same server, read with the same credentials, are copied by it. */
+  async copierFrom(source: Store): Promise<ValueCopier | undefined> {
+    if (!(source instanceof S3Store) || !(await this.#client.canCopyFrom(source.#client))) return undefined;
+    return ({ key, size: listed, etag }, to, { signal } = {}) =>
+      this.#about(to, signal, async () => {
+        checkKey(key);
+        const size = listed ?? (await source.size(key, { signal }));
+        if (size === undefined) return undefined;
+        const from = { bucket: source.#bucket, key: source.#root + key, size, etag };
+        return (await copyObject(this.#client, this.#root + to, from, { signal })) ? size : undefined;
+      });
+  }
+
+  async openWriter(key: string, options: WriterOptions = {}): Promise<StoreWriter> {
+    const { signal } = options;
     signal?.throwIfAborted();
     checkKey(key);
-    const writer = new MultipartWriter(this.#client, this.#root + key, signal);
+    const writer = new MultipartWriter(this.#client, this.#root + key, options);
     const about = (run: () => Promise<void>) => this.#about(key, undefined, run);
     return inTurn(
       {
@@ -109,9 +139,24 @@ export class S3Store implements ListableStore, WritableStore {
   }
 
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
-    await this.#about(key, signal, () =>
-      this.#client.ask(this.#root + key, {}, { method: "DELETE", signal }),
-    );
+    await this.#about(key, signal, () => deleteObject(this.#client, this.#root + key, signal));
+  }
+
+  async deleteMany(keys: readonly string[], { signal }: StoreOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    for (const key of keys) checkKey(key);
+    try {
+      const full = keys.map((key) => this.#root + key);
+      await deleteObjects(this.#client, full, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw inStore(error, this.description);
+    }
+  }
+
+  listUploads(prefix: string, { signal }: StoreOptions = {}): ReadableStream<OpenUpload> {
+    checkPrefix(prefix);
+    return streamFrom(this.#uploads(prefix, signal));
   }
 
   async *#listed(
@@ -125,7 +170,21 @@ export class S3Store implements ListableStore, WritableStore {
         signal?.throwIfAborted();
         // Consoles make objects whose names end in a slash to stand for folders.
         if ("prefix" in entry) yield { prefix: entry.prefix.slice(this.#root.length) };
-        else if (isKey(entry.key)) yield { ...entry, key: entry.key.slice(this.#root.length) };
+        else if (isKey(entry.key) && !isLockKey(entry.key)) {
+          yield { ...entry, key: entry.key.slice(this.#root.length) };
+        }
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw inStore(error, this.description, prefix);
+    }
+  }
+
+  async *#uploads(prefix: string, signal: AbortSignal | undefined): AsyncGenerator<OpenUpload> {
+    try {
+      for await (const { key, id, begun } of listUploads(this.#client, this.#root + prefix, signal)) {
+        const hint = `aws s3api abort-multipart-upload --bucket ${this.#bucket} --key ${quoted(key)} --upload-id ${quoted(id)} ends it`;
+        yield { key: key.slice(this.#root.length), begun, hint };
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -136,4 +195,9 @@ export class S3Store implements ListableStore, WritableStore {
   #about<T>(key: string, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
     return aboutKey({ store: this.description, key, signal }, call);
   }
+}
+
+/** As one word of a shell, whatever the server has put in it. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,12 +1,13 @@
 import { compareUtf8 } from "../util/utf8-order.ts";
-import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
+import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { checkPrefix } from "./key.ts";
 import type { Listed, ListedEntry } from "./store.ts";
 
-/** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size. */
+/** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size, and its CRC-32 where that is known. */
 export interface KeyIndex {
   sortedKeys(): readonly string[];
   sizeOf(key: string): number | undefined;
+  crc32Of?(key: string): number | undefined;
 }
 
 /** Those keys that begin with `prefix`, as of the first read of the stream. */
@@ -16,14 +17,10 @@ export function listKeys(
   signal: AbortSignal | undefined,
 ): ReadableStream<Listed> {
   checkPrefix(prefix);
-  return streamFrom(
-    (function* () {
-      for (const key of keysBelow(index.sortedKeys(), prefix)) {
-        signal?.throwIfAborted();
-        yield listed(index, key);
-      }
-    })(),
-  );
+  const keys = function* () {
+    for (const key of keysBelow(index.sortedKeys(), prefix)) yield listed(index, key);
+  };
+  return streamFromPages(pagesOf(keys()), signal);
 }
 
 /** Keys and prefixes one level below `prefix`, as of the first read of the stream. */
@@ -33,19 +30,30 @@ export function listLevel(
   signal: AbortSignal | undefined,
 ): ReadableStream<ListedEntry> {
   checkPrefix(prefix);
-  return streamFrom(
-    (function* () {
-      for (const name of levelBelow(index.sortedKeys(), prefix)) {
-        signal?.throwIfAborted();
-        yield name.endsWith("/") ? { prefix: name } : listed(index, name);
-      }
-    })(),
-  );
+  const entries = function* () {
+    for (const name of levelBelow(index.sortedKeys(), prefix)) {
+      yield name.endsWith("/") ? { prefix: name } : listed(index, name);
+    }
+  };
+  return streamFromPages(pagesOf<ListedEntry>(entries()), signal);
+}
+
+const PAGE = 256;
+
+function* pagesOf<T>(items: Iterable<T>): Generator<T[]> {
+  let page: T[] = [];
+  for (const item of items) {
+    if (page.push(item) < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
 }
 
 function listed(index: KeyIndex, key: string): Listed {
   const size = index.sizeOf(key);
-  return size === undefined ? { key } : { key, size };
+  const crc32 = index.crc32Of?.(key);
+  return { key, ...(size !== undefined && { size }), ...(crc32 !== undefined && { crc32 }) };
 }
 
 function* keysBelow(keys: readonly string[], prefix: string): Generator<string> {

@@ -16,10 +16,20 @@ export interface Listed {
   readonly key: string;
   /** Size in bytes, where the listing tells. */
   readonly size?: number;
+  /** The entity tag, without quotes, where the listing tells. */
+  readonly etag?: string;
+  /** CRC-32 of the value, where the listing tells; its store checks it whenever the value is read whole. */
+  readonly crc32?: number;
 }
 
 /** One step of a directory listing: a key, or a prefix (ending in `/`) with keys below it. */
 export type ListedEntry = Listed | { readonly prefix: string };
+
+/** What opening a store noticed and went on over. */
+export interface StoreFinding {
+  readonly key: string;
+  readonly message: string;
+}
 
 /**
  * Keys to bytes. Keys are relative, use `/`, never begin or end with it, and never leave the root
@@ -28,10 +38,18 @@ export type ListedEntry = Listed | { readonly prefix: string };
 export interface Store {
   /** The store in words for messages: kind and place, never a credential. */
   readonly description: string;
+  readonly findings?: readonly StoreFinding[];
+  /** The folder of a disk in which its values lie, one file each. Absent in stores of other kinds. */
+  readonly folder?: string;
   /** The value, or the part of it that `range` asks for, cut at the value's end; owned by the caller. */
   get(key: string, options?: GetOptions): Promise<Uint8Array | undefined>;
   /** Size of the value in bytes, without reading it. */
   size(key: string, options?: StoreOptions): Promise<number | undefined>;
+  /**
+   * Reads a whole value into the begin of `into` before it returns, and tells its bytes; undefined where that cannot be
+   * done, for whatever reason: `get` then tells it. Absent in stores that always have to wait.
+   */
+  getSync?(key: string, into: Uint8Array): number | undefined;
   /** Releases handles; a store must not be used afterwards. */
   close?(): Promise<void>;
 }
@@ -42,6 +60,21 @@ export interface ListableStore extends Store {
   list(prefix: string, options?: StoreOptions): ReadableStream<Listed>;
   /** Keys and prefixes one level below `prefix`. */
   listDirectory(prefix: string, options?: StoreOptions): ReadableStream<ListedEntry>;
+  /** Values below `prefix` whose writing was begun, and neither ended nor given up. Absent where that leaves nothing. */
+  listUploads?(prefix: string, options?: StoreOptions): ReadableStream<OpenUpload>;
+}
+
+/** A value that is being written, or was when its writer was killed: its store keeps what came, and no listing shows it. */
+export interface OpenUpload {
+  readonly key: string;
+  readonly begun: Date;
+  /** How to be rid of it, as a sentence. */
+  readonly hint: string;
+}
+
+export interface WriterOptions extends StoreOptions {
+  /** Bytes that the value will have, as far as they are known; it may have more or fewer. */
+  readonly expectedSize?: number | undefined;
 }
 
 /** A value being written piece by piece; nothing is visible under its key before `commit`. */
@@ -53,14 +86,34 @@ export interface StoreWriter {
   abort(reason?: unknown): Promise<void>;
 }
 
+/**
+ * Copies a value that another store lists to the key `to`, whole or not at all, and tells how many bytes it has;
+ * undefined where it is gone.
+ */
+export type ValueCopier = (from: Listed, to: string, options?: StoreOptions) => Promise<number | undefined>;
+
 export interface WritableStore extends Store {
   /** Whether one value at a time is written (a zip, one stream); the planner then hands over encoded chunks. */
   readonly singleWriter?: boolean;
   /** Whole or not at all; `bytes` are the caller's again when it resolves. */
   set(key: string, bytes: Uint8Array, options?: StoreOptions): Promise<void>;
-  openWriter(key: string, options?: StoreOptions): Promise<StoreWriter>;
+  /**
+   * As `set`, done before it returns; false where that cannot be done, for whatever reason: `set` then tells it. Absent
+   * in stores that always have to wait.
+   */
+  setSync?(key: string, bytes: Uint8Array): boolean;
+  /** How values of `source` get here without their bytes passing through this process; undefined where they must. */
+  copierFrom?(source: Store): Promise<ValueCopier | undefined>;
+  openWriter(key: string, options?: WriterOptions): Promise<StoreWriter>;
+  /**
+   * As `set` where nothing is at the key; else it leaves what is there, and is false. Of several at once one wins.
+   * Absent in stores that cannot tell.
+   */
+  setIfAbsent?(key: string, bytes: Uint8Array, options?: StoreOptions): Promise<boolean>;
   /** Removing an absent key succeeds. */
   delete(key: string, options?: StoreOptions): Promise<void>;
+  /** As `delete` for each key. Absent in stores that remove one at a time. */
+  deleteMany?(keys: readonly string[], options?: StoreOptions): Promise<void>;
   /**
    * Moves the value at a key, or all values below a prefix, at once: nobody sees a part of them at either place. Both
    * names are keys, or both end in `/`; neither lies below the other. Where there is nothing to move, nothing happens.
@@ -87,9 +140,17 @@ export type StoreSpec =
   | { readonly kind: "zip-value"; readonly store: StoreSpec; readonly key: string }
   | { readonly kind: "memory"; readonly name: string }
   /** A web server, read only. */
-  | { readonly kind: "http"; readonly url: string }
+  | { readonly kind: "http"; readonly url: string; readonly missing403?: boolean }
   /** A prefix of a bucket; how it is reached is told by the environment. */
-  | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
+  | {
+      readonly kind: "s3";
+      readonly bucket: string;
+      readonly prefix: string;
+      /** Requests are not signed. */
+      readonly anonymous?: boolean;
+      /** A 403 stands for a missing key. */
+      readonly missing403?: boolean;
+    }
   /** An object of the caller's; it cannot be opened elsewhere. */
   | { readonly kind: "object"; readonly description: string };
 
@@ -109,6 +170,8 @@ export interface TargetBuild {
    * where there is one writer.
    */
   readonly spec?: StoreSpec;
+  /** Whether values lie where they will stay from when they are written, so that documents alone hide them. */
+  readonly isInPlace?: boolean;
   /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
   reopen(): Promise<Store>;
   publish(options?: StoreOptions): Promise<void>;

@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
-import type { StoreSpec, TargetBuild } from "./store.ts";
+import { isListable, isWritable, type Store, type StoreSpec, type TargetBuild } from "./store.ts";
 import type { TargetBuildOptions } from "./target/options.ts";
+import { openStore } from "./url.ts";
 
 export type { TargetBuildOptions } from "./target/options.ts";
 
@@ -8,7 +9,8 @@ export type { TargetBuildOptions } from "./target/options.ts";
  * Begins to build the target that `spec` names. Directories and zips are built in a folder `.NAME.zarrflow-…` beside
  * their final path and renamed; folders above that are missing are made. A replacement that an earlier run was killed
  * amid is ended first. In S3, where nothing can be renamed, keys are written at their place, and a target that is
- * replaced is deleted before.
+ * replaced is deleted before; so in a store that is the caller's. A zip inside another store is streamed into it, and
+ * appears when it is whole.
  *
  * @throws `target-exists`; `invalid-option` for what can be no target; `access-denied`, `no-space`, `too-many-files`.
  * @example
@@ -40,14 +42,24 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
       return openInPlaceBuild(await openS3(spec), options);
     }
     case "zip-value":
-      throw new ZarrflowError("unsupported-operation", "a zip inside another store cannot be written yet", {
-        hint: "Write it to a file, and copy that.",
-      });
+      return (await import("./target/zip-value-build.ts")).openZipValueBuild(spec, options);
     case "http":
       throw new ZarrflowError("unsupported-operation", "a web server can only be read", { store: spec.url });
     case "object":
-      throw new ZarrflowError("invalid-option", "a store that is an object of the caller's cannot be built", {
-        store: spec.description,
-      });
+      return openBuildIn(await openStore(spec), options);
   }
+}
+
+/** Builds in a store of the caller's, under the keys where the values stay. */
+async function openBuildIn(store: Store, options: TargetBuildOptions): Promise<TargetBuild> {
+  if (!isWritable(store) || store.singleWriter) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      isWritable(store) ? "what is written there cannot be taken back" : "this store can only be read",
+      { store: store.description, hint: "Name a store whose values are written one by one, or a URL." },
+    );
+  }
+  return isListable(store)
+    ? (await import("./target/in-place-build.ts")).openInPlaceBuild(store, options)
+    : (await import("./target/unlisted-build.ts")).openUnlistedBuild(store, options);
 }

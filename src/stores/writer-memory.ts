@@ -3,7 +3,24 @@ import type { StoreSpec } from "./store.ts";
 /** Bytes of the first parts in which S3 is given a value of unknown size; it takes none below 5 MiB but the last. */
 export const S3_PART_BYTES = 8 * 2 ** 20;
 
-/** Bytes that a writer of a value of unknown size holds while it is open, in the store that `spec` names. */
-export function writerMemory({ kind }: StoreSpec): number {
-  return kind === "s3" ? S3_PART_BYTES : 0;
+/** S3 takes a value in so many parts at most. */
+export const S3_MOST_PARTS = 10_000;
+
+/** Bytes of the parts in which S3 is given a value of so many bytes, with room for one that grows by a tenth. */
+export function partBytes(expectedSize = 0): number {
+  const least = Math.ceil((1.1 * expectedSize) / S3_MOST_PARTS);
+  return Math.max(S3_PART_BYTES, Math.ceil(least / 2 ** 20) * 2 ** 20);
+}
+
+/** Bytes that a writer of a value holds while it is open, in the store that `spec` names. */
+export function writerMemory({ kind }: StoreSpec, expectedSize?: number): number {
+  return kind === "s3" ? partBytes(expectedSize) : 0;
+}
+
+/**
+ * Bytes that a target holds from the begin of its build to the end: those of the one writer that a zip inside another
+ * store streams into.
+ */
+export function buildMemory(spec: StoreSpec, expectedSize?: number): number {
+  return spec.kind === "zip-value" ? writerMemory(spec.store, expectedSize) : 0;
 }

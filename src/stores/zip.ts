@@ -5,7 +5,7 @@ import { openValueReader } from "./value-reader.ts";
 import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 
 export type { ByteSink } from "./byte-sink.ts";
-export type { ZipFinding } from "./zip/read-directory.ts";
+export type { StoreFinding as ZipFinding } from "./store.ts";
 export { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 export { ZipWriter, type ZipWriterOptions } from "./zip/zip-writer.ts";
 

@@ -2,6 +2,26 @@ import type { Buffers } from "../util/buffers.ts";
 
 const SMALLEST_CLASS = 4096;
 
+/** Where a pool's buffers come from, if not from the garbage collector. */
+export interface BufferSource {
+  /** The one buffer that all it gives away are views of. */
+  readonly memory: ArrayBufferLike;
+  /** @returns undefined where it has no room. */
+  allocate(byteLength: number): Uint8Array | undefined;
+  /** Where the buffer begins that `view` shows a part of. */
+  beginOf(view: Uint8Array): number;
+  release(buffer: Uint8Array): void;
+}
+
+export interface BufferPoolOptions {
+  /** Told of bytes that are taken, and, below 0, of those that are given back. */
+  readonly onChange?: (bytes: number) => void;
+  readonly source?: BufferSource | undefined;
+}
+
+/** What a buffer is known by: itself, or where it begins in the source's memory. */
+type Place = ArrayBufferLike | number;
+
 /**
  * Buffers that are reused instead of left to the garbage collector, so that a process's peak follows its leases.
  * Sizes are rounded up to a quarter of a power of two; the spare pages are never touched.
@@ -9,15 +29,19 @@ const SMALLEST_CLASS = 4096;
 export class BufferPool implements Buffers {
   /** Bytes that free and taken buffers may hold together; beyond it free ones are let go. */
   readonly limit: number;
-  readonly #free = new Map<number, ArrayBuffer[]>();
-  /** Sizes by buffer: one that was transferred to a thread no longer knows its own. */
-  readonly #taken = new Map<ArrayBufferLike, number>();
+  readonly #free = new Map<number, Uint8Array[]>();
+  /** With their sizes: one that was transferred to a thread no longer knows its own. */
+  readonly #taken = new Map<Place, { readonly buffer: Uint8Array; readonly size: number }>();
+  readonly #onChange: (bytes: number) => void;
+  readonly #source: BufferSource | undefined;
   #freeBytes = 0;
   #takenBytes = 0;
   #peak = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, { onChange = () => {}, source }: BufferPoolOptions = {}) {
     this.limit = limit;
+    this.#onChange = onChange;
+    this.#source = source;
   }
 
   /** Bytes in buffers taken now. */
@@ -33,38 +57,75 @@ export class BufferPool implements Buffers {
   take(byteLength: number): Uint8Array {
     const size = pooledSize(byteLength);
     const buffer = this.#reuse(size) ?? this.#allocate(size);
-    this.#taken.set(buffer, size);
-    this.#takenBytes += size;
-    this.#peak = Math.max(this.#peak, this.#takenBytes);
-    return new Uint8Array(buffer, 0, byteLength);
+    this.#taken.set(this.#placeOf(buffer), { buffer, size });
+    this.#count(size);
+    return buffer.subarray(0, byteLength);
   }
 
   give(view: Uint8Array): void {
-    const { buffer } = view;
-    const size = this.#taken.get(buffer);
-    if (size === undefined) return;
-    this.#taken.delete(buffer);
-    this.#takenBytes -= size;
-    const transferred = buffer.byteLength !== size;
-    if (transferred || this.#takenBytes + this.#freeBytes + size > this.limit) return;
-    const free = this.#free.get(size);
-    if (free) free.push(buffer as ArrayBuffer);
-    else this.#free.set(size, [buffer as ArrayBuffer]);
-    this.#freeBytes += size;
+    const place = this.#placeOf(view);
+    const taken = this.#taken.get(place);
+    if (taken === undefined) return;
+    const { buffer, size } = taken;
+    this.#taken.delete(place);
+    this.#count(-size);
+    if (buffer.length < size) return;
+    if (this.#takenBytes + this.#freeBytes + size > this.limit) this.#letGo(buffer);
+    else this.#keep(buffer);
   }
 
-  #reuse(size: number): ArrayBuffer | undefined {
+  /** Takes back the buffer behind a view that was transferred to another thread, which has sent it here again. */
+  returned(view: Uint8Array, sent: ArrayBuffer): void {
+    const place = this.#placeOf(view);
+    const taken = this.#taken.get(place);
+    if (taken && sent.byteLength === taken.size)
+      this.#taken.set(place, { ...taken, buffer: new Uint8Array(sent) });
+  }
+
+  /** Lets all free buffers go. */
+  clear(): void {
+    for (const buffers of this.#free.values()) for (const buffer of buffers) this.#letGo(buffer);
+    this.#free.clear();
+    this.#freeBytes = 0;
+  }
+
+  #count(bytes: number): void {
+    this.#takenBytes += bytes;
+    this.#peak = Math.max(this.#peak, this.#takenBytes);
+    this.#onChange(bytes);
+  }
+
+  #placeOf(view: Uint8Array): Place {
+    return view.buffer === this.#source?.memory ? this.#source.beginOf(view) : view.buffer;
+  }
+
+  #keep(buffer: Uint8Array): void {
+    const free = this.#free.get(buffer.length);
+    if (free) free.push(buffer);
+    else this.#free.set(buffer.length, [buffer]);
+    this.#freeBytes += buffer.length;
+  }
+
+  #reuse(size: number): Uint8Array | undefined {
     const buffer = this.#free.get(size)?.pop();
     if (buffer) this.#freeBytes -= size;
     return buffer;
   }
 
-  #allocate(size: number): ArrayBuffer {
+  #allocate(size: number): Uint8Array {
     for (const [freeSize, buffers] of this.#free) {
-      while (this.#takenBytes + this.#freeBytes + size > this.limit && buffers.pop())
+      while (this.#takenBytes + this.#freeBytes + size > this.limit) {
+        const buffer = buffers.pop();
+        if (buffer === undefined) break;
         this.#freeBytes -= freeSize;
+        this.#letGo(buffer);
+      }
     }
-    return new ArrayBuffer(size);
+    return this.#source?.allocate(size) ?? new Uint8Array(size);
+  }
+
+  #letGo(buffer: Uint8Array): void {
+    if (buffer.buffer === this.#source?.memory) this.#source.release(buffer);
   }
 }
 

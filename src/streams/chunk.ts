@@ -1,6 +1,7 @@
 import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
 import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ChunkPart } from "../codecs/chunk-part.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 
@@ -17,6 +18,8 @@ export interface ChunkRef {
   readonly coords: readonly number[];
   /** The items that it holds of the array: cut at the array's edge. */
   readonly region: Region;
+  /** Given where no more of the chunk is wanted than its `region`, which is this part. */
+  readonly part?: ChunkPart;
   /** The key it was read from; absent before it is stored. */
   readonly key?: string;
   /** Gives the chunk's place in flight back; called once, by the stage that ends its life. */

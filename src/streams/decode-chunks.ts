@@ -15,17 +15,29 @@ export interface CodingOptions {
  */
 export function decodeChunks(
   coding: ChunkCoding,
-  { buffers = plainBuffers }: CodingOptions = {},
+  options: CodingOptions = {},
 ): TransformStream<EncodedChunk, DecodedChunk> {
+  const decode = chunkDecoder(coding, options);
   return new TransformStream<EncodedChunk, DecodedChunk>({
-    async transform({ bytes, ...ref }, controller) {
-      try {
-        const data = bytes && (await (await coding.pipeline()).decode(bytes, buffers));
-        controller.enqueue({ ...ref, data });
-      } catch (error) {
-        if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords, key: ref.key });
-        throw error;
-      }
+    async transform(chunk, controller) {
+      controller.enqueue(await decode(chunk));
     },
   });
+}
+
+/** Decodes a chunk: what `decodeChunks` does with each. */
+export type ChunkDecoder = (chunk: EncodedChunk) => Promise<DecodedChunk>;
+
+export function chunkDecoder(
+  coding: ChunkCoding,
+  { buffers = plainBuffers }: CodingOptions = {},
+): ChunkDecoder {
+  return async ({ bytes, part, ...ref }) => {
+    try {
+      return { ...ref, data: bytes && (await (part ?? (await coding.pipeline())).decode(bytes, buffers)) };
+    } catch (error) {
+      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords, key: ref.key });
+      throw error;
+    }
+  };
 }

@@ -19,23 +19,35 @@ export interface EncodeOptions extends CodingOptions {
  */
 export function encodeChunks(
   coding: ChunkCoding,
-  { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
+  options: EncodeOptions = {},
 ): TransformStream<DecodedChunk, EncodedChunk> {
+  const encode = chunkEncoder(coding, options);
   return new TransformStream<DecodedChunk, EncodedChunk>({
-    async transform({ data, ...ref }, controller) {
-      try {
-        const pipeline = await coding.pipeline();
-        const { fillValue } = pipeline.spec;
-        if (data && !writeEmpty && fillValue && isFilled(data, fillValue)) {
-          buffers.give(data.bytes);
-          controller.enqueue({ ...ref, bytes: undefined });
-        } else {
-          controller.enqueue({ ...ref, bytes: data && (await pipeline.encode(data, buffers)) });
-        }
-      } catch (error) {
-        if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords });
-        throw error;
-      }
+    async transform(chunk, controller) {
+      controller.enqueue(await encode(chunk));
     },
   });
+}
+
+/** Encodes a chunk: what `encodeChunks` does with each. */
+export type ChunkEncoder = (chunk: DecodedChunk) => Promise<EncodedChunk>;
+
+export function chunkEncoder(
+  coding: ChunkCoding,
+  { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
+): ChunkEncoder {
+  return async ({ data, ...ref }) => {
+    try {
+      const pipeline = await coding.pipeline();
+      const { fillValue } = pipeline.spec;
+      if (data && !writeEmpty && fillValue && isFilled(data, fillValue)) {
+        buffers.give(data.bytes);
+        return { ...ref, bytes: undefined };
+      }
+      return { ...ref, bytes: data && (await pipeline.encode(data, buffers)) };
+    } catch (error) {
+      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords });
+      throw error;
+    }
+  };
 }

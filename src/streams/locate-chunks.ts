@@ -1,4 +1,5 @@
 import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
+import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
@@ -48,7 +49,7 @@ export function locateChunks(
       const found = await place.shards.locate(ref.coords, context);
       const { key = place.chunkKey(ref.coords), range } = found ?? {};
       if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
-      return { ref, key, range };
+      return { ref, key, range: range && partOf(range, ref) };
     });
   const requestsFor = async (run: readonly ChunkRef[], context: StoreOptions): Promise<ChunkRequest[]> => {
     const requests: ChunkRequest[] = [];
@@ -64,6 +65,17 @@ export function locateChunks(
   return streamFrom(runsOf(place.shards, refs))
     .pipeThrough(mapConcurrent(requestsFor, { concurrency: SHARDS_AHEAD, signal }))
     .pipeThrough(flatten<ChunkRequest>());
+}
+
+/** Where the part of a chunk that is wanted lies. */
+function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
+  if (part?.range === undefined) return range;
+  const { offset, length, size } = part.range;
+  if (range.length === size) return { offset: range.offset + offset, length };
+  throw corrupt("the chunk is not as long as its shape and type say", {
+    expected: size,
+    found: range.length,
+  });
 }
 
 /** Runs what is done for one chunk; errors are told where they happened. */

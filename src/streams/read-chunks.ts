@@ -1,3 +1,4 @@
+import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkPlace, type ChunkRef, type EncodedChunk, isSharded } from "./chunk.ts";
@@ -19,9 +20,21 @@ export function readChunks(
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
   if (isSharded(place)) return readInnerChunks(place, refs, options);
-  const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, onRead, signal } = options;
+  const { buffers = plainBuffers, concurrency = 16, signal } = options;
+  const discard = ({ bytes, release }: EncodedChunk) => {
+    if (bytes) buffers.give(bytes);
+    release?.();
+  };
+  const read = chunkReader(place, options);
+  return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
+}
 
-  const read = async (ref: ChunkRef, context: { signal: AbortSignal }): Promise<EncodedChunk> => {
+/** Reads a chunk whose key holds nothing else: what `readChunks` does with each. */
+export type ChunkReader = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
+
+export function chunkReader(place: ChunkPlace, options: ReadChunksOptions = {}): ChunkReader {
+  const { buffers = plainBuffers, inFlight, maxEncodedSize, onRead } = options;
+  return async (ref, context) => {
     const key = place.chunkKey(ref.coords);
     const lease = await inFlight?.budget.acquire(inFlight.bytesPerChunk, context.signal);
     let taken: Uint8Array | undefined;
@@ -37,7 +50,11 @@ export function readChunks(
       return taken;
     };
     try {
-      const bytes = await place.store.get(key, { allocate, signal: context.signal });
+      const bytes = await place.store.get(key, {
+        range: ref.part?.range,
+        allocate,
+        signal: context.signal,
+      });
       check(bytes?.length ?? 0);
       if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
       const chunk = lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
@@ -50,9 +67,4 @@ export function readChunks(
       throw error;
     }
   };
-  const discard = ({ bytes, release }: EncodedChunk) => {
-    if (bytes) buffers.give(bytes);
-    release?.();
-  };
-  return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
 }

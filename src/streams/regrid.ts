@@ -57,8 +57,31 @@ export function beginAssembly(
  */
 export function regrid(
   target: RegridTarget,
-  { growing = false, window, buffers = plainBuffers, ...options }: RegridOptions = {},
+  options: RegridOptions = {},
 ): TransformStream<DecodedChunk, DecodedChunk> {
+  const { add, end } = regridder(target, options);
+  return new TransformStream<DecodedChunk, DecodedChunk>({
+    transform(piece, controller) {
+      for (const whole of add(piece)) controller.enqueue(whole);
+    },
+    flush(controller) {
+      for (const whole of end()) controller.enqueue(whole);
+    },
+  });
+}
+
+/** Re-cuts pieces one by one: what `regrid` does with its stream. */
+export interface Regridder {
+  /** Scatters a piece, whose buffer it gives back. @returns the target chunks that this made whole. */
+  add(piece: DecodedChunk): DecodedChunk[];
+  /** @returns the target chunks that are cut where the pieces end; none unless the target grows. */
+  end(): DecodedChunk[];
+}
+
+export function regridder(
+  target: RegridTarget,
+  { growing = false, window, buffers = plainBuffers, ...options }: RegridOptions = {},
+): Regridder {
   const { chunk } = target;
   const shape = growing ? target.shape.with(0, Number.MAX_SAFE_INTEGER) : target.shape;
   const selection = options.selection ?? wholeSelection(shape);
@@ -73,9 +96,10 @@ export function regrid(
     return { coords: [...coords], region, assembly, missing: product(region.shape) };
   };
 
-  return new TransformStream<DecodedChunk, DecodedChunk>({
-    transform(piece, controller) {
+  return {
+    add(piece) {
       checkPiece(piece, shape.length);
+      const wholes: DecodedChunk[] = [];
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
       if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
@@ -90,26 +114,28 @@ export function regrid(
         }
         open.delete(place);
         const data = part.assembly.finish();
-        controller.enqueue({ index: index++, coords: part.coords, region: part.region, data });
+        wholes.push({ index: index++, coords: part.coords, region: part.region, data });
       }
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
+      return wholes;
     },
-    flush(controller) {
+    end() {
+      const wholes: DecodedChunk[] = [];
       for (const [place, part] of growing ? open : []) {
         const region = cutAt(length, part);
         if (region === undefined) continue;
         open.delete(place);
-        controller.enqueue({ index: index++, coords: part.coords, region, data: part.assembly.finish() });
+        wholes.push({ index: index++, coords: part.coords, region, data: part.assembly.finish() });
       }
       const [first] = open.values();
-      if (first === undefined) return;
+      if (first === undefined) return wholes;
       throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
         coords: first.coords,
         hint: "feed regrid every source chunk of the target chunks, once",
       });
     },
-  });
+  };
 }
 
 function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void {

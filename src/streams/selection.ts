@@ -40,6 +40,15 @@ export function selectedRegion(selection: Selection, source: Region): Region | u
   return { start, shape };
 }
 
+/** The selection of which `region` of the result is made. */
+export function selectionWithin({ start, step }: Selection, region: Region): Selection {
+  return {
+    start: start.map((from, d) => from + (step[d] ?? 1) * (region.start[d] ?? 0)),
+    step,
+    shape: region.shape,
+  };
+}
+
 /** The part that two regions share, or undefined. */
 export function intersect(a: Region, b: Region): Region | undefined {
   const start: number[] = [];

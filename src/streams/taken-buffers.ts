@@ -3,7 +3,7 @@ import type { Buffers } from "../util/buffers.ts";
 /** The buffers that one piece of work has taken, so that all can be given back when it fails. */
 export class TakenBuffers implements Buffers {
   readonly #buffers: Buffers;
-  readonly #taken = new Map<ArrayBufferLike, Uint8Array>();
+  readonly #taken: Uint8Array[] = [];
 
   constructor(buffers: Buffers) {
     this.#buffers = buffers;
@@ -11,20 +11,29 @@ export class TakenBuffers implements Buffers {
 
   take(byteLength: number): Uint8Array {
     const bytes = this.#buffers.take(byteLength);
-    this.#taken.set(bytes.buffer, bytes);
+    this.#taken.push(bytes);
     return bytes;
   }
 
   give(view: Uint8Array): void {
-    this.#taken.delete(view.buffer);
+    const place = this.#placeOf(view);
+    if (place >= 0) this.#taken.splice(place, 1);
     this.#buffers.give(view);
   }
 
   has(view: Uint8Array): boolean {
-    return this.#taken.has(view.buffer);
+    return this.#placeOf(view) >= 0;
   }
 
   giveAll(): void {
-    for (const bytes of this.#taken.values()) this.give(bytes);
+    for (const bytes of this.#taken.splice(0)) this.#buffers.give(bytes);
+  }
+
+  /** Buffers may be parts of one memory: what tells them apart is where they lie in it. */
+  #placeOf({ buffer, byteOffset, byteLength }: Uint8Array): number {
+    return this.#taken.findIndex((taken) => {
+      const end = taken.byteOffset + taken.byteLength;
+      return taken.buffer === buffer && taken.byteOffset <= byteOffset && byteOffset + byteLength <= end;
+    });
   }
 }

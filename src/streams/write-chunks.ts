@@ -1,4 +1,4 @@
-import type { WritableStore } from "../stores/store.ts";
+import type { StoreOptions, WritableStore } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -20,15 +20,28 @@ export function writeChunks(
   options: WriteChunksOptions = {},
 ): WritableStream<EncodedChunk> {
   if (isSharded(place)) return writeShards(place, options);
-  const { buffers = plainBuffers, concurrency = 16, removeMissing, onWritten, onStored } = options;
-  const write = async (chunk: EncodedChunk, { signal }: { signal: AbortSignal }): Promise<void> => {
+  const { concurrency = 16, signal } = options;
+  const { readable, writable } = mapConcurrent(chunkWriter(place, options), { concurrency, signal });
+  // Whoever writes learns of failures from the writable side.
+  drain(readable).catch(() => {});
+  return writable;
+}
+
+/** Writes a chunk under a key of its own: what `writeChunks` does with each. */
+export type ChunkWriter = (chunk: EncodedChunk, context: StoreOptions) => Promise<void>;
+
+export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkWriter {
+  const { buffers = plainBuffers, removeMissing, onWritten, onStored } = options;
+  return async (chunk, { signal }) => {
     const { bytes, coords } = chunk;
     const key = place.chunkKey(coords);
+    // Who is handed the bytes may keep their buffer.
+    const stored = bytes && onStored && { key, size: bytes.length, crc32: crc32(bytes) };
     try {
       if (bytes) await place.store.set(key, bytes, { signal });
       else if (removeMissing) await place.store.delete(key, { signal });
       onWritten?.({ ...chunk, key });
-      if (bytes) onStored?.({ key, size: bytes.length, crc32: crc32(bytes) });
+      if (stored) onStored?.(stored);
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key });
       throw error;
@@ -37,10 +50,6 @@ export function writeChunks(
       chunk.release?.();
     }
   };
-  const { readable, writable } = mapConcurrent(write, { concurrency, signal: options.signal });
-  // Whoever writes learns of failures from the writable side.
-  drain(readable).catch(() => {});
-  return writable;
 }
 
 async function drain(readable: ReadableStream<void>): Promise<void> {

@@ -63,6 +63,8 @@ export interface ErrorDetails {
   found?: number | string;
   /** Seconds after which the server wants to be asked again. */
   retryAfter?: number;
+  /** Whether the server wants to be asked less often, by all. */
+  overload?: boolean;
   /** The way out, as a sentence. */
   hint?: string;
 }

@@ -12,6 +12,13 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Sorts strings by their UTF-8 bytes, in place. JavaScript's own order is the same but where there are surrogates. */
+export function sortUtf8(strings: string[]): string[] {
+  return strings.some((text) => SURROGATE.test(text)) ? strings.sort(compareUtf8) : strings.sort();
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
 /** Lifts surrogates, which stand for the highest code points, above the rest. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -48,6 +48,28 @@ describe("signals", () => {
       expect(await readdir(cwd)).toEqual(["a.zarr"]);
     },
   );
+
+  it("stop threads, and a shuffle, too", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "scratch"));
+    await writeV2Array(join(cwd, "a.zarr"), {
+      shape: [600, 600],
+      chunks: [1, 600],
+      dtype: "<f4",
+      items: ramp(360_000),
+    });
+    const how = ["--chunks", "600,1", "--max-mem", "300kB", "--threads", "2"];
+    const shuffle = ["--strategy", "shuffle", "--scratch", "scratch"];
+    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...how, ...shuffle);
+    const exit = exitOf(child);
+    await until(async () => (await readdir(join(cwd, "scratch"))).length > 0);
+    child.kill("SIGINT");
+    const stderr = await text(child.stderr);
+    expect(await exit).toBe(130);
+    expect(stderr).toBe("zarrflow: interrupted by SIGINT\n");
+    expect(await readdir(cwd)).toEqual(["a.zarr", "scratch"]);
+    expect(await readdir(join(cwd, "scratch"))).toEqual([]);
+  });
 
   it("end a wait for a reader who does not read", async () => {
     const cwd = await largeArray();

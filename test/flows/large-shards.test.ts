@@ -235,8 +235,8 @@ test("a shard beyond 4 GiB is read where its chunks lie", async () => {
       if (key === "zarr.json") return new TextEncoder().encode(JSON.stringify(document));
       if (key !== "c/0" || range === undefined) return undefined;
       if ("suffix" in range) return new Uint8Array(index.buffer).slice(-range.suffix);
-      expect(range).toEqual({ offset: far, length: inner });
-      return Uint8Array.from({ length: inner }, (_, i) => i % 251);
+      expect(range).toEqual({ offset: far, length: 3 });
+      return Uint8Array.from({ length: 3 }, (_, i) => i);
     },
     size: async () => undefined,
   };

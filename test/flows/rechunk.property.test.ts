@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { planRechunk, readsOf, rechunk, slice, taskAt, writesOf } from "../../src/flows/index.ts";
+import { planRechunk, readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
+import { taskBytesOf } from "../../src/flows/plan/task.ts";
 import { runPlan } from "../../src/flows/run-plan.ts";
 import { openArray } from "../../src/hierarchy/open.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
@@ -8,6 +9,7 @@ import { openTargetBuild } from "../../src/stores/target.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
+import { tasksOf } from "../support/plan-tasks.ts";
 import { recut } from "../support/recipes.ts";
 
 async function allBytes(url: string): Promise<Buffer> {
@@ -46,14 +48,14 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
       const { plan } = await planRechunk(source, "memory:planned", { chunks, maxMemory });
       const written = new Set<string>();
       let reads = 0;
-      for (let i = 0; i < plan.totals.tasks; i++) {
-        const task = taskAt(plan, i);
-        expect(task.job.taskBytes).toBeLessThanOrEqual(maxMemory);
-        for (const coords of writesOf(task)) {
+      for (const task of tasksOf(plan)) {
+        expect(taskBytesOf(task)).toBeLessThanOrEqual(maxMemory);
+        const isRead = task.kind === "scratch" ? task.round === 0 : task.job.rounds === undefined;
+        if (isRead) reads += [...readsOf(task)].length;
+        for (const coords of task.kind === "target" ? writesOf(task) : []) {
           expect(written.has(coords.join())).toBe(false);
           written.add(coords.join());
         }
-        reads += [...readsOf(task)].length;
       }
       const grid = product(recipe.shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))));
       if (plan.totals.tasks > 0) expect(written.size).toBe(grid);

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copy, digest, rechunk, slice } from "../../src/index.ts";
+import { copy, rechunk, slice } from "../../src/index.ts";
 import { hasShared, shared } from "./shared.ts";
+import { digestsOf, filesOf } from "./trees.ts";
 
 const data = `${shared}data/`;
 const era5 = `${data}era5-uk-t2m.zarr`;
@@ -56,20 +57,3 @@ describe.runIf(hasShared)("real data", () => {
 });
 
 type KnownDigests = Record<string, { readonly sha256: string }>;
-
-async function digestsOf(url: string): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {};
-  for await (const { path, sha256 } of digest(url)) digests[path] = sha256;
-  return digests;
-}
-
-/** Digest of every file below a folder, by its path. */
-function filesOf(folder: string): Record<string, string> {
-  const files: Record<string, string> = {};
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    files[path.slice(folder.length)] = createHash("sha256").update(readFileSync(path)).digest("hex");
-  }
-  return files;
-}

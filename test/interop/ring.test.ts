@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as zarrita from "zarrita";
-import { convert, copy, digest } from "../../src/index.ts";
+import { convert, copy } from "../../src/index.ts";
 import { hasShared, shared } from "./shared.ts";
+import { digestsOf, filesOf } from "./trees.ts";
 
 const sets = [
   { name: "era5-uk-t2m.zarr", dialect: "v2", other: "v3" },
@@ -56,33 +57,12 @@ describe.runIf(hasShared).each(sets)("$name", ({ name, dialect, other }) => {
   });
 });
 
-async function digestsOf(url: string): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {};
-  for await (const { path, sha256 } of digest(url)) digests[path] = sha256;
-  return digests;
-}
-
-function namesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true, encoding: "utf8" })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
-}
-
-function filesOf(folder: string): Record<string, string> {
-  const hash = (name: string) =>
-    createHash("sha256")
-      .update(readFileSync(join(folder, name)))
-      .digest("hex");
-  return Object.fromEntries(namesOf(folder).map((name) => [name, hash(name)]));
-}
-
 /** What means the same when it is absent: writers differ in whether they state it. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { checksum: false, dimension_separator: "." };
 
 /** All metadata documents as JSON, without what is a default. */
 function documentsOf(folder: string): Record<string, unknown> {
-  const names = namesOf(folder).filter((name) => /(^|\/)(\.z\w+|zarr\.json)$/.test(name));
+  const names = Object.keys(filesOf(folder)).filter((name) => /(^|\/)(\.z\w+|zarr\.json)$/.test(name));
   const parse = (name: string) =>
     JSON.parse(readFileSync(join(folder, name), "utf8"), (key, value) =>
       Object.hasOwn(DEFAULTS, key) && DEFAULTS[key] === value ? undefined : value,

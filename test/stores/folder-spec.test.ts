@@ -6,6 +6,7 @@ describe("folders around a store", () => {
   const cases: [StoreSpec, StoreSpec, string][] = [
     [{ kind: "directory", path: "/a/b c" }, { kind: "directory", path: "/a" }, "b c"],
     [{ kind: "directory", path: "/a" }, { kind: "directory", path: "/" }, "a"],
+    [{ kind: "directory", path: "C:/a" }, { kind: "directory", path: "C:/" }, "a"],
     [{ kind: "http", url: "http://h:8/a/b%20c" }, { kind: "http", url: "http://h:8/a" }, "b c"],
     [{ kind: "http", url: "http://h:8/a" }, { kind: "http", url: "http://h:8" }, "a"],
     [{ kind: "http", url: "http://h/%zz" }, { kind: "http", url: "http://h" }, "%zz"],
@@ -19,6 +20,7 @@ describe("folders around a store", () => {
 
   const ends: StoreSpec[] = [
     { kind: "directory", path: "/" },
+    { kind: "directory", path: "C:/" },
     { kind: "http", url: "http://h" },
     { kind: "s3", bucket: "b", prefix: "" },
     { kind: "zip", path: "/a.zip" },

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { HttpStore } from "../../src/stores/http.ts";
@@ -181,10 +182,182 @@ describe("HttpStore", () => {
     expect(JSON.stringify([store.description, error.message, error.details])).not.toContain("secret");
   });
 
+  const sendOn =
+    (location: string): Fault =>
+    (response) => {
+      response.writeHead(302, { location }).end();
+      return true;
+    };
+
+  it("follows where the server sends a request, with its range", async () => {
+    const { url, requests, faults } = await serve(new Map([["b/0", bytes]]));
+    const store = new HttpStore(url, { headers: { "x-api-key": "secret" } });
+    faults.push(sendOn("/data/a/1"), sendOn("../b/0"));
+    expect(await store.get("a/0", { range: { offset: 10, length: 5 } })).toEqual(bytes.slice(10, 15));
+    const seen = requests.map(({ url, headers }) => [url, headers.range, headers["x-api-key"]]);
+    expect(seen).toEqual([
+      ["/data/a/0", "bytes=10-14", "secret"],
+      ["/data/a/1", "bytes=10-14", "secret"],
+      ["/data/b/0", "bytes=10-14", "secret"],
+    ]);
+  });
+
+  it("takes no header of the caller's to another server", async () => {
+    const [here, there] = [await serveOne(), await serveOne()];
+    const store = new HttpStore(here.url, { headers: { "x-api-key": "secret" } });
+    here.faults.push(sendOn(`${there.url}/a/0`));
+    expect(await store.get("a/0", { range: { suffix: 3 } })).toEqual(bytes.slice(-3));
+    expect(there.requests[0]?.headers).toMatchObject({ range: "bytes=-3" });
+    expect(there.requests[0]?.headers).not.toHaveProperty("x-api-key");
+  });
+
+  it.each([
+    ["ftp://host/a", "ftp://host"],
+    ["http://user:word@host/a", "http://host"],
+    ["http://[", "302 without a place"],
+  ])("does not follow to %s", async (location, found) => {
+    const { url, faults, requests } = await serveOne();
+    faults.push(sendOn(location));
+    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({
+      code: "unsupported-operation",
+      details: { found },
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("does not follow from https to http, nor in circles", async () => {
+    const asked: string[] = [];
+    const fetching = (location: string) => async (url: string | URL | Request) => {
+      asked.push(String(url));
+      return new Response(null, { status: 307, headers: { location } });
+    };
+    const circling = new HttpStore("https://host/x", { fetch: fetching("https://host/x/a") });
+    await expect(circling.get("a")).rejects.toMatchObject({ code: "unsupported-operation" });
+    expect(asked).toHaveLength(11);
+    const weaker = new HttpStore("https://host/x", { fetch: fetching("http://host/x/a") });
+    await expect(weaker.get("a")).rejects.toMatchObject({ details: { found: "http://host" } });
+  });
+
+  it("leaves redirections to a runtime that hides them", async () => {
+    const asked: (RequestRedirect | undefined)[] = [];
+    const hidden = Object.defineProperty(new Response(null), "type", { value: "opaqueredirect" });
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      asked.push(init?.redirect);
+      return init?.redirect === "manual" ? hidden : new Response(bytes);
+    };
+    expect(await new HttpStore("https://host/x", { fetch }).get("a")).toEqual(bytes);
+    expect(asked).toEqual(["manual", undefined]);
+  });
+
+  const silence: Fault = () => true;
+  const stopsAmid: Fault = (response) => {
+    response.writeHead(200, { "content-length": bytes.length });
+    response.write(bytes.subarray(0, 10));
+    return true;
+  };
+
+  it.each([
+    ["before its answer", [silence]],
+    ["amid its answer", [stopsAmid]],
+    ["after it has sent the request on", [sendOn("/data/a/1"), silence]],
+  ])("gives up on a server that is silent %s, which may be asked again", async (_, given) => {
+    const { url, faults } = await serveOne();
+    const store = new HttpStore(url, { timeout: 50 });
+    faults.push(...given);
+    const failure = {
+      code: "transient",
+      message: expect.stringContaining("silent"),
+      details: { key: "a/0" },
+    };
+    await expect(store.get("a/0")).rejects.toMatchObject(failure);
+    expect(await store.get("a/0")).toEqual(bytes);
+    faults.push(silence);
+    await expect(store.size("a/0")).rejects.toMatchObject(failure);
+  });
+
+  it("waits for a server that is slow, not silent", async () => {
+    const { url, faults } = await serveOne();
+    faults.push((response) => {
+      response.writeHead(200, { "content-length": bytes.length });
+      const send = (at: number): unknown =>
+        at < bytes.length
+          ? response.write(bytes.subarray(at, at + 4), () => setTimeout(send, 60, at + 4))
+          : response.end();
+      send(0);
+      return true;
+    });
+    expect(await new HttpStore(url, { timeout: 1000 }).get("a/0")).toEqual(bytes);
+  });
+
+  it("asks the program before each request, also one that is sent on", async () => {
+    const { url, faults, requests } = await serveOne();
+    const before: number[] = [];
+    const beforeRequest = async () => void before.push(requests.length);
+    faults.push(sendOn("/data/a/0"));
+    await new HttpStore(url, { beforeRequest, timeout: 50 }).get("a/0");
+    expect(before).toEqual([0, 1]);
+  });
+
+  it("does not take the wait before a request for silence", async () => {
+    const { url } = await serveOne();
+    const beforeRequest = () => new Promise<void>((resolve) => setTimeout(resolve, 120));
+    expect(await new HttpStore(url, { beforeRequest, timeout: 60 }).get("a/0")).toEqual(bytes);
+  });
+
   it("escapes what a URL means otherwise", async () => {
     const { url, requests } = await serve(new Map([["a b/c?d#e%", bytes]]));
     expect(await new HttpStore(url).get("a b/c?d#e%")).toEqual(bytes);
     expect(requests[0]?.url).toBe("/data/a%20b/c%3Fd%23e%25");
+  });
+
+  it("reads no page without end that comes with a missing value or a failure", async () => {
+    const { url, faults } = await serveOne();
+    const closed: Promise<unknown>[] = [];
+    for (const status of [404, 500]) {
+      faults.push((response) => {
+        closed.push(once(response, "close"));
+        const send = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65536)));
+        };
+        response.writeHead(status).on("drain", send);
+        send();
+        return true;
+      });
+    }
+    const store = new HttpStore(url);
+    expect(await store.get("a/0")).toBeUndefined();
+    await expect(store.get("a/0")).rejects.toMatchObject({ code: "transient" });
+    await Promise.all(closed);
+  });
+
+  it("uses its connection again behind missing values", async () => {
+    const { url, faults } = await serveOne();
+    const ports = new Set<number | undefined>();
+    for (let i = 0; i < 20; i++) {
+      faults.push((response) => {
+        ports.add(response.socket?.remotePort);
+        response.writeHead(404).write("no ");
+        setTimeout(() => response.end("such page"), 2);
+        return true;
+      });
+      expect(await new HttpStore(url).get(`missing/${i}`)).toBeUndefined();
+    }
+    expect(ports.size).toBeLessThan(3);
+  });
+
+  it("refuses a value that is said to be larger than memory", async () => {
+    const { url, faults } = await serveOne();
+    faults.push((response) => {
+      response.writeHead(200, { "content-length": 2 ** 50 }).write("x");
+      return true;
+    });
+    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({ code: "resource-limit" });
+  });
+
+  it("refuses headers that cannot be sent, and does not show them", () => {
+    const make = () => new HttpStore("http://host/x", { headers: { authorization: "Bearer SeCrEt\nx" } });
+    expect(make).toThrow(expect.objectContaining({ code: "invalid-option" }));
+    expect(make).not.toThrow(/SeCrEt/);
   });
 
   it("passes on the reason of an abort", async () => {

@@ -1,8 +1,9 @@
-import { createHash, createHmac, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { crc32 } from "../../src/util/crc32.ts";
 import { compareUtf8 } from "../../src/util/utf8-order.ts";
+import { verifySignature } from "./s3-signature.ts";
 
 export const ACCESS_KEY = "testkey";
 export const SECRET_KEY = "testsecret123";
@@ -17,8 +18,15 @@ export interface S3Seen {
   readonly body: Buffer;
 }
 
-/** Answers a request in place of the server, or leaves it to it. */
-export type S3Fault = (response: ServerResponse, request: S3Seen) => boolean;
+/** Answers a request in place of the server, or leaves it to it, now or later. */
+export type S3Fault = (response: ServerResponse, request: S3Seen) => boolean | Promise<boolean>;
+
+/** What belongs to an access key. */
+export interface S3Key {
+  readonly secret: string;
+  readonly token?: string;
+  readonly isExpired?: boolean;
+}
 
 /** One bucket in memory behind the S3 protocol on 127.0.0.1; signatures and checksums are verified. */
 export interface S3Server {
@@ -26,14 +34,18 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** Uploads that were begun and not ended, by id. */
   readonly uploads: Map<string, Map<number, Buffer>>;
+  /** Those who may ask, by their access key. */
+  readonly keys: Map<string, S3Key>;
   readonly requests: S3Seen[];
   /** Taken one for each request, until there are no more. */
   readonly faults: S3Fault[];
+  /** Asked before those, for every request. */
+  fault: S3Fault | undefined;
   close(): Promise<void>;
 }
 
 /** An answer that is an error. */
-class Refusal extends Error {
+export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Record<string, string>;
@@ -52,7 +64,10 @@ export async function serveBucket({
   open = false,
 } = {}): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
+  const modified = new Map<string, string>();
   const uploads = new Map<string, Map<number, Buffer>>();
+  const uploadKeys = new Map<string, string>();
+  const keys = new Map<string, S3Key>([[ACCESS_KEY, { secret: SECRET_KEY }]]);
   const requests: S3Seen[] = [];
   const faults: S3Fault[] = [];
   const server = createServer(async (incoming, response) => {
@@ -68,9 +83,10 @@ export async function serveBucket({
       body: Buffer.concat(pieces),
     };
     requests.push(request);
-    if (faults.shift()?.(response, request)) return;
+    if (await served.fault?.(response, request)) return;
+    if (await faults.shift()?.(response, request)) return;
     try {
-      if (!open) verifySignature(request, url, region);
+      if (!open) verifySignature(request, url, { region, keys });
       if (bucket !== BUCKET) throw new Refusal(404, "NoSuchBucket");
       verifyChecksum(request);
       answer(response, request);
@@ -84,18 +100,28 @@ export async function serveBucket({
   function answer(response: ServerResponse, request: S3Seen): void {
     const { method, key, query, body } = request;
     const upload = query.get("uploadId");
-    if (key === "" && method === "GET") response.end(listing(query));
+    if (key === "" && query.has("uploads")) response.end(uploadListing(query));
+    else if (key === "" && query.has("delete")) response.end(deleteNamed(body));
+    else if (key === "" && method === "GET") response.end(listing(query));
     else if (key === "" && method === "HEAD") response.end();
     else if (method === "GET" || method === "HEAD") read(response, request);
     else if (method === "POST" && query.has("uploads")) {
       const id = randomUUID();
       uploads.set(id, new Map());
+      uploadKeys.set(id, key);
       response.end(
         `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
       );
     } else if (upload !== null) endOrPart(response, request, upload);
-    else if (method === "PUT") {
-      objects.set(key, body);
+    else if (method === "PUT" && request.headers["x-amz-copy-source"] !== undefined) {
+      const value = copySource(request);
+      store(key, value);
+      response.end(`<CopyObjectResult><ETag>${tagOf(value)}</ETag></CopyObjectResult>`);
+    } else if (method === "PUT") {
+      if (request.headers["if-none-match"] === "*" && objects.has(key)) {
+        throw new Refusal(412, "PreconditionFailed");
+      }
+      store(key, body);
       response.writeHead(200, { etag: tagOf(body) }).end();
     } else {
       objects.delete(key);
@@ -103,9 +129,30 @@ export async function serveBucket({
     }
   }
 
-  function endOrPart(response: ServerResponse, { method, key, query, body }: S3Seen, id: string): void {
+  function store(key: string, body: Buffer): void {
+    objects.set(key, body);
+    modified.set(key, new Date().toUTCString());
+  }
+
+  function deleteNamed(body: Buffer): string {
+    const named = [...body.toString().matchAll(/<Key>(.*?)<\/Key>/g)];
+    for (const [, key = ""] of named) objects.delete(unescaped(key));
+    return "<DeleteResult/>";
+  }
+
+  function endOrPart(
+    response: ServerResponse,
+    { method, key, query, headers, body }: S3Seen,
+    id: string,
+  ): void {
     const parts = uploads.get(id);
     if (parts === undefined) throw new Refusal(404, "NoSuchUpload");
+    if (method === "PUT" && headers["x-amz-copy-source"] !== undefined) {
+      const part = copySource({ headers });
+      parts.set(Number(query.get("partNumber")), part);
+      response.end(`<CopyPartResult><ETag>${tagOf(part)}</ETag></CopyPartResult>`);
+      return;
+    }
     if (method === "PUT") {
       parts.set(Number(query.get("partNumber")), body);
       response.writeHead(200, { etag: tagOf(body) }).end();
@@ -119,14 +166,24 @@ export async function serveBucket({
     const named = [...body.toString().matchAll(/<ETag>(.*?)<\/ETag><PartNumber>(\d+)</g)];
     const joined = named.map(([, tag = "", number]) => {
       const part = parts.get(Number(number));
-      const plainTag = tag.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
-      if (part === undefined || tagOf(part) !== plainTag) throw new Refusal(400, "InvalidPart");
+      if (part === undefined || tagOf(part) !== unescaped(tag)) throw new Refusal(400, "InvalidPart");
       return part;
     });
     if (joined.slice(0, -1).some((part) => part.length < 5 * 2 ** 20))
       throw new Refusal(400, "EntityTooSmall");
-    objects.set(key, Buffer.concat(joined));
+    store(key, Buffer.concat(joined));
     response.end("<CompleteMultipartUploadResult/>");
+  }
+
+  /** What a request to copy names: an object of the bucket, or a range of it. */
+  function copySource({ headers }: Pick<S3Seen, "headers">): Buffer {
+    const [, , ...rest] = String(headers["x-amz-copy-source"]).split("/").map(decodeURIComponent);
+    const value = objects.get(rest.join("/"));
+    if (value === undefined) throw new Refusal(404, "NoSuchKey");
+    const tag = headers["x-amz-copy-source-if-match"];
+    if (tag !== undefined && tag !== tagOf(value)) throw new Refusal(412, "PreconditionFailed");
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(headers["x-amz-copy-source-range"])) ?? [];
+    return first === undefined ? value : value.subarray(Number(first), Number(last) + 1);
   }
 
   function read(response: ServerResponse, { method, key, headers }: S3Seen): void {
@@ -134,7 +191,8 @@ export async function serveBucket({
     if (value === undefined) throw new Refusal(404, "NoSuchKey");
     const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? "") ?? [];
     if (first === "" && last === "") {
-      response.writeHead(200, { "content-length": value.length }).end(method === "HEAD" ? undefined : value);
+      const headers = { "content-length": value.length, "last-modified": modified.get(key) ?? "" };
+      response.writeHead(200, headers).end(method === "HEAD" ? undefined : value);
       return;
     }
     const start = first === "" ? Math.max(0, value.length - Number(last)) : Number(first);
@@ -166,26 +224,49 @@ export async function serveBucket({
     const items = page.map(([name, size]) =>
       size === undefined
         ? `<CommonPrefixes><Prefix>${encoded(name)}</Prefix></CommonPrefixes>`
-        : `<Contents><Key>${encoded(name)}</Key><Size>${size}</Size></Contents>`,
+        : `<Contents><Key>${encoded(name)}</Key><ETag>${tagOf(objects.get(name) ?? Buffer.alloc(0))}</ETag><Size>${size}</Size></Contents>`,
     );
     const next = isTruncated ? `<NextContinuationToken>${page.at(-1)?.[0]}</NextContinuationToken>` : "";
-    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${items.join("")}</ListBucketResult>`;
+    return `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${next}${items.join("")}</ListBucketResult>`;
+  }
+
+  function uploadListing(query: URLSearchParams): string {
+    const prefix = query.get("prefix") ?? "";
+    const after = query.get("upload-id-marker");
+    const all = [...uploads.keys()].filter((id) => uploadKeys.get(id)?.startsWith(prefix));
+    const left = all.slice(after === null ? 0 : all.indexOf(after) + 1);
+    const page = left.slice(0, pageSize);
+    const items = page.map(
+      (id) =>
+        `<Upload><Key>${encodeURIComponent(uploadKeys.get(id) ?? "")}</Key><UploadId>${id}</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>`,
+    );
+    const last = page.at(-1) ?? "";
+    const next = `<NextKeyMarker>${uploadKeys.get(last)}</NextKeyMarker><NextUploadIdMarker>${last}</NextUploadIdMarker>`;
+    const isTruncated = left.length > page.length;
+    return `<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${isTruncated ? next : ""}${items.join("")}</ListMultipartUploadsResult>`;
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const served: S3Server = {
     endpoint: `http://127.0.0.1:${port}`,
     objects,
     uploads,
     requests,
+    keys,
     faults,
+    fault: undefined,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+  return served;
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
 }
 
 function tagOf(body: Buffer): string {
@@ -198,39 +279,4 @@ function verifyChecksum({ headers, body }: S3Seen): void {
   const crc = Buffer.alloc(4);
   crc.writeUInt32BE(crc32(body));
   if (crc.toString("base64") !== stated) throw new Refusal(400, "BadDigest");
-}
-
-/** Signature version 4 of the request, computed anew. */
-function verifySignature({ method, headers, query }: S3Seen, url: URL, region: string): void {
-  const [, accessKey, date = "", scope = "", signed = "", signature] =
-    /Credential=([^/]+)\/(\d+)\/(.+?), SignedHeaders=(.+?), Signature=(\w+)/.exec(
-      headers.authorization ?? "",
-    ) ?? [];
-  if (accessKey === undefined) throw new Refusal(403, "AccessDenied");
-  if (accessKey !== ACCESS_KEY) throw new Refusal(403, "InvalidAccessKeyId");
-  if (scope !== `${region}/s3/aws4_request`) {
-    throw new Refusal(400, "AuthorizationHeaderMalformed", { "x-amz-bucket-region": region });
-  }
-  const quoted = (text: string) =>
-    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-  const path = url.pathname.split("/").map((segment) => quoted(decodeURIComponent(segment)));
-  const search = [...query].map(([name, value]) => `${quoted(name)}=${quoted(value)}`).sort();
-  const canonical = [
-    method,
-    path.join("/"),
-    search.join("&"),
-    ...signed.split(";").map((name) => `${name}:${headers[name]}`),
-    "",
-    signed,
-    headers["x-amz-content-sha256"],
-  ].join("\n");
-  const text = [
-    "AWS4-HMAC-SHA256",
-    headers["x-amz-date"],
-    `${date}/${scope}`,
-    createHash("sha256").update(canonical).digest("hex"),
-  ].join("\n");
-  const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).update(data).digest();
-  const key = [date, region, "s3", "aws4_request"].reduce<string | Buffer>(hmac, `AWS4${SECRET_KEY}`);
-  if (hmac(key, text).toString("hex") !== signature) throw new Refusal(403, "SignatureDoesNotMatch");
 }

@@ -2,7 +2,15 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Retry } from "../../src/stores/repeat.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
-import { ACCESS_KEY, BUCKET, type S3Fault, type S3Server, SECRET_KEY, serveBucket } from "./s3-server.ts";
+import {
+  ACCESS_KEY,
+  BUCKET,
+  type S3Fault,
+  type S3Seen,
+  type S3Server,
+  SECRET_KEY,
+  serveBucket,
+} from "./s3-server.ts";
 
 const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
 const once = { attempts: 1 };
@@ -45,13 +53,13 @@ describe("S3Store", () => {
     await store.set(key, text("1"));
     expect([...server.objects.keys()]).toEqual([`ü!*'()/${key}`]);
     expect(await store.get(key)).toEqual(text("1"));
-    expect(await all(store.list("a b+c/"))).toEqual([{ key, size: 1 }]);
+    expect(await all(store.list("a b+c/"))).toMatchObject([{ key, size: 1 }]);
   });
 
   it("does not show objects that stand for folders", async () => {
     const { store, server } = await open({ prefix: "p" });
     for (const key of ["p/", "p/a/", "p/a/b", "q"]) server.objects.set(key, Buffer.from("x"));
-    expect(await all(store.list(""))).toEqual([{ key: "a/b", size: 1 }]);
+    expect(await all(store.list(""))).toMatchObject([{ key: "a/b", size: 1 }]);
     expect(await all(store.listDirectory(""))).toEqual([{ prefix: "a/" }]);
   });
 
@@ -102,7 +110,7 @@ describe("S3Store", () => {
     );
     await expect(writer.commit()).rejects.toMatchObject({
       code: "transient",
-      details: { found: "InternalError" },
+      details: { found: "500 InternalError" },
     });
   });
 
@@ -125,21 +133,6 @@ describe("S3Store", () => {
     const { store, server } = await open({ credentials: "anonymous" }, { open: true });
     await store.set("a", text("1"));
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
-  });
-
-  it("fetches credentials once, and anew before they expire", async () => {
-    let fetched = 0;
-    let minutes = 4;
-    const fetchThem = async () => {
-      fetched++;
-      return { ...credentials, expiration: new Date(Date.now() + minutes * 60_000) };
-    };
-    const { store } = await open({ credentials: fetchThem });
-    await store.set("a", text("1"));
-    minutes = 60;
-    await store.set("a", text("1"));
-    await Promise.all([store.get("a"), store.get("a")]);
-    expect(fetched).toBe(2);
   });
 
   const answer =
@@ -199,7 +192,7 @@ describe("S3Store", () => {
     server.faults.push(busy);
     expect(await store.size("k")).toBe(3);
     server.faults.push(busy);
-    expect(await all(store.list(""))).toEqual([{ key: "k", size: 3 }]);
+    expect(await all(store.list(""))).toMatchObject([{ key: "k", size: 3 }]);
     server.faults.push(busy);
     await store.delete("k");
     server.faults.push(busy, () => false, busy);
@@ -217,6 +210,184 @@ describe("S3Store", () => {
       "POST long",
       "PUT long",
     ]);
+  });
+
+  it("writes a value where there is none, once", async () => {
+    const { store, server } = await open({ prefix: "p" });
+    const tries = Array.from({ length: 8 }, (_, i) => store.setIfAbsent("lock", text(String(i))));
+    const won = (await Promise.all(tries)).indexOf(true);
+    expect(server.objects.get("p/lock")?.toString()).toBe(String(won));
+    expect(await store.setIfAbsent("lock", text("x"))).toBe(false);
+    server.faults.push(answer(501, "NotImplemented"));
+    await expect(store.setIfAbsent("other", text("x"))).rejects.toMatchObject({
+      code: "unsupported-operation",
+    });
+  });
+
+  it("deletes 1,000 keys in one request", async () => {
+    const { store, server } = await open({ prefix: "p" });
+    const keys = Array.from({ length: 2001 }, (_, i) => `a&<b>/${i}`);
+    for (const key of [...keys, "kept"]) server.objects.set(`p/${key}`, Buffer.from("x"));
+    await store.deleteMany([...keys, "none"]);
+    expect([...server.objects.keys()]).toEqual(["p/kept"]);
+    expect(server.requests).toHaveLength(3);
+    await store.deleteMany(["kept", "a\u0001"]);
+    expect(server.objects.size).toBe(0);
+    expect(server.requests.at(-1)).toMatchObject({ method: "DELETE", key: "p/a\u0001" });
+    await expect(store.deleteMany(["../x"])).rejects.toMatchObject({ code: "path-not-allowed" });
+  });
+
+  it("deletes again what failed for now, and one by one where the server cannot do more", async () => {
+    const { store, server } = await open({ retry: { firstWait: 1 } });
+    const fill = () => {
+      for (const key of ["a", "b", "c"]) server.objects.set(key, Buffer.from("x"));
+    };
+    fill();
+    server.faults.push((response) => {
+      server.objects.delete("a");
+      const failed = ["b", "c"].map((key) => `<Error><Key>${key}</Key><Code>SlowDown</Code></Error>`);
+      response.end(`<DeleteResult>${failed.join("")}</DeleteResult>`);
+      return true;
+    });
+    await store.deleteMany(["a", "b", "c"]);
+    expect(server.objects.size).toBe(0);
+    expect(server.requests.at(-1)?.body.toString()).not.toContain("<Key>a<");
+
+    fill();
+    server.faults.push(answer(501, "NotImplemented"));
+    await store.deleteMany(["a", "b", "c"]);
+    expect(server.objects.size).toBe(0);
+
+    fill();
+    server.faults.push((response) => {
+      response.end("<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code></Error></DeleteResult>");
+      return true;
+    });
+    await expect(store.deleteMany(["a", "b"])).rejects.toMatchObject({
+      code: "access-denied",
+      details: { key: "b", found: "500 AccessDenied" },
+    });
+  });
+
+  it("tells of uploads that were not ended, and of how to end them", async () => {
+    const { store, server } = await open({ prefix: "p" }, { pageSize: 2 });
+    const other = new S3Store({ bucket: BUCKET, endpoint: server.endpoint, credentials });
+    const begin = async (of: S3Store, key: string) => (await of.openWriter(key)).write(new Uint8Array(9e6));
+    for (const key of ["a/1", "a/ü 2", "a/3", "b"]) await begin(store, key);
+    await begin(other, "q");
+    const uploads = await all(store.listUploads("a/"));
+    expect(uploads.map(({ key }) => key)).toEqual(["a/1", "a/ü 2", "a/3"]);
+    const [id] = server.uploads.keys();
+    expect(uploads[0]).toMatchObject({
+      begun: new Date("2026-01-02T03:04:05Z"),
+      hint: `aws s3api abort-multipart-upload --bucket bucket --key 'p/a/1' --upload-id '${id}' ends it`,
+    });
+  });
+
+  it("sizes parts so that 10,000 of them hold what is expected", async () => {
+    const { store, server } = await open();
+    const writer = await store.openWriter("long", { expectedSize: 1e11 });
+    await writer.write(new Uint8Array(1.2e7));
+    await writer.write(new Uint8Array(1.2e7));
+    await writer.commit();
+    const parts = server.requests.filter(({ method }) => method === "PUT").map(({ body }) => body.length);
+    expect(parts).toEqual([11 * 2 ** 20, 11 * 2 ** 20, 2.4e7 - 22 * 2 ** 20]);
+  });
+
+  it("an upload whose last answer was lost is whole, and no other's object is taken for it", async () => {
+    const { store, server } = await open({ retry: { firstWait: 1 } });
+    const write = async (bytes: number) => {
+      const writer = await store.openWriter("long");
+      await writer.write(new Uint8Array(bytes));
+      return writer;
+    };
+    const first = await write(9e6);
+    server.faults.push(
+      () => false,
+      (response) => {
+        // it is joined, but nobody hears of it
+        response.end = () => response.destroy();
+        return false;
+      },
+    );
+    await first.commit();
+    expect(server.objects.get("long")).toHaveLength(9e6);
+
+    const second = await write(9.5e6);
+    server.uploads.clear();
+    await expect(second.commit()).rejects.toMatchObject({ code: "source-changed", details: { key: "long" } });
+    await second.abort();
+  });
+
+  it("sends half as many requests when the server wants fewer, and makes none in vain", async () => {
+    const { store, server } = await open({ retry: { firstWait: 20, attempts: 12 } });
+    for (let i = 0; i < 300; i++) server.objects.set(`${i}`, Buffer.from(`${i}`));
+    let running = 0;
+    let refused = 0;
+    const inFlight: number[] = [];
+    server.fault = async (response) => {
+      inFlight.push(++running);
+      const isOver = running > 10;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      running--;
+      if (isOver) answer(503, "SlowDown")(response, {} as S3Seen);
+      if (isOver) refused++;
+      return isOver;
+    };
+    const values = await Promise.all(Array.from({ length: 300 }, (_, i) => store.get(`${i}`)));
+    expect(values.map((value) => Number(Buffer.from(value ?? "").toString()))).toEqual(
+      Array.from({ length: 300 }, (_, i) => i),
+    );
+    expect(Math.max(...inFlight.slice(-150))).toBeLessThanOrEqual(20);
+    expect(refused).toBeLessThan(600);
+  });
+
+  it("asks again when the server is silent, before an answer and amid a body", async () => {
+    const { store, server } = await open({ timeout: 100, retry: { attempts: 5, firstWait: 1 } });
+    server.objects.set("k", Buffer.from("abc"));
+    const silent: S3Fault = () => true;
+    const stalls: S3Fault = (response) => {
+      response.writeHead(200, { "content-length": 3 }).write("a");
+      return true;
+    };
+    server.faults.push(silent, stalls);
+    expect(await store.get("k")).toEqual(text("abc"));
+    expect(server.requests).toHaveLength(3);
+    server.faults.push(silent, silent, silent, silent, silent);
+    await expect(store.size("k")).rejects.toMatchObject({
+      code: "transient",
+      exitCode: 5,
+      details: { found: "nothing for 0.1 s", key: "k" },
+    });
+  });
+
+  it("takes 403 for a missing key where it is told to", async () => {
+    const { store, server } = await open({ missing403: true });
+    for (const ask of [() => store.get("a"), () => store.size("a")]) {
+      server.faults.push(answer(403, "AccessDenied"));
+      expect(await ask()).toBeUndefined();
+    }
+    server.faults.push(answer(403, "SignatureDoesNotMatch"), answer(403, "AccessDenied"));
+    await expect(store.get("a")).rejects.toMatchObject({ code: "access-denied" });
+    await expect(store.set("a", text("1"))).rejects.toMatchObject({ code: "access-denied" });
+  });
+
+  it("pays, and encrypts, where it is told to", async () => {
+    const { store, server } = await open({
+      requesterPays: true,
+      encryption: { algorithm: "aws:kms", kmsKeyId: "k1", bucketKey: true },
+    });
+    await store.set("a", text("1"));
+    await store.get("a");
+    const [put, get] = server.requests;
+    expect(put?.headers).toMatchObject({
+      "x-amz-request-payer": "requester",
+      "x-amz-server-side-encryption": "aws:kms",
+      "x-amz-server-side-encryption-aws-kms-key-id": "k1",
+      "x-amz-server-side-encryption-bucket-key-enabled": "true",
+    });
+    expect(get?.headers).toMatchObject({ "x-amz-request-payer": "requester" });
+    expect(get?.headers).not.toHaveProperty("x-amz-server-side-encryption");
   });
 
   it("shows no credential, whatever goes wrong", async () => {

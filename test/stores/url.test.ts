@@ -22,7 +22,12 @@ describe("parseStoreUrl", () => {
     ["x.zarr", directory(join(process.cwd(), "x.zarr")), ""],
     ["./x.zarr/t2m", directory(join(process.cwd(), "x.zarr/t2m")), ""],
     ["../x.zarr", directory(join(dirname(process.cwd()), "x.zarr")), ""],
-    ["a:b.zarr", directory("a:b.zarr"), ""],
+    ["a:b.zarr", directory(join(process.cwd(), "a:b.zarr")), ""],
+    ["C:\\data\\x.zarr\\t2m", directory("C:/data/x.zarr/t2m"), ""],
+    ["c:/data/../x.zip/t2m/a", zip("c:/x.zip"), "t2m/a"],
+    ["C:\\data\\x.zip\\t2m", zip("C:/data/x.zip"), "t2m"],
+    ["file:///data/x.zarr%23old", directory("/data/x.zarr#old"), ""],
+    ["/data/Dir#1/x.zarr", directory("/data/Dir#1/x.zarr"), ""],
     ["file:///data/a%20b.zarr", directory("/data/a b.zarr"), ""],
     ["file://localhost/data/x.zarr", directory("/data/x.zarr"), ""],
     ["FILE:///C:/data/x.zarr", directory("C:/data/x.zarr"), ""],
@@ -54,6 +59,9 @@ describe("parseStoreUrl", () => {
     ["s3://bucket/a/x.zarr.zip/t2m", zipValue(s3("a"), "x.zarr.zip"), "t2m"],
     ["s3://bucket/archive|zip:inner", zipValue(s3(""), "archive"), "inner"],
     ["s3://bucket/a/b|zip:", zipValue(s3("a"), "b"), ""],
+    ["s3://bucket/x.zip|zip:group/t2m", zipValue(s3(""), "x.zip"), "group/t2m"],
+    ["/data/x.zip|zip:a.zip|zip:b", zipValue(zip("/data/x.zip"), "a.zip"), "b"],
+    ["s3://bucket/x.zip/a|zip:b", zipValue(zipValue(s3(""), "x.zip"), "a"), "b"],
     ["memory:x/a.zip|zip:inner", zipValue({ kind: "memory", name: "x" }, "a.zip"), "inner"],
   ])("of %s", (text, spec, path) => {
     expect(parseStoreUrl(text)).toEqual({ spec, path });
@@ -88,7 +96,9 @@ describe("parseStoreUrl", () => {
     ["https://host|zip:", "unsupported-operation"],
     ["/data/x|gzip:", "unsupported-operation"],
     ["/data/x|zarr3:a|zip:b", "unsupported-operation"],
-    ["/data/x|zip:a|zip:b", "unsupported-operation"],
+    ["/data/x.zarr#t2m", "invalid-option"],
+    ["file:///data/x.zip#t2m", "invalid-option"],
+    ["https://host/x#t2m", "invalid-option"],
     ["memory:x|zip:", "unsupported-operation"],
     ["/data/x.zip/../../etc", "path-not-allowed"],
     ["memory:x/../y", "path-not-allowed"],
@@ -96,11 +106,30 @@ describe("parseStoreUrl", () => {
     expect(() => parseStoreUrl(text)).toThrow(expect.objectContaining({ code }));
   });
 
-  it("tells the way out of chained URLs", () => {
-    expect(() => parseStoreUrl("zip::s3://bucket/x.zip")).toThrow(
-      expect.objectContaining({
-        details: expect.objectContaining({ hint: expect.stringContaining("|zip:") }),
-      }),
+  it.each([
+    ["zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:"],
+    ["zip://t2m::/data/x.zip", "Write /data/x.zip|zip:t2m"],
+    ["zip://b::zip://a.zip::/data/x.zip", "Write /data/x.zip|zip:a.zip|zip:b"],
+    ["simplecache::https://host/x", "Write https://host/x; "],
+    ["simplecache::zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:; "],
+    ["reference::s3://bucket/refs.json", "reference: is not known"],
+    ["x.zip#t2m", "Write x.zip/t2m;"],
+    ["s3://bucket/x.zip#/t2m", "Write s3://bucket/x.zip/t2m;"],
+    ["https://host/x.zarr#mode=zarr,s3", "Write https://host/x.zarr;"],
+    ["s3a://bucket/x", "Write s3://bucket/x"],
+    ["gs://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL=https://storage.googleapis.com"],
+    ["gs://bucket/x.zarr", "https://storage.googleapis.com/bucket/x.zarr"],
+    ["az://container/x.zarr", "https://ACCOUNT.blob.core.windows.net/container/x.zarr"],
+    ["abfs://container@me.dfs.core.windows.net/x.zarr", "https://me.blob.core.windows.net/container/x.zarr"],
+    ["hf://datasets/me/data/x.zarr", "https://huggingface.co/datasets/me/data/resolve/main/x.zarr"],
+    ["hf://me/model@v1/x.zarr", "https://huggingface.co/me/model/resolve/v1/x.zarr"],
+    ["r2://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL"],
+    ["sftp://host/x.zarr", "Known are paths"],
+    ["constructor://host/x.zarr", "Known are paths"],
+    ["/data/x|gzip:", "Known are zip:"],
+  ])("tells the way out of %s", (text, hint) => {
+    expect(() => parseStoreUrl(text)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ hint: expect.stringContaining(hint) }) }),
     );
   });
 });
@@ -175,9 +204,9 @@ describe("openStore", () => {
       code: "not-found",
     });
     await expect(openStore({ kind: "memory", name: "nobody" })).rejects.toMatchObject({ code: "not-found" });
-    await expect(openStore({ kind: "object", description: "mine" })).rejects.toMatchObject({
-      code: "invalid-option",
-    });
+    for (const spec of [{ kind: "object", description: "mine" }, JSON.parse('{ "kind": "constructor" }')]) {
+      await expect(openStore(spec)).rejects.toMatchObject({ code: "invalid-option" });
+    }
     const reason = new Error("enough");
     const signal = AbortSignal.abort(reason);
     await expect(openStore({ kind: "memory", name: "nobody" }, { signal })).rejects.toBe(reason);

@@ -170,6 +170,7 @@ export function rawPipeline(spec: ChunkSpec, strides = cStrides(spec.shape)): Co
     decodedSize: items * itemSize,
     maxEncodedSize: items * itemSize,
     scratchSize: 0,
+    pooledScratchSize: 0,
     async decode(encoded, buffers): Promise<ChunkData> {
       if (itemSize === 0) return decodeVariable(encoded, buffers);
       return { kind: "fixed", bytes: moved(encoded, buffers), itemSize, shape: spec.shape, strides };

@@ -39,6 +39,6 @@ export const command = defineCommand({
     }
     const { planConvert } = await import("../../flows/convert.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
-    return runPlanned(await planConvert(source, target, options), values, terminal);
+    return runPlanned((telling) => planConvert(source, target, { ...options, ...telling }), values, terminal);
   },
 });

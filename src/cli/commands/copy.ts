@@ -3,8 +3,10 @@ import { runPlanned } from "../run-flow.ts";
 import {
   changesOf,
   changingOptions,
+  filterOptions,
   planOptions,
   tellingOptions,
+  updateOption,
   writingOptions,
 } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -15,9 +17,21 @@ export const command = defineCommand({
   notes: [
     "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears whole under its name",
     "when all is done, or not at all. A DST that ends in .zip is written as a zip.",
+    "",
+    "A GLOB without a slash means names at any depth (t2m, *.txt, {t2m,u10}), one with a slash paths from SRC on",
+    "(/2024, 2024/*/t2m), and each all that is below. Arrays are taken whole, with the groups that they are in.",
+    "",
+    "--if-exists skip and --update change a DST at its place, a folder or a bucket. With skip, nodes that are",
+    "there stay as they are. With --update, an array is out of view while any of its chunks changes.",
   ],
   operands: [2, 2],
-  options: { ...changingOptions, ...writingOptions, ...tellingOptions },
+  options: {
+    ...filterOptions,
+    ...updateOption,
+    ...changingOptions,
+    ...writingOptions,
+    ...tellingOptions,
+  },
   examples: [
     {
       line: "copy era5.zarr era5.zarr.zip",
@@ -26,16 +40,29 @@ export const command = defineCommand({
     { line: "copy era5.zarr.zip/t2m t2m.zarr --verify", says: "one array, read back before it appears" },
     { line: "copy era5.zarr small.zarr --codec zstd:5", says: "the same chunks, compressed with zstd" },
     { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, described as Zarr v3" },
+    {
+      line: "copy era5.zarr s3://bucket/era5.zarr --update",
+      says: "send what has changed since the last copy",
+    },
+    {
+      line: "copy era5.zarr some.zarr --include t2m --exclude '*.txt' --dry-run",
+      says: "one array with the groups around it; what it would come to",
+    },
   ],
   async run([source = "", target = ""], values, terminal) {
-    const { codec, chunks, shards } = values;
-    const options = { ...planOptions(values, terminal.signal), ...changesOf(values) };
+    const { codec, chunks, shards, include, exclude } = values;
+    const options = {
+      ...planOptions(values, terminal.signal),
+      ...changesOf(values),
+      ...(include && { include }),
+      ...(exclude && { exclude }),
+    };
     if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
-      return runPlanned(await planCopy(source, target, options), values, terminal);
+      return runPlanned((telling) => planCopy(source, target, { ...options, ...telling }), values, terminal);
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");
-    const planned = await planRechunk(source, target, { ...options, chunks: chunks ?? {} });
-    return runPlanned(planned, values, terminal);
+    const recut = { ...options, chunks: chunks ?? {} };
+    return runPlanned((telling) => planRechunk(source, target, { ...recut, ...telling }), values, terminal);
   },
 });

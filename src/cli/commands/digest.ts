@@ -2,7 +2,7 @@ import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
-import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { planOptions, readingOptions, strategyOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { printable } from "../words/printable.ts";
 
@@ -14,7 +14,7 @@ export const command = defineCommand({
     "the dialect. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
   ],
   operands: [1, 1],
-  options: { ...readingOptions, ...tellingOptions },
+  options: { ...readingOptions, ...strategyOptions, ...tellingOptions },
   examples: [
     { line: "digest era5.zarr", says: "a line for each array: digest and path" },
     { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },

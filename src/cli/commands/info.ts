@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { tellingOptions } from "../shared-options.ts";
+import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../words/array-info.ts";
 
@@ -8,7 +8,7 @@ export const command = defineCommand({
   summary: summaries.info,
   usage: "URL",
   operands: [1, 1],
-  options: tellingOptions,
+  options: { ...accessOptions, ...tellingOptions },
   examples: [
     { line: "info era5.zarr", says: "every array of a group" },
     { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },
@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
-    const infos = info(url, { signal: terminal.signal });
+    const infos = info(url, { ...accessOf(values), signal: terminal.signal });
     if (values.json) return writeJsonList(infos, terminal);
     let separator = "";
     for await (const each of infos) {

@@ -47,6 +47,6 @@ export const command = defineCommand({
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
-    return runPlanned(await planRechunk(source, target, options), values, terminal);
+    return runPlanned((telling) => planRechunk(source, target, { ...options, ...telling }), values, terminal);
   },
 });

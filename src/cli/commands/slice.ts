@@ -108,12 +108,9 @@ async function sliceToZarr(
     });
   }
   const { planSliceTo } = await import("../../flows/slice-to.ts");
-  const options = { ...planOptions(values, terminal.signal), ...changesOf(values) };
-  return runPlanned(
-    await planSliceTo(source, target, { ...options, slice: values.slice ?? {} }),
-    values,
-    terminal,
-  );
+  const { slice = {} } = values;
+  const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
+  return runPlanned((telling) => planSliceTo(source, target, { ...options, ...telling }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { tellingOptions } from "../shared-options.ts";
+import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { isAsciiLocale, treeText } from "../words/tree.ts";
 
@@ -14,6 +14,7 @@ export const command = defineCommand({
   operands: [1, 1],
   options: {
     ascii: { type: "boolean", summary: "draw with ASCII characters alone, as in a locale without UTF-8" },
+    ...accessOptions,
     ...tellingOptions,
   },
   examples: [
@@ -23,7 +24,7 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { tree } = await import("../../flows/tree.ts");
-    const nodes = tree(url, { signal: terminal.signal });
+    const nodes = tree(url, { ...accessOf(values), signal: terminal.signal });
     if (values.json) return writeJsonList(nodes, terminal);
     const all = [];
     for await (const node of nodes) all.push(node);

@@ -1,4 +1,4 @@
-import type { FlowEvent, RunCounts } from "../../flows/events.ts";
+import type { FlowEvent, Progress, RunCounts } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { grouped } from "../words/count.ts";
@@ -6,18 +6,21 @@ import type { Advance } from "./advance.ts";
 
 /**
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
- * Chunks that are not there make it end early.
+ * Chunks that an update finds to be right are done; those that are not there make it end early.
  */
-export function flowAdvance({ jobs }: Plan): (counts: RunCounts) => Advance {
+export function flowAdvance({ jobs }: Plan): (counts: RunCounts & Pick<Progress, "keysKept">) => Advance {
   const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
   const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
-  return ({ chunksRead, chunksWritten, bytesRead, bytesWritten }) => ({
-    fraction: reads * writes > 0 ? (part(chunksRead, reads) + part(chunksWritten, writes)) / 2 : undefined,
+  return ({ chunksRead, chunksWritten, bytesRead, bytesWritten, keysKept = 0 }) => ({
+    fraction:
+      reads * writes > 0
+        ? (part(chunksRead + keysKept, reads) + part(chunksWritten + keysKept, writes)) / 2
+        : undefined,
     bytes: bytesRead + bytesWritten,
     words: [
       `${formatBytes(bytesRead)} in`,
       `${formatBytes(bytesWritten)} out`,
-      `${grouped(Math.min(chunksWritten, writes))}/${grouped(writes)} chunks`,
+      `${grouped(Math.min(chunksWritten + keysKept, writes))}/${grouped(writes)} chunks`,
     ],
   });
 }

@@ -35,6 +35,8 @@ export class RunRecorder {
   /** Of tasks, each how-manieth is kept. */
   #every = 1;
   #tasks = 0;
+  /** Requests that were made again. */
+  retries = 0;
 
   note(event: FlowEvent): void {
     if (event.type === "progress") {
@@ -42,6 +44,7 @@ export class RunRecorder {
       this.#samples.push({ ...event.progress, seconds, processBytes: process.memoryUsage.rss() });
       if (this.#samples.length > MAX_KEPT) this.#samples = highestOfPairs(this.#samples);
     }
+    if (event.type === "retry") this.retries++;
     if (event.type === "task-end") {
       if (this.#tasks++ % this.#every === 0) this.#taskTimes.push(event.ms);
       if (this.#taskTimes.length <= MAX_KEPT) return;

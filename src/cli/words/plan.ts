@@ -1,30 +1,66 @@
-import type { ArrayJob, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
+import type { CopyEstimate } from "../../flows/estimate-copy.ts";
+import type { ArrayJob, Cost, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
+import { planWarnings } from "../../flows/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
 import { counted, grouped } from "./count.ts";
+import { formatDuration } from "./duration.ts";
 import { formatShape } from "./shape.ts";
+import { warningText } from "./warning.ts";
 
 /** What each strategy does with chunks. */
 export const STRATEGIES: Readonly<Record<Strategy, string>> = {
   verbatim: "stored bytes move as they are",
   transcode: "decoded and encoded chunk by chunk",
   direct: "source chunks are scattered into windows of whole target chunks",
+  shuffle: "source chunks are read once, and pieces of them left for each window in scratch objects",
 };
 
 /** What a plan will do and what it will cost, as lines. */
-export function planText(plan: Plan): string {
-  const { operation, source, target, jobs, publication } = plan;
+export function planText(plan: Plan, copied?: CopyEstimate): string {
+  const { operation, source, target, jobs } = plan;
   const blocks = [
     `${operation} ${place(source.store, source.path)} -> ${place(target.store, target.path)}`,
     ...jobs.filter(({ tasks }) => tasks > 0).map(jobText),
     untouchedText(jobs.filter(({ tasks }) => tasks === 0)),
-    publication.sweep && "all other keys are copied as they are",
+    restText(plan, copied),
     totalsText(plan),
+    planWarnings(plan).map(warningText).join("\n"),
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** What becomes of keys that no task makes; of documents too, as far as they are counted. */
+function restText({ publication }: Plan, copied: CopyEstimate | undefined): string {
+  const { existing, filter = {}, leftOut = [] } = publication;
+  const isFiltered = filter.include !== undefined || filter.exclude !== undefined;
+  const nodes = counted(leftOut.length, "node");
+  const lines = [
+    ...[filter.include ?? []].flat().map((glob) => `only what ${glob} means is taken`),
+    ...[filter.exclude ?? []].flat().map((glob) => `what ${glob} means is left out`),
+    existing === "skip" &&
+      (isFiltered
+        ? `${nodes} stay as they are at the target, or are left out`
+        : `${nodes} at the target stay as they are, with the keys beside them`),
+    sweepText(publication, isFiltered),
+    copied && `so copied: ${counted(copied.keys, "key")} of ${formatBytes(copied.bytes)}, documents included`,
+    copied?.keysKept !== undefined &&
+      `right already: ${counted(copied.keysKept, "key")}; deleted: ${counted(copied.keysDeleted ?? 0, "key")}`,
+  ];
+  return lines.filter(Boolean).join("\n");
+}
+
+/** What becomes of keys that no task makes and no filter or node at the target holds back. */
+function sweepText({ sweep, existing }: Plan["publication"], isFiltered: boolean): string | undefined {
+  if (existing === "update") {
+    return "keys that differ from the target's are copied as they are, those that the source lacks are deleted";
+  }
+  if (!sweep) return undefined;
+  if (existing === "skip") return "keys of nodes that are not there are copied as they are";
+  return `all other keys${isFiltered ? " that are taken" : ""} are copied as they are`;
 }
 
 function jobText(job: ArrayJob): string {
@@ -32,13 +68,21 @@ function jobText(job: ArrayJob): string {
   const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
   const rows = [
     ["strategy", `${strategy}: ${STRATEGIES[strategy]}`],
-    ...notTaken.map(({ strategy: other, reason }) => ["", `not ${other}, as ${reason}`]),
+    ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),
+    ...notTaken.flatMap(({ strategy: other, reason, cost }) => [
+      ["", `not ${other}, as ${reason}`],
+      ...(cost ? [["", `    ${costText(cost)}`]] : []),
+    ]),
     ["chunks", change(gridText(source), gridText(target))],
     ["codecs", change(source.codecs.join(", ") || "none", target.codecs.join(", ") || "none")],
     [
       "tasks",
       `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks${stepText(job)}`,
     ],
+    ...(job.rounds ?? []).map((round, i) => [
+      i === 0 ? "scratch" : "",
+      `${counted(round.tasks, "object")} of ${formatShape(round.box)} items, ${formatBytes(round.taskBytes)} a task`,
+    ]),
     ["reads", `${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times`],
     ["writes", `at most ${counted(job.chunksWritten, "chunk")}`],
     ["memory", `${formatBytes(job.taskBytes)} a task, ${counted(job.readAhead, "chunk")} in flight`],
@@ -56,7 +100,7 @@ function untouchedText(jobs: readonly ArrayJob[]): string {
   return columns(rows, 0);
 }
 
-function totalsText({ totals, budget }: Plan): string {
+function totalsText({ totals, budget, scratch }: Plan): string {
   const work = [
     ["tasks", grouped(totals.tasks)],
     ["reads", `${counted(totals.chunksRead, "chunk")}, ${formatBytes(totals.decodedBytes)} decoded`],
@@ -65,7 +109,14 @@ function totalsText({ totals, budget }: Plan): string {
       `at most ${counted(totals.chunksWritten, "chunk")}, ${formatBytes(totals.logicalBytes)} of items`,
     ],
     ["amplification", `each item is read ${totals.readAmplification.toFixed(2)} times`],
+    ...(totals.scratchBytes > 0
+      ? [["scratch", `${formatBytes(totals.scratchBytes)} in ${scratch ? storeText(scratch) : TEMPORARY}`]]
+      : []),
     ["memory", `${formatBytes(totals.predictedPeak)} predicted`],
+  ];
+  const threads = [
+    "threads",
+    budget.inline === undefined ? `at most ${budget.threads}` : `1, as ${budget.inline}`,
   ];
   const limits = [
     [
@@ -73,7 +124,20 @@ function totalsText({ totals, budget }: Plan): string {
       `${formatBytes(budget.maxMemory)}, and ${counted(budget.io, "request")} in flight for each store`,
     ],
   ];
-  return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? work : []), ...limits])}`;
+  return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
+}
+
+const TEMPORARY = "the folder for temporary files";
+
+/** What a strategy is predicted to take. */
+function costText({ seconds, passes, requests, scratchBytes, peak }: Cost): string {
+  return [
+    formatDuration(seconds),
+    `${passes.toFixed(2)} passes`,
+    counted(requests, "request"),
+    scratchBytes > 0 ? `${formatBytes(scratchBytes)} of scratch` : "no scratch",
+    `${formatBytes(peak)} of memory`,
+  ].join(", ");
 }
 
 function title({ path, dataType, source }: ArrayJob): string {

@@ -8,12 +8,25 @@ import { place } from "./plan.ts";
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
 export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {
   if (report.skipped) return `${place(target.store, target.path)}: is there already, and is left as it is`;
-  const { keysWritten, keysVerified, bytesRead, bytesWritten, seconds, peakBuffers } = report;
+  const {
+    keysWritten,
+    keysKept,
+    keysDeleted = 0,
+    keysVerified,
+    bytesRead,
+    bytesWritten,
+    seconds,
+    peakBuffers,
+  } = report;
   const rate = formatBytes((bytesRead + bytesWritten) / Math.max(seconds, 0.001));
+  const updated =
+    keysKept === undefined
+      ? ""
+      : `, ${counted(keysKept, "key")} right already, ${counted(keysDeleted, "key")} deleted`;
   const verified = keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and right`;
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
-      ` in ${formatDuration(seconds)} (${rate}/s read and written)${verified}`,
+      ` in ${formatDuration(seconds)} (${rate}/s read and written)${updated}${verified}`,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
   ].join("\n");

@@ -7,10 +7,19 @@ import { formatShape } from "./shape.ts";
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {
   const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
+  const { shuffle } = plan;
+  const scratch = shuffle && [
+    "scratch",
+    `${counted(
+      shuffle.stages.reduce((sum, objects) => sum + objects, 0),
+      "object",
+    )} before the first slab, ${formatBytes(shuffle.cost.scratchBytes)}`,
+  ];
   const rows = [
     ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],
     ["reads", `${counted(chunksRead, "chunk")}; ${counted(chunksTouched, "chunk")} hold items of it`],
     ["amplification", `each chunk is read ${readAmplification.toFixed(2)} times`],
+    ...(scratch ? [scratch] : []),
     ["memory", `${formatBytes(predictedPeak)} predicted, ${formatBytes(maxMemory)} allowed`],
   ];
   return `${name}  ${plan.dataType} ${formatShape(plan.shape)}\n${columns(rows)}\n`;

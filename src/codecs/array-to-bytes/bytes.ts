@@ -23,11 +23,16 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
   const itemSize = dataType.size;
   const size = product(shape) * itemSize;
   const runs = bigEndianRuns(dataType, endianOf(new Settings(configuration), dataType));
+  const decodeItems = (bytes: Uint8Array) => {
+    if (dataType.kind === "bool") normaliseBooleans(bytes);
+    swapRuns(bytes, itemSize, runs);
+  };
   return {
     kind: "array-to-bytes",
     name: "bytes",
     encodedSize: size,
     encodedDataType: dataType,
+    decodeItems,
     statedItems: (bytes) => Math.floor(bytes.length / itemSize),
     decode(bytes) {
       if (bytes.length !== size) {
@@ -36,8 +41,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
           found: bytes.length,
         });
       }
-      if (dataType.kind === "bool") normaliseBooleans(bytes);
-      swapRuns(bytes, itemSize, runs);
+      decodeItems(bytes);
       return { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) };
     },
     encode(data) {

@@ -1,3 +1,4 @@
+import type { CopyRows } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
 import { type Loop, turnRows } from "./turn-rows.ts";
 
@@ -48,7 +49,10 @@ export function copyBox(
   const s = from.offset * scale;
   const t = to.offset * scale;
   if (copyPlane(source, s, target, t, depth, word)) return;
-  if (word === 4) copyWords(wordsOf(source), s, wordsOf(target), t, depth - 1);
+  const copyRows = isRun() ? kernels().copyRowsOf?.(source, target) : undefined;
+  if (copyRows) {
+    copyInHeap(copyRows, source.byteOffset + s * word, target.byteOffset + t * word, depth - 1, word);
+  } else if (word === 4) copyWords(wordsOf(source), s, wordsOf(target), t, depth - 1);
   else copyLoops(view(source, word), s, view(target, word), t, depth - 1);
 }
 
@@ -167,6 +171,18 @@ function wordsOf(bytes: Uint8Array): Uint32Array {
 
 function view(bytes: Uint8Array, word: 1 | 2): SmallItems {
   return word === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1);
+}
+
+/** Runs between buffers that both lie where the kernels see them. */
+function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: number, word: number): void {
+  const [from, to] = [(fromSteps[depth] ?? 0) * word, (toSteps[depth] ?? 0) * word];
+  const length = (counts[0] ?? 0) * word;
+  if (depth === 0) copyRows(source, target, length, 1, 0, 0);
+  else if (depth === 1) copyRows(source, target, length, counts[1] ?? 0, from, to);
+  else {
+    const count = counts[depth] ?? 0;
+    for (let i = 0; i < count; i++) copyInHeap(copyRows, source + i * from, target + i * to, depth - 1, word);
+  }
 }
 
 /** As `copyLoops`, for words alone: code that meets one kind of array runs several times faster. */

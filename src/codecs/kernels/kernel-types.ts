@@ -1,6 +1,8 @@
+import type { WasmHeap } from "./wasm-heap.ts";
+
 /**
  * The hot loops of the codecs. Sources and targets are whole views; they must not overlap. Every kernel reads and
- * writes within them alone.
+ * writes within them alone; behind a buffer of the heap, in the room that it keeps there, too.
  */
 export interface Kernels {
   readonly kind: "wasm" | "plain";
@@ -25,6 +27,27 @@ export interface Kernels {
   readonly blocks: BlockKernels | undefined;
   /** zstd, where there are kernels for it. */
   readonly zstd: ZstdKernels | undefined;
+  /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
+  copyRowsOf?(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
+  /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
+  openHeap?(): OpenHeap | undefined;
+}
+
+/** Copies `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */
+export type CopyRows = (
+  source: number,
+  target: number,
+  length: number,
+  rows: number,
+  sourceStep: number,
+  targetStep: number,
+) => void;
+
+/** A heap while somebody uses it. */
+export interface OpenHeap {
+  readonly heap: WasmHeap;
+  /** Lets its memory go, once all have closed it and nobody holds a view of it. */
+  close(): void;
 }
 
 /**

@@ -22,8 +22,8 @@ const ENCODERS = {
 type InnerName = keyof typeof ENCODERS;
 
 /**
- * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory and are shuffled there
- * to their places in the block; stream by stream they leave. Decoding goes the other way round.
+ * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory, unless they lie there,
+ * and are shuffled to their places in the block; stream by stream they leave. Decoding goes the other way round.
  */
 export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   return {
@@ -33,46 +33,50 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
     encode(source, target, layout, effort) {
       const encodeStream: EncodeStream = ENCODERS[layout.inner as InnerName];
       const plainSize = source.length / layout.streams;
-      const streamRoom = layout.inner === "zstd" ? zstdRoom(plainSize) : plainSize;
+      // zstd needs more room than the target has.
+      const goesAside = layout.inner === "zstd";
+      const streamRoom = goesAside ? zstdRoom(plainSize) : plainSize;
       const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, streamRoom));
-      shuffleInto(wasm, source, layout, places);
+      const block = shuffleInto(wasm, source, layout, places);
       const words = wordsOf(target);
-      const { stream } = places;
-      const end = places.block + source.length;
+      const isDirect = wasm.holds(target) && !goesAside;
+      const end = block + source.length;
       let t = 0;
-      for (let s = places.block; s < end; s += plainSize) {
+      for (let s = block; s < end; s += plainSize) {
         const room = Math.min(plainSize, target.length - t - 4);
         if (room <= 0) return 0;
+        const stream = isDirect ? target.byteOffset + t + 4 : places.stream;
         const size = encodeStream(wasm.exports, s, s + plainSize, stream, stream + room, effort);
         const isPlain = size === 0 || size > room || size === plainSize;
         if (isPlain && plainSize > room) return 0;
         const length = isPlain ? plainSize : size;
         const start = isPlain ? s : stream;
         words.setInt32(t, length, true);
-        target.set(wasm.bytes.subarray(start, start + length), t + 4);
+        if (isPlain || !isDirect) target.set(wasm.bytes.subarray(start, start + length), t + 4);
         t += 4 + length;
       }
       return t;
     },
 
     decode(source, target, layout) {
-      const decodeStream = wasm.exports[`${layout.inner as InnerName}Decode`];
       const plainSize = target.length / layout.streams;
       const words = wordsOf(source);
       const places = placesOf(wasm.layOut(target.length, PIECE, PIECE, source.length));
-      const { stream } = places;
-      let t = places.block;
+      const decodeStream = wasm.exports[`${layout.inner as InnerName}Decode`];
+      const isUnshuffled = layout.mode === "noshuffle" && wasm.holds(target);
+      const block = isUnshuffled ? target.byteOffset : places.block;
+      let t = block;
       for (let s = 0; s < source.length; t += plainSize) {
         const size = words.getInt32(s, true);
         const encoded = source.subarray(s + 4, s + 4 + size);
         s += 4 + size;
         if (size === plainSize) wasm.bytes.set(encoded, t);
         else {
-          wasm.bytes.set(encoded, stream);
+          const stream = wasm.bring(encoded, places.stream);
           if (decodeStream(stream, stream + size, t, t + plainSize) !== plainSize) return false;
         }
       }
-      unshuffleFrom(wasm, target, layout, places);
+      if (!isUnshuffled) unshuffleFrom(wasm, target, layout, places);
       return true;
     },
   };
@@ -93,27 +97,26 @@ function placesOf([block = 0, items = 0, planes = 0, stream = 0]: readonly numbe
   return { block, items, planes, stream };
 }
 
+/** Shuffles the block to its place, or leaves it where it is; returns its address. */
 function shuffleInto(
   wasm: WasmMemory,
   source: Uint8Array,
   { mode, itemSize }: BlockLayout,
   { block, items, planes }: Places,
-): void {
-  if (mode === "noshuffle") {
-    wasm.bytes.set(source, block);
-    return;
-  }
+): number {
+  if (mode === "noshuffle") return wasm.bring(source, block);
   const total = Math.floor(source.length / itemSize);
   const whole = total * itemSize;
   forPieces(total, itemSize, (first, count) => {
-    wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), items);
-    if (mode === "shuffle") wasm.exports.shuffle(items, block + first, count, itemSize, total);
+    const piece = wasm.bring(source.subarray(first * itemSize, (first + count) * itemSize), items);
+    if (mode === "shuffle") wasm.exports.shuffle(piece, block + first, count, itemSize, total);
     else {
-      wasm.exports.shuffle(items, planes, count, itemSize, count);
+      wasm.exports.shuffle(piece, planes, count, itemSize, count);
       wasm.exports.splitBits(planes, block + first / 8, itemSize, count, total / 8);
     }
   });
   wasm.bytes.set(source.subarray(whole), block + whole);
+  return block;
 }
 
 function unshuffleFrom(
@@ -129,12 +132,14 @@ function unshuffleFrom(
   const total = Math.floor(target.length / itemSize);
   const whole = total * itemSize;
   forPieces(total, itemSize, (first, count) => {
-    if (mode === "shuffle") wasm.exports.unshuffle(block + first, items, count, itemSize, total);
+    const part = target.subarray(first * itemSize, (first + count) * itemSize);
+    const piece = wasm.placeFor(part, items);
+    if (mode === "shuffle") wasm.exports.unshuffle(block + first, piece, count, itemSize, total);
     else {
       wasm.exports.joinBits(block + first / 8, planes, itemSize, count, total / 8);
-      wasm.exports.unshuffle(planes, items, count, itemSize, count);
+      wasm.exports.unshuffle(planes, piece, count, itemSize, count);
     }
-    target.set(wasm.bytes.subarray(items, items + count * itemSize), first * itemSize);
+    wasm.fetch(part, piece, part.length);
   });
   target.set(wasm.bytes.subarray(block + whole, block + target.length), whole);
 }

@@ -31,6 +31,12 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.shuffle(source, target, itemSize);
       const most = Math.floor(PIECE / itemSize);
       const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      const whole = items * itemSize;
+      if (wasm.holds(source) && wasm.holds(target)) {
+        wasm.exports.shuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
+        target.set(source.subarray(whole), whole);
+        return;
+      }
       for (let first = 0; first < items; first += most) {
         const count = Math.min(most, items - first);
         wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), from);
@@ -40,7 +46,6 @@ function wasmKernels(wasm: WasmMemory): Kernels {
           target.set(wasm.bytes.subarray(start, start + count), plane * items + first);
         }
       }
-      const whole = items * itemSize;
       target.set(source.subarray(whole), whole);
     },
 
@@ -49,6 +54,12 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.unshuffle(source, target, itemSize);
       const most = Math.floor(PIECE / itemSize);
       const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      const whole = items * itemSize;
+      if (wasm.holds(source) && wasm.holds(target)) {
+        wasm.exports.unshuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
+        target.set(source.subarray(whole), whole);
+        return;
+      }
       for (let first = 0; first < items; first += most) {
         const count = Math.min(most, items - first);
         for (let plane = 0; plane < itemSize; plane++) {
@@ -58,7 +69,6 @@ function wasmKernels(wasm: WasmMemory): Kernels {
         wasm.exports.unshuffle(from, to, count, itemSize, count);
         target.set(wasm.bytes.subarray(to, to + count * itemSize), first * itemSize);
       }
-      const whole = items * itemSize;
       target.set(source.subarray(whole), whole);
     },
 
@@ -66,26 +76,31 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       if (source.length + target.length > MOST_MEMORY) {
         return plainKernels.lz4Encode(source, target, acceleration);
       }
-      const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
-      wasm.bytes.set(source, from);
-      const { exports } = wasm;
+      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), wasm.room(target));
+      const from = wasm.bring(source, s);
+      const to = wasm.placeFor(target, t);
       const end = from + source.length;
-      const size = exports.lz4Encode(from, end, to, to + target.length, acceleration);
-      target.set(wasm.bytes.subarray(to, to + size));
+      const size = wasm.exports.lz4Encode(from, end, to, to + target.length, acceleration);
+      wasm.fetch(target, to, size);
       return size;
     },
 
     lz4Decode(source, target) {
       if (source.length + target.length > MOST_MEMORY) return plainKernels.lz4Decode(source, target);
-      const [from = 0, to = 0] = wasm.layOut(source.length, target.length);
-      wasm.bytes.set(source, from);
+      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), wasm.room(target));
+      const from = wasm.bring(source, s);
+      const to = wasm.placeFor(target, t);
       const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length);
-      if (size > 0) target.set(wasm.bytes.subarray(to, to + size));
+      if (size > 0) wasm.fetch(target, to, size);
       return size;
     },
 
     swapBytes(bytes, unit) {
       const [at = 0] = wasm.layOut(PIECE);
+      if (wasm.holds(bytes) && isWhole(bytes.length)) {
+        wasm.exports.swapBytes(bytes.byteOffset, bytes.length, unit);
+        return;
+      }
       for (let start = 0; start < bytes.length; start += PIECE) {
         const piece = bytes.subarray(start, start + PIECE);
         wasm.bytes.set(piece, at);
@@ -100,6 +115,16 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       const [room = 0, to = 0] = wasm.layOut(BEFORE + PIECE, PIECE);
       const from = room + BEFORE;
       target.set(source.subarray(0, size));
+      if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
+        const { differences } = wasm.exports;
+        differences(
+          source.byteOffset + size,
+          target.byteOffset + size,
+          source.length - size,
+          LANES.indexOf(lane),
+        );
+        return;
+      }
       for (let start = size; start < source.length; start += PIECE) {
         const piece = source.subarray(start - size, start + PIECE);
         const length = piece.length - size;
@@ -113,6 +138,10 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       const size = sizeOf(lane);
       const [room = 0] = wasm.layOut(BEFORE + PIECE);
       const at = room + BEFORE;
+      if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
+        wasm.exports.sums(bytes.byteOffset + size, bytes.length - size, LANES.indexOf(lane));
+        return;
+      }
       for (let start = size; start < bytes.length; start += PIECE) {
         const piece = bytes.subarray(start - size, start + PIECE);
         wasm.bytes.set(piece, at - size);
@@ -123,6 +152,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     crc32c(bytes) {
       const [at = 0] = wasm.layOut(PIECE);
+      if (wasm.holds(bytes)) return ~wasm.exports.crc32c(-1, bytes.byteOffset, bytes.length) >>> 0;
       let crc = -1;
       for (let start = 0; start < bytes.length; start += PIECE) {
         const piece = bytes.subarray(start, start + PIECE);
@@ -135,9 +165,21 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     transpose: wasmTranspose(wasm),
     blocks: wasmBlocks(wasm),
     zstd: wasmZstd(wasm),
+
+    copyRowsOf: (source, target) => wasm.inHeap(source, target)?.copyRows,
+
+    openHeap() {
+      const heap = wasm.openHeap();
+      return heap && { heap, close: () => wasm.closeHeap() };
+    },
   };
 }
 
 function sizeOf(lane: Lane): number {
   return Number(lane.slice(1)) / 8;
+}
+
+/** Whether what works in place, 16 bytes a step, touches nothing behind so many bytes. */
+function isWhole(length: number): boolean {
+  return length > 0 && length % 16 === 0;
 }

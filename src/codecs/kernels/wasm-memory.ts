@@ -1,4 +1,5 @@
 import { wasmBase64 } from "./wasm-bytes.ts";
+import { SLACK, WasmHeap } from "./wasm-heap.ts";
 
 /** What the module exports; addresses and lengths in bytes. */
 export interface WasmExports {
@@ -24,6 +25,14 @@ export interface WasmExports {
   differences(source: number, target: number, length: number, lane: number): void;
   /** Reads the number before `start`, too. */
   sums(start: number, length: number, lane: number): void;
+  copyRows(
+    source: number,
+    target: number,
+    length: number,
+    rows: number,
+    sourceStep: number,
+    targetStep: number,
+  ): void;
   crc32c(crc: number, source: number, length: number): number;
   /** Rows lie steps apart, in bytes. Takes 16 bytes of rows and of columns at least, of items of 1, 2, 4 or 8. */
   transpose(
@@ -47,8 +56,6 @@ export const PIECE = 64 * 1024;
 export const MOST_MEMORY = 1024 * 1024 * 1024;
 
 const PAGE = 65_536;
-/** Kernels may touch this many bytes behind each buffer. */
-const SLACK = 64;
 /** Memory beyond this is let go after use. */
 const MOST_KEPT = 48 * 1024 * 1024;
 
@@ -57,64 +64,155 @@ export function zstdRoom(size: number): number {
   return size + (size >>> 8) + 512 * 1024;
 }
 
+/** Bytes of a memory with a heap in it: addresses stay below 2^31. */
+const HEAP_MEMORY = 0x7fff_0000;
+
 /**
- * The kernels' own memory, of which buffers are laid out anew for each call. It grows to what the largest call needs,
- * and is replaced after a call that needed very much.
+ * The memory in which the kernels run. Buffers are laid out in it anew for each call, and views that lie elsewhere are
+ * copied there and back; it grows to what the largest call needs, and is replaced after a call that needed very much.
+ *
+ * While a heap is open, calls run in the heap's memory, where buffers that it gave away are worked on in place.
  */
 export class WasmMemory {
   readonly #module: WebAssembly.Module;
-  #exports: WasmExports;
-  /** Where buffers may begin. */
-  #start: number;
-  #bytes: Uint8Array;
+  #own: Instance;
+  #heap: (Instance & { readonly heap: WasmHeap }) | undefined;
+  #heapUsers = 0;
+  /** The one in which calls run. */
+  #now: Instance;
 
   /** @throws where WebAssembly or its SIMD is missing or barred. */
   constructor() {
     this.#module = new WebAssembly.Module(
       Uint8Array.from(atob(wasmBase64), (character) => character.charCodeAt(0)),
     );
-    this.#exports = instantiate(this.#module);
-    this.#start = firstPlace(this.#exports.heapBase.value);
-    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+    this.#own = instantiate(this.#module);
+    this.#now = this.#own;
   }
 
   get exports(): WasmExports {
-    return this.#exports;
+    return this.#now.exports;
   }
 
   /** All of the memory; valid until the next `layOut`. */
   get bytes(): Uint8Array {
-    return this.#bytes;
+    return this.#now.bytes;
+  }
+
+  /**
+   * Opens the heap of this thread, or shares the one that is open.
+   *
+   * @returns undefined where there is no room for its addresses.
+   */
+  openHeap(): WasmHeap | undefined {
+    try {
+      this.#heap ??= withHeap(this.#module);
+      this.#heapUsers++;
+      return this.#heap.heap;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Lets the memory of the heap go, once all who opened it have closed it. */
+  closeHeap(): void {
+    this.#heapUsers--;
+    if (this.#heapUsers === 0) this.#heap = undefined;
+    this.#now = this.#own;
+  }
+
+  /** The kernels of the heap's memory, where both views lie in it. */
+  inHeap(source: Uint8Array, target: Uint8Array): WasmExports | undefined {
+    const heap = this.#heap;
+    return heap && source.buffer === heap.bytes.buffer && target.buffer === source.buffer
+      ? heap.exports
+      : undefined;
+  }
+
+  /** Bytes to lay out for a view: none where it lies in the heap. */
+  room(view: Uint8Array): number {
+    return view.buffer === this.#heap?.bytes.buffer ? 0 : view.length;
+  }
+
+  /** Whether a view lies in the memory in which calls run. */
+  holds(view: Uint8Array): boolean {
+    return view.buffer === this.#now.bytes.buffer;
+  }
+
+  /** Where a view lies in the memory, if it does; else it is copied to `place`. */
+  bring(view: Uint8Array, place: number): number {
+    if (view.buffer === this.#now.bytes.buffer) return view.byteOffset;
+    this.#now.bytes.set(view, place);
+    return place;
+  }
+
+  /** Where what becomes the content of a view is written: at its own address where it has one, else at `place`. */
+  placeFor(view: Uint8Array, place: number): number {
+    return view.buffer === this.#now.bytes.buffer ? view.byteOffset : place;
+  }
+
+  /** Copies what was written at `place` into the view, unless it was written there. */
+  fetch(view: Uint8Array, place: number, length: number): void {
+    const { bytes } = this.#now;
+    if (view.buffer !== bytes.buffer || view.byteOffset !== place)
+      view.set(bytes.subarray(place, place + length));
   }
 
   /** Addresses of buffers of these sizes, with room behind each; those of the call before are gone. */
   layOut(...sizes: number[]): number[] {
-    if (this.#bytes.length > MOST_KEPT) {
-      this.#exports = instantiate(this.#module);
-      this.#bytes = new Uint8Array(this.#exports.memory.buffer);
-    }
-    let next = this.#start;
+    if (this.#own.bytes.length > MOST_KEPT) this.#own = instantiate(this.#module);
+    const now = this.#heap && fits(sizes) ? this.#heap : this.#own;
+    this.#now = now;
+    let next = now.start;
     for (let i = 0; i < sizes.length; i++) {
       const start = next;
       next = firstPlace(start + (sizes[i] as number) + SLACK);
       sizes[i] = start;
     }
     // Only here does the memory grow; to ask it for its buffer takes longer than a small call.
-    const missing = next - this.#bytes.length;
+    const missing = next - now.bytes.length;
     if (missing > 0) {
-      const { memory } = this.#exports;
+      const { memory } = now.exports;
       memory.grow(Math.ceil(missing / PAGE));
-      this.#bytes = new Uint8Array(memory.buffer);
+      now.bytes = new Uint8Array(memory.buffer);
     }
     return sizes;
   }
 }
 
+interface Instance {
+  readonly exports: WasmExports;
+  bytes: Uint8Array;
+  /** Where buffers may begin. */
+  readonly start: number;
+}
+
+function instantiate(module: WebAssembly.Module): Instance {
+  const exports = new WebAssembly.Instance(module).exports as unknown as WasmExports;
+  return {
+    exports,
+    bytes: new Uint8Array(exports.memory.buffer),
+    start: firstPlace(exports.heapBase.value),
+  };
+}
+
+/** In front of the heap there is room for what calls lay out. */
+function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmHeap } {
+  const { exports, start } = instantiate(module);
+  const { memory } = exports;
+  memory.grow((HEAP_MEMORY - memory.buffer.byteLength) / PAGE);
+  const heap = new WasmHeap(memory.buffer, start + MOST_KEPT);
+  return { exports, start, bytes: new Uint8Array(memory.buffer), heap };
+}
+
+/** Whether buffers of these sizes fit in front of the heap. */
+function fits(sizes: readonly number[]): boolean {
+  let total = 0;
+  for (const size of sizes) total += size + 2 * SLACK;
+  return total <= MOST_KEPT;
+}
+
 /** The first address from `end` on at which a line of cache begins. */
 function firstPlace(end: number): number {
   return Math.ceil(end / SLACK) * SLACK;
-}
-
-function instantiate(module: WebAssembly.Module): WasmExports {
-  return new WebAssembly.Instance(module).exports as unknown as WasmExports;
 }

@@ -17,8 +17,8 @@ export function wasmTranspose(wasm: WasmMemory): TransposeKernel {
     const sourceStep = columns * itemSize;
     const targetStep = rows * itemSize;
     const most = Math.max(BLOCK, Math.floor(PIECE / targetStep) & -BLOCK);
-    const [from = 0, to = 0] = wasm.layOut(size, Math.min(size, (most + BLOCK) * targetStep));
-    wasm.bytes.set(source, from);
+    const [room = 0, to = 0] = wasm.layOut(wasm.room(source), Math.min(size, (most + BLOCK) * targetStep));
+    const from = wasm.bring(source, room);
     for (let first = 0; first < columns; ) {
       // The last columns, where fewer than a tile, go with those before.
       const left = columns - first;

@@ -9,11 +9,13 @@ import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
+import { chooseRecut, type RecutCuts } from "./choose-recut.ts";
+import type { Places } from "./costs.ts";
 import { demandCountable } from "./demand-countable.ts";
 import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
 import { whyNotSameCoding, whyNotSameGrid, whyNotSameLayout } from "./same-arrays.ts";
 import type { ChunkSizes, Sides } from "./task-memory.ts";
-import { leastWindowBytes, windowsOf } from "./task-windows.ts";
+import { leastWindowBytes, type Windows, windowsOf } from "./task-windows.ts";
 
 /** An array of the source or the target, as far as planning needs it. */
 export interface PlannedArray {
@@ -32,6 +34,14 @@ export interface JobRequest {
   readonly writerBytes: number;
   /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
   readonly swept: boolean;
+  /** Threads that run tasks, and tasks that run at one time. */
+  readonly threads: number;
+  readonly tasksAtOnce: number;
+  /** Whether tasks go through chunks in turn. */
+  readonly inTurn: boolean;
+  readonly remote: Places;
+  /** The strategy where the grid changes; the cheaper one by default. */
+  readonly recutBy?: "direct" | "shuffle" | undefined;
 }
 
 /** How one array will be moved, before its tasks are given their size. */
@@ -67,14 +77,18 @@ export async function chooseJob(request: JobRequest): Promise<JobChoice> {
 /**
  * The job of a choice that fits the budget, its tasks as large as serves and the budget lets them.
  *
+ * @param stages tasks that each stage of the plan has so far
  * @throws `resource-limit` for more chunks or items than one run goes through.
  */
-export function jobOfChoice(request: JobRequest, choice: JobChoice, firstTask: number): ArrayJob {
-  const { strategy, notTaken, sides } = choice;
+export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: readonly number[]): ArrayJob {
+  const { sides } = choice;
   const { dataType, dimensionNames } = request.target.metadata;
-  const windows = windowsOf({ ...request, ...choice });
   const grid = gridShape(sides.target.shape, sides.target.chunkShape);
   const chunksWritten = product(grid);
+  const { strategy, windows, rounds, cost, alternatives } =
+    choice.strategy === "direct"
+      ? chooseRecut({ ...request, ...choice, isVariable: !isFixed(dataType), chunksWritten })
+      : alone(choice.strategy, windowsOf({ ...request, ...choice }));
   const hasTasks = !isSwept(request, choice);
   if (hasTasks) {
     const chunks = Math.max(windows.chunksRead, chunksWritten);
@@ -89,11 +103,18 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, firstTask: n
     ...sides,
     selection: request.selection,
     ...windows,
-    firstTask,
+    ...(rounds && { rounds: rounds.map((round, i) => ({ ...round, firstTask: stages[i] ?? 0 })) }),
+    firstTask: stages[rounds?.length ?? 0] ?? 0,
     tasks: hasTasks ? product(gridShape(grid, windows.window)) : 0,
     chunksWritten,
-    notTaken,
+    ...(cost && { cost }),
+    notTaken: [...choice.notTaken, ...alternatives],
   };
+}
+
+/** A strategy that no other one competes with. */
+function alone(strategy: Strategy, windows: Windows): Pick<ArrayJob, "strategy" | "cost"> & RecutCuts {
+  return { strategy, windows, alternatives: [] };
 }
 
 /** Whether the sweep copies the array's keys as they are. */
@@ -106,9 +127,11 @@ function hasIndexAtStart({ metadata }: PlannedArray): boolean {
   return withinShards(metadata)?.sharding.configuration.index_location === "start";
 }
 
+type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
+
 /** @param chunks the array by the chunks that are read or written of it. */
-function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: ChunkSizes): GridSide {
-  const { decodedSize, maxEncodedSize, scratchSize } = sizes;
+function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
+  const { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize } = sizes;
   return {
     dialect,
     chunkKeyEncoding: metadata.chunkKeyEncoding,
@@ -119,17 +142,19 @@ function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, si
     decodedSize,
     maxEncodedSize,
     scratchSize,
+    pooledScratchSize,
   };
 }
 
 /** What stored chunks may weigh that nobody decodes: their codecs need not be known. */
-function storedSizes(metadata: ArrayMetadata): ChunkSizes {
+function storedSizes(metadata: ArrayMetadata): SideSizes {
   const { chunkGrid, dataType } = metadata;
   const items = product(chunkGrid.chunkShape);
   const decodedSize = items * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
   const innerChunks = items / product(byInnermost(metadata).chunkGrid.chunkShape);
   const around = innerChunks > 1 ? innerChunks * INNER_CHUNK_OVERHEAD : 0;
-  return { decodedSize, maxEncodedSize: Math.ceil(decodedSize * 1.05) + 1024 + around, scratchSize: 0 };
+  const maxEncodedSize = Math.ceil(decodedSize * 1.05) + 1024 + around;
+  return { decodedSize, maxEncodedSize, scratchSize: 0, pooledScratchSize: 0 };
 }
 
 /** Bytes of a shard's index, and of what codecs put around the data, for each of its chunks. */
@@ -157,7 +182,7 @@ async function chooseStrategy(
   }
   const from = byInnermost(source.metadata);
   const to = withinShards(target.metadata)?.inner ?? target.metadata;
-  const sidesOf = (read: ChunkSizes, written: ChunkSizes): Sides => ({
+  const sidesOf = (read: SideSizes, written: SideSizes): Sides => ({
     source: gridSide(source, from, read),
     target: gridSide(target, to, written),
   });

@@ -1,18 +1,20 @@
 import type { ArrayMetadata, DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
 import { USUAL_ARRAY } from "../../meta/usual-array.ts";
+import type { StoreSpec } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
-import { product } from "../../util/shape.ts";
 import { copyMemory } from "../copy-value.ts";
-import { pieceBytesWithin } from "../read-pieces.ts";
+import { isLocal } from "../executors/local-stores.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
-import type { ArrayJob, NodeSpec, Plan, PlannedDocument, PlanTotals } from "./plan.ts";
+import { heldByStores } from "./expected-size.ts";
+import type { ArrayJob, NodeSpec, Plan, PlannedDocument } from "./plan.ts";
 import { missingAncestors, sharedDocuments } from "./surrounding-documents.ts";
 import { demandDistinctNames, targetPath } from "./target-path.ts";
 import { demandBudget } from "./task-memory.ts";
+import { largestTask, totalsOf } from "./totals.ts";
 
 /** A node of the source as it was opened. */
 export interface SourceNode {
@@ -50,6 +52,14 @@ export interface HierarchyPlanRequest {
   readonly consolidated: readonly string[];
   readonly maxMemory: number;
   readonly io: number;
+  /** Threads that run tasks; 1 by default. */
+  readonly threads?: number;
+  /** Why all tasks run in the thread that begins the run, where they must. */
+  readonly inline?: string | undefined;
+  /** Where scratch objects go, if there are any. */
+  readonly scratch?: StoreSpec | undefined;
+  /** The strategy for arrays whose grid changes; the cheaper one by default. */
+  readonly strategy?: "direct" | "shuffle" | undefined;
 }
 
 const ENCODERS = "zarrflow/0.1";
@@ -64,8 +74,10 @@ const TASKS_AT_ONCE = 3;
  * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
-  const { nodes, source, target, dialect, maxMemory, io } = request;
+  const { nodes, source, target, dialect, maxMemory, io, threads = 1, inline } = request;
   const writerBytes = writerMemory(target.store);
+  const inTurn = inline === undefined && isLocal(source.store) && isLocal(target.store);
+  const tasksAtOnce = inTurn ? threads : Math.max(threads, TASKS_AT_ONCE);
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: { depth: number; group: boolean; documents: readonly PlannedDocument[] }[] = [];
   demandDistinctNames(
@@ -86,9 +98,19 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         target: { path, dialect: dialect.name, metadata },
         selection: change?.selection ?? wholeSelection(metadata.shape),
         maxMemory,
-        io,
+        // Who goes through chunks in turn has one at a time.
+        io: inTurn ? 1 : io,
         writerBytes,
         swept: request.sweep,
+        threads,
+        tasksAtOnce,
+        inTurn,
+        remote: {
+          source: isRemote(source.store),
+          target: isRemote(target.store),
+          scratch: request.scratch !== undefined && isRemote(request.scratch),
+        },
+        recutBy: request.strategy,
       };
       choices.push({ job, choice: await chooseJob(job) });
     }
@@ -100,12 +122,16 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       documents: unchanged ? kept(node, layout, request) : written(node, metadata, request, layout),
     });
   }
-  demandMost(choices, request);
+  const sides = choices.map(({ choice }) => choice.sides);
+  const held = heldByStores(request, sides, maxMemory);
+  demandMost(choices, held, request);
   const jobs: ArrayJob[] = [];
-  let firstTask = 0;
+  const stages: number[] = [];
   for (const { job, choice } of choices) {
-    const planned = jobOfChoice(job, choice, firstTask);
-    firstTask += planned.tasks;
+    const planned = jobOfChoice({ ...job, maxMemory: maxMemory - held }, choice, stages);
+    for (const [stage, { tasks }] of [...(planned.rounds ?? []), planned].entries()) {
+      stages[stage] = (stages[stage] ?? 0) + tasks;
+    }
     jobs.push(planned);
   }
   const from = nodes[0]?.layout.dialect ?? dialect.name;
@@ -115,8 +141,18 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     operation: request.operation,
     source,
     target,
-    budget: { maxMemory, cacheBytes: 0, taskBytes: largestTask(jobs), tasksAtOnce: TASKS_AT_ONCE, io },
+    ...(request.scratch && { scratch: request.scratch }),
+    budget: {
+      maxMemory,
+      cacheBytes: 0,
+      taskBytes: largestTask(jobs),
+      tasksAtOnce,
+      threads,
+      ...(inline && { inline }),
+      io,
+    },
     jobs,
+    stages,
     publication: {
       dialect: dialect.name,
       from,
@@ -124,9 +160,14 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       consolidate: consolidatedTargets(request),
       sweep: request.sweep,
     },
-    totals: totalsOf(jobs, firstTask, request),
+    totals: totalsOf(jobs, stages, held, { ...request, tasksAtOnce }),
     encoders: ENCODERS,
   };
+}
+
+/** Whether a store is over a network. */
+function isRemote(spec: StoreSpec): boolean {
+  return spec.kind === "zip-value" ? isRemote(spec.store) : spec.kind === "http" || spec.kind === "s3";
 }
 
 /** Whether a copy of the node must state the separator that its reader had to be told. @see V2-81 */
@@ -137,6 +178,7 @@ function statesSeparator({ metadata }: SourceNode, { source }: HierarchyPlanRequ
 /** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
 function demandMost(
   choices: readonly { readonly job: JobRequest; readonly choice: JobChoice }[],
+  held: number,
   { source, target, sweep, maxMemory }: HierarchyPlanRequest,
 ): void {
   const needs = choices.map(({ job, choice }) => ({ path: job.source.path, ...choice }));
@@ -147,7 +189,7 @@ function demandMost(
   };
   const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
   const wayOut = most.collectsShards ? "smaller shards, or an index_location of end" : "smaller chunks";
-  demandBudget(most.leastBytes, maxMemory, most.path, wayOut);
+  demandBudget(most.leastBytes + held, maxMemory, most.path, wayOut);
 }
 
 /** A node of which something changes, as the target's dialect stores it. */
@@ -247,51 +289,4 @@ function inPublishingOrder(
   return [...nodes]
     .sort((a, b) => Number(a.group) - Number(b.group) || b.depth - a.depth)
     .flatMap(({ documents }) => documents);
-}
-
-function totalsOf(jobs: readonly ArrayJob[], tasks: number, request: HierarchyPlanRequest): PlanTotals {
-  const withTasks = jobs.filter((job) => job.tasks > 0);
-  const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
-  const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
-  const logicalBytes = sum((job) => product(job.selection.shape) * itemBytes(job));
-  return {
-    arrays: jobs.length,
-    tasks,
-    chunksRead: sum((job) => job.chunksRead),
-    chunksWritten: sum((job) => job.chunksWritten),
-    decodedBytes,
-    logicalBytes,
-    readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
-    predictedPeak: Math.max(tasksPeak(withTasks, request), sweepPeak(jobs, request)),
-  };
-}
-
-/** Bytes of all tasks that run at one time. */
-function tasksPeak(jobs: readonly ArrayJob[], { maxMemory }: HierarchyPlanRequest): number {
-  const smallest = jobs.reduce((least, { taskBytes }) => Math.min(least, taskBytes), maxMemory);
-  const tasks = jobs.reduce((count, job) => count + job.tasks, 0);
-  const atOnce = Math.min(TASKS_AT_ONCE, tasks, Math.floor(maxMemory / Math.max(1, smallest)));
-  return Math.min(maxMemory, atOnce * largestTask(jobs));
-}
-
-/** Bytes of all chunks that are copied as they are at one time. */
-function sweepPeak(
-  jobs: readonly ArrayJob[],
-  { target, sweep, maxMemory, io }: HierarchyPlanRequest,
-): number {
-  if (!sweep) return 0;
-  const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
-  const largest = stored.reduce((most, size) => Math.max(most, size), 1);
-  const writerBytes = writerMemory(target.store);
-  const pieceBytes = pieceBytesWithin(maxMemory - writerBytes);
-  return Math.min(maxMemory, io * copyMemory(largest, pieceBytes, writerBytes));
-}
-
-/** Bytes of the largest task; jobs whose keys are swept have none. */
-function largestTask(jobs: readonly ArrayJob[]): number {
-  return jobs.reduce((most, { tasks, taskBytes }) => (tasks > 0 ? Math.max(most, taskBytes) : most), 0);
-}
-
-function itemBytes({ source }: ArrayJob): number {
-  return source.decodedSize / Math.max(1, product(source.chunkShape));
 }

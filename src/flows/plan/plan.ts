@@ -2,6 +2,7 @@ import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts
 import type { DialectOptions } from "../../meta/dialects.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
+import type { KeyFilter } from "../key-filter.ts";
 
 /**
  * What a flow will do, as JSON: small whatever the number of chunks, since tasks are computed (`taskAt`), not
@@ -12,9 +13,13 @@ export interface Plan {
   readonly operation: "copy" | "convert" | "rechunk" | "slice";
   readonly source: NodeSpec;
   readonly target: NodeSpec;
+  /** Where scratch objects go; the system's folder for temporary files by default. */
+  readonly scratch?: StoreSpec;
   readonly budget: PlanBudget;
   /** One job an array, in the order of their tasks. */
   readonly jobs: readonly ArrayJob[];
+  /** How many tasks each stage has; a stage begins when all tasks of the one before have ended. */
+  readonly stages: readonly number[];
   readonly publication: Publication;
   readonly totals: PlanTotals;
   /** Who encodes: the same plan run by another version may write other bytes. */
@@ -38,15 +43,20 @@ export interface PlanBudget {
   readonly taskBytes: number;
   /** The most tasks that run at one time, as far as the budget admits them. */
   readonly tasksAtOnce: number;
+  /** Threads that decode and encode at one time. */
+  readonly threads: number;
+  /** Why all tasks run in the thread that began the run, where others could not run them. */
+  readonly inline?: string;
   /** Requests in flight, for each store. */
   readonly io: number;
 }
 
 /**
  * How one array's chunks get to the target: `verbatim` moves stored bytes; `transcode` decodes and encodes chunk
- * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks.
+ * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks; `shuffle` reads each
+ * source chunk once, and leaves what belongs to each window in scratch objects.
  */
-export type Strategy = "verbatim" | "transcode" | "direct";
+export type Strategy = "verbatim" | "transcode" | "direct" | "shuffle";
 
 export interface ArrayJob {
   /** Path of the array in the source store. */
@@ -66,18 +76,39 @@ export interface ArrayJob {
   readonly step?: readonly number[];
   /** Bytes of the buffer in which a shard is put together; absent: it is streamed, or there are no shards. */
   readonly shardBuffer?: number;
-  /** Source chunks in flight within a task. */
+  /** Rounds through scratch objects, each a stage of its own, before the target's chunks are made; absent: none. */
+  readonly rounds?: readonly ScratchRound[];
+  /** Source chunks, or pieces of scratch objects, in flight within a task. */
   readonly readAhead: number;
-  /** Number of its first task within the plan. */
+  /** Number of its first task that makes target chunks, within the stage of these. */
   readonly firstTask: number;
-  /** 0 for an array whose keys the sweep copies. */
+  /** How many tasks make target chunks; 0 for an array whose keys the sweep copies. */
   readonly tasks: number;
   /** Bytes that a task may hold at one time. */
   readonly taskBytes: number;
+  /** Bytes of buffers that a task is expected to hold at one time; a task may hold more beside them. */
+  readonly bufferBytes: number;
   /** Chunks read and written by all tasks together. */
   readonly chunksRead: number;
   readonly chunksWritten: number;
+  /** What it takes, as far as that was asked: where the grid changes. */
+  readonly cost?: Cost;
   readonly notTaken: readonly Alternative[];
+}
+
+/** A round of a shuffle. Each task makes one scratch object of a box of items, sorted by the boxes that come next. */
+export interface ScratchRound {
+  /** Shape of the boxes: in the first round whole source chunks, in items of the source; later in items of the target. */
+  readonly box: readonly number[];
+  /** Source chunks, or pieces of scratch objects, in flight within a task. */
+  readonly readAhead: number;
+  /** Number of its first task within its stage. */
+  readonly firstTask: number;
+  readonly tasks: number;
+  /** Bytes that a task may hold at one time. */
+  readonly taskBytes: number;
+  /** Bytes of buffers that a task is expected to hold at one time. */
+  readonly bufferBytes: number;
 }
 
 /** One side of a job: a grid and what its chunks weigh, in bytes. */
@@ -92,13 +123,29 @@ export interface GridSide {
   readonly codecs: readonly string[];
   readonly decodedSize: number;
   readonly maxEncodedSize: number;
+  /** What codecs hold at one time besides what they are given and what they give, and what of it lies in buffers. */
   readonly scratchSize: number;
+  readonly pooledScratchSize: number;
 }
 
-/** A strategy that was not taken, and why. */
+/** A strategy that was not taken, and why; with what it would have taken, where it can be done. */
 export interface Alternative {
   readonly strategy: Strategy;
   readonly reason: string;
+  readonly cost?: Cost;
+}
+
+/** What a strategy is predicted to take. */
+export interface Cost {
+  readonly seconds: number;
+  /** How often the items are decoded. */
+  readonly passes: number;
+  /** Of all stores: chunks read and written, scratch objects written, pieces of them read. */
+  readonly requests: number;
+  /** Bytes of scratch objects at one time. */
+  readonly scratchBytes: number;
+  /** Bytes of buffers at one time. */
+  readonly peak: number;
 }
 
 /** What makes the target readable, done last. */
@@ -115,6 +162,15 @@ export interface Publication {
    * tasks is copied as it is.
    */
   readonly sweep: boolean;
+  /** Globs of the keys that are swept, by their paths below the source. */
+  readonly filter?: KeyFilter;
+  /** Paths of source nodes that stay behind, with what keys lie in them. */
+  readonly leftOut?: readonly string[];
+  /**
+   * Present where the target was there when the plan was made, and is added to at its place: `skip` leaves its nodes as
+   * they are, `update` makes it what the source is.
+   */
+  readonly existing?: "skip" | "update";
 }
 
 export type PlannedDocument =
@@ -138,6 +194,8 @@ export interface PlanTotals {
   readonly logicalBytes: number;
   /** Decoded bytes by logical bytes: how often the data are decoded. */
   readonly readAmplification: number;
+  /** Bytes that scratch objects take at one time, of all arrays together; 0 where there are none. */
+  readonly scratchBytes: number;
   /** Bytes that all buffers will take at one time. */
   readonly predictedPeak: number;
 }

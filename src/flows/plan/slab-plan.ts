@@ -1,10 +1,10 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits } from "./chunk-visits.ts";
 import { demandCountable } from "./demand-countable.ts";
+import { costOfSlabs, type SlabShuffle, type SlabShuffleRequest, shuffleToSlabs } from "./slab-shuffle.ts";
 import { chunksPerRequest, codingBytes, demandBudget } from "./task-memory.ts";
 
 /** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
@@ -21,19 +21,74 @@ export interface SlabPlan {
   readonly chunksRead: number;
   /** Bytes that all buffers may take at one time. */
   readonly predictedPeak: number;
+  /** Where chunks are read once, and slabs made by way of scratch objects. */
+  readonly shuffle?: SlabShuffle;
 }
 
 export interface SlabRequest {
   /** The array by the chunks that are read of it. */
-  readonly array: { readonly path: string; readonly metadata: ArrayMetadata; readonly shards?: unknown };
+  readonly array: SlabShuffleRequest["array"];
   readonly pipeline: CodecPipeline;
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
+  /** The only strategy that is wanted; the cheaper one by default. */
+  readonly strategy?: "direct" | "shuffle" | undefined;
 }
 
-/** @throws `budget-too-small` with the smallest budget that works; `resource-limit`. */
+/** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
+const GOOD_ENOUGH = 1.2;
+/** The parts of the budget that are tried for a slab of a shuffle. */
+const SLABS_IN_BUDGET = [5, 12, 30];
+
+/**
+ * Slabs that are read straight from the source; or by way of scratch objects, where that takes less time.
+ *
+ * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
+ */
 export function planSlabs(request: SlabRequest): SlabPlan {
+  const { selection, array, strategy } = request;
+  const direct = planDirect(request);
+  const touched = countReads(selection, array.metadata.chunkGrid.chunkShape, selection.shape);
+  const isFine = direct.chunksRead <= GOOD_ENOUGH * touched && strategy !== "shuffle";
+  if (isFine || strategy === "direct" || product(selection.shape) === 0) return direct;
+  const cost = costOfSlabs({ ...request, slabShape: direct.slabShape }, direct.chunksRead);
+  const shuffled = cheapestShuffle(request);
+  if (shuffled === undefined) return direct;
+  return strategy === "shuffle" || shuffled.seconds < cost.seconds ? shuffled.plan : direct;
+}
+
+function cheapestShuffle(
+  request: SlabRequest,
+): { readonly plan: SlabPlan; readonly seconds: number } | undefined {
+  const { pipeline, selection, array, maxMemory } = request;
+  const found = SLABS_IN_BUDGET.flatMap((parts) => {
+    const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, itemBytes(pipeline)));
+    const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
+    const shuffle = shuffleToSlabs({ ...request, slabShape });
+    return shuffle ? { slabShape, shuffle } : [];
+  });
+  const best = found.reduce<(typeof found)[number] | undefined>(
+    (soFar, next) => (soFar && soFar.shuffle.cost.seconds <= next.shuffle.cost.seconds ? soFar : next),
+    undefined,
+  );
+  if (best === undefined) return undefined;
+  const { slabShape, shuffle } = best;
+  const { rounds = [], taskBytes, readAhead, chunksRead, target } = shuffle.job;
+  const slabs = taskBytes + pooledSize(target.decodedSize);
+  const plan = {
+    slabShape,
+    slabsHeld: 2 as const,
+    readAhead,
+    bytesPerChunk: shuffle.bytesPerPiece,
+    chunksRead,
+    predictedPeak: rounds.reduce((most, round) => Math.max(most, round.taskBytes), slabs),
+    shuffle,
+  };
+  return { plan, seconds: shuffle.cost.seconds };
+}
+
+function planDirect(request: SlabRequest): SlabPlan {
   const { array, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = itemBytes(pipeline);

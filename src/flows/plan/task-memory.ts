@@ -8,9 +8,18 @@ import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, Strategy } from "./plan.ts";
+import { type CutJob, lastStage } from "./rounds.ts";
+import { headSize, largestPiece } from "./scratch-layout.ts";
+import type { Task } from "./task.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
 export type ChunkSizes = Pick<GridSide, "decodedSize" | "maxEncodedSize" | "scratchSize">;
+
+/** Sides of which only what lies in buffers is counted: not what codecs keep in memory of their own. */
+export function inBuffers({ source, target }: Sides): Sides {
+  const counted = (side: GridSide) => ({ ...side, scratchSize: side.pooledScratchSize });
+  return { source: counted(source), target: counted(target) };
+}
 
 /** Bytes of pooled buffers that one target chunk of a window holds, decoded or encoded. */
 export function windowBytesPerChunk({ decodedSize, maxEncodedSize }: ChunkSizes): number {
@@ -26,7 +35,37 @@ export function encodingBytes(sizes: ChunkSizes): number {
 export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
   // Chunks that are read together are copied out of what was read.
   if (strategy === "verbatim") return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
-  return strategy === "direct" ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+  const isRecut = strategy === "direct" || strategy === "shuffle";
+  return isRecut ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+}
+
+/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
+export function inFlightOf(task: Task): {
+  readonly isOfSource: boolean;
+  readonly readAhead: number;
+  readonly bytesPerChunk: number;
+} {
+  const { job } = task;
+  const round = task.kind === "scratch" ? task.round : lastStage(job);
+  const readAhead = job.rounds?.[round]?.readAhead ?? job.readAhead;
+  const isOfSource = round === 0;
+  return {
+    isOfSource,
+    readAhead,
+    bytesPerChunk: isOfSource ? inFlightBytes(job, job.strategy) : pieceBytes(job, round - 1),
+  };
+}
+
+/** Bytes of a pooled buffer that a piece of an object of a round takes, its head included. */
+export function pieceBytes(job: CutJob, round: number): number {
+  return pooledSize(
+    headSize(job, round) + Math.ceil(product(largestPiece(job, round)) * itemBytes(job.source)),
+  );
+}
+
+/** Decoded bytes of an item; of variable data an estimate. */
+export function itemBytes({ decodedSize, chunkShape }: Pick<GridSide, "decodedSize" | "chunkShape">): number {
+  return decodedSize / Math.max(1, product(chunkShape));
 }
 
 /** Bytes of pooled buffers that decoding or encoding one chunk takes. */

@@ -9,6 +9,7 @@ import {
   chunksPerShard,
   collectedBytes,
   encodingBytes,
+  inBuffers,
   indexBytes,
   inFlightBytes,
   type Sides,
@@ -28,6 +29,8 @@ export interface WindowRequest {
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
+  /** Whether tasks go through chunks in turn, so that one is encoded and written before the next. */
+  readonly inTurn?: boolean;
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
   /** Whether a shard of the target can be stored only when all of it is known. */
@@ -37,7 +40,7 @@ export interface WindowRequest {
 /** What of a job says how its tasks are cut, and what they take. */
 export type Windows = Pick<
   ArrayJob,
-  "window" | "step" | "shardBuffer" | "readAhead" | "taskBytes" | "chunksRead"
+  "window" | "step" | "shardBuffer" | "readAhead" | "taskBytes" | "bufferBytes" | "chunksRead"
 >;
 
 /** The windows of a job, as large as serves and the budget lets them. */
@@ -84,6 +87,7 @@ function sameGridWindows(request: WindowRequest): Windows {
     ...(shards !== undefined && { shardBuffer: shardSize(target) }),
     readAhead,
     taskBytes: fixed + readAhead * perChunk,
+    bufferBytes: fixed + readAhead * inFlightBytes(inBuffers(sides), strategy),
     chunksRead: product(grid),
   };
 }
@@ -106,43 +110,68 @@ function shardsAtOnce(request: WindowRequest, others: number): number | undefine
  * or parts of one where shards are large.
  */
 function directWindows(request: WindowRequest): Windows {
-  const { sides, selection, maxMemory } = request;
-  const { source, target } = sides;
+  const { sides, selection } = request;
   const perSource = inFlightBytes(sides, "direct");
+  const dimensions = selection.shape.map((count, d) => ({
+    start: selection.start[d] ?? 0,
+    step: selection.step[d] ?? 1,
+    count,
+    sourceChunk: sides.source.chunkShape[d] ?? 1,
+  }));
+  const inFlight = inFlightBytes(inBuffers(sides), "direct");
+  return fitWindows(request, { dimensions, bytes: perSource, bufferBytes: inFlight });
+}
+
+/** What is scattered into windows: how it is cut along each dimension, and the bytes of a buffer for one. */
+export interface Scattered {
+  readonly dimensions: readonly Dimension[];
+  readonly bytes: number;
+  /** What of these lies in buffers. */
+  readonly bufferBytes: number;
+  /** The most bytes of a window; the budget alone bounds it by default. */
+  readonly windowBytes?: number;
+}
+
+/** Windows that fit the budget, so that the fewest of `scattered` are read twice. */
+export function fitWindows(
+  request: WindowRequest,
+  { dimensions, bytes, bufferBytes, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
+): Windows {
+  const { sides, maxMemory } = request;
+  const { target } = sides;
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
   const inShard = product(chunksPerShard(target) ?? []);
   const size = shardSize(target);
-  const perChunk = windowBytesPerChunk(target);
+  const isInTurn = request.inTurn === true && !target.shardShape && !sides.source.shardShape;
+  const perChunk = isInTurn ? pooledSize(target.decodedSize) : windowBytesPerChunk(target);
   const perCollected = perChunk + Math.ceil(collectedBytes(target) / inShard);
   const held = encodingBytes(target) + indexBytes(sides);
+  const encoding = encodingBytes(inBuffers(sides).target);
   const isSmall =
     target.shardShape !== undefined &&
     size <= SMALL_SHARD &&
-    held + perSource + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
+    held + bytes + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
   const isWhole = target.shardShape === undefined || isSmall;
   const isCollected = isSmall || (target.shardShape !== undefined && isPutTogether(request));
 
   const perTarget = isSmall ? perCollected : perChunk;
   const buffer = isSmall ? 0 : openShardBytes(request);
   const least = isSmall ? product(unit) * perTarget + pooledSize(size) : perTarget;
-  const readAhead = readAheadWithin(request, perSource, maxMemory - held - buffer - least);
-  const fixed = held + buffer + readAhead * perSource + (isSmall ? pooledSize(size) : 0);
+  const readAhead = readAheadWithin(request, bytes, maxMemory - held - buffer - least);
+  const fixed = held + buffer + readAhead * bytes + (isSmall ? pooledSize(size) : 0);
+  const cuts = dimensions.map(({ step, sourceChunk }) => Math.max(1, Math.floor(sourceChunk / step)));
   const { shape, visits } = searchWindow({
-    dimensions: selection.shape.map(
-      (count, d): Dimension => ({
-        start: selection.start[d] ?? 0,
-        step: selection.step[d] ?? 1,
-        count,
-        sourceChunk: source.chunkShape[d] ?? 1,
-      }),
-    ),
+    dimensions,
     chunkShape: target.chunkShape,
     grid,
     ...(target.shardShape && {
-      sizes: isSmall ? sizesOfShards(sides, grid, unit) : sizesInShard(sides, grid, unit),
+      sizes: isSmall ? sizesOfShards(target, cuts, grid, unit) : sizesInShard(target, cuts, grid, unit),
     }),
-    maxChunks: Math.max(1, Math.floor((maxMemory - fixed) / perTarget)),
+    maxChunks: Math.max(
+      isSmall ? product(unit) : 1,
+      Math.floor(Math.min(windowBytes, maxMemory - fixed) / perTarget),
+    ),
     wantedChunks: Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)),
   });
   return {
@@ -151,9 +180,43 @@ function directWindows(request: WindowRequest): Windows {
     ...(isCollected && { shardBuffer: size }),
     readAhead,
     taskBytes: fixed + product(shape) * perTarget,
+    bufferBytes: isInTurn
+      ? mostOpen(dimensions, target.chunkShape, shape) * perTarget + Math.max(bufferBytes, encoding)
+      : fixed -
+        held -
+        readAhead * (bytes - bufferBytes) +
+        encoding +
+        indexBytes(sides) +
+        product(shape) * perTarget,
     chunksRead: visits,
   };
 }
+
+/**
+ * The most target chunks of a window that have begun and are not whole, while chunks of the source come one by one in C
+ * order.
+ */
+function mostOpen(
+  dimensions: readonly Dimension[],
+  chunkShape: readonly number[],
+  window: readonly number[],
+): number {
+  let open = 1;
+  for (let d = window.length - 1; d >= 0; d--) {
+    const { start, step, count, sourceChunk } = dimensions[d] ?? WHOLE;
+    const chunks = window[d] ?? 1;
+    const chunk = chunkShape[d] ?? 1;
+    const from = start % sourceChunk;
+    if (from + step * (count - 1) < sourceChunk) open *= chunks;
+    else if (step === 1 && sourceChunk % chunk === 0 && from % chunk === 0)
+      open *= Math.min(chunks, sourceChunk / chunk);
+    // Those that the next source chunks will complete stay while all of these come.
+    else open = Math.min(chunks, Math.ceil(sourceChunk / chunk) + 1) * product(window.slice(d + 1));
+  }
+  return open;
+}
+
+const WHOLE: Dimension = { start: 0, step: 1, count: 1, sourceChunk: 1 };
 
 /** What a task's window is a multiple of: the chunks of a shard, as far as the grid goes. */
 function unitOf(target: GridSide, grid: readonly number[]): number[] {
@@ -162,21 +225,31 @@ function unitOf(target: GridSide, grid: readonly number[]): number[] {
 }
 
 /** Windows of whole shards. */
-function sizesOfShards({ source, target }: Sides, grid: readonly number[], unit: readonly number[]) {
+function sizesOfShards(
+  target: GridSide,
+  cuts: readonly number[],
+  grid: readonly number[],
+  unit: readonly number[],
+) {
   return grid.map((n, d) => {
     const each = unit[d] ?? 1;
     const shard = each * (target.chunkShape[d] ?? 1);
-    return windowSizes(Math.ceil(n / each), shard, source.chunkShape[d] ?? 1).map((shards) =>
+    return windowSizes(Math.ceil(n / each), shard, cuts[d] ?? 1).map((shards) =>
       Math.max(1, Math.min(n, shards * each)),
     );
   });
 }
 
 /** Parts of one shard of the same size each; of any size where there is but one along a dimension. */
-function sizesInShard({ source, target }: Sides, grid: readonly number[], unit: readonly number[]) {
+function sizesInShard(
+  target: GridSide,
+  cuts: readonly number[],
+  grid: readonly number[],
+  unit: readonly number[],
+) {
   return grid.map((n, d) => {
     const each = unit[d] ?? 1;
-    const sizes = windowSizes(each, target.chunkShape[d] ?? 1, source.chunkShape[d] ?? 1);
+    const sizes = windowSizes(each, target.chunkShape[d] ?? 1, cuts[d] ?? 1);
     return n <= each ? sizes : divisorsOf(each);
   });
 }
@@ -189,7 +262,11 @@ function divisorsOf(n: number): number[] {
 }
 
 /** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare. */
-function readAheadWithin({ sides, maxMemory, io }: WindowRequest, perChunk: number, spare: number): number {
+export function readAheadWithin(
+  { sides, maxMemory, io }: WindowRequest,
+  perChunk: number,
+  spare: number,
+): number {
   const { source } = sides;
   const wanted = io * chunksPerRequest(source, source.shardShape !== undefined);
   return Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / perChunk), Math.floor(spare / perChunk)));

@@ -6,25 +6,60 @@ import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
 import { chunksHit } from "./chunk-visits.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
+import { boxGrid, boxRegion, cutsOf, lastStage } from "./rounds.ts";
 
-/** One task: a window of whole target chunks of one array. */
-export interface Task {
+/** One task: it makes whole target chunks, or a scratch object that later tasks read. */
+export type Task = TargetTask | ScratchTask;
+
+/** A window of whole target chunks of one array. */
+export interface TargetTask {
+  readonly kind: "target";
+  /** Its place among all tasks of the plan, stage by stage. */
   readonly number: number;
   readonly job: ArrayJob;
   /** The window in target chunks, cut at the grid's edge. */
   readonly window: Region;
 }
 
-/** Computes task `number` of a plan; nothing is listed. */
-export function taskAt(plan: Plan, number: number): Task {
-  const job = jobOf(plan.jobs, number);
+/** One scratch object of one array. */
+export interface ScratchTask {
+  readonly kind: "scratch";
+  readonly number: number;
+  readonly job: ArrayJob;
+  /** Index of its round among those of the job. */
+  readonly round: number;
+  /** Coords of its box within the round's grid. */
+  readonly coords: readonly number[];
+}
+
+/** What of a plan tells its tasks. */
+export type StagedPlan = Pick<Plan, "jobs" | "stages">;
+
+/** Computes task `index` of a stage; nothing is listed. */
+export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
+  const { job, first } = jobAt(plan, stage, index);
+  const number = plan.stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, index);
+  if (stage < lastStage(job)) {
+    const coords = coordsAt(index - first, boxGrid(cutsOf(job, stage)));
+    return { kind: "scratch", number, job, round: stage, coords };
+  }
   const grid = gridShape(job.target.shape, job.target.chunkShape);
   const windows = gridShape(grid, job.window);
-  return { number, job, window: chunkRegion(coordsAt(number - job.firstTask, windows), job.window, grid) };
+  return {
+    kind: "target",
+    number,
+    job,
+    window: chunkRegion(coordsAt(index - first, windows), job.window, grid),
+  };
+}
+
+/** Bytes that a task may hold at one time. */
+export function taskBytesOf(task: Task): number {
+  return task.kind === "scratch" ? (task.job.rounds?.[task.round]?.taskBytes ?? 0) : task.job.taskBytes;
 }
 
 /** The parts of a task that are made one after the other: tasks of smaller windows. */
-export function* stepsOf(task: Task): Generator<Task> {
+export function* stepsOf(task: TargetTask): Generator<TargetTask> {
   const { job, window } = task;
   const { step = window.shape } = job;
   for (const at of coordsOf(gridShape(window.shape, step))) {
@@ -33,18 +68,36 @@ export function* stepsOf(task: Task): Generator<Task> {
   }
 }
 
-function jobOf(jobs: readonly ArrayJob[], number: number): ArrayJob {
+/** The jobs that have tasks in each stage, each with the number of its first; made once for a plan. */
+const stagesOfPlans = new WeakMap<StagedPlan, readonly (readonly StageJob[])[]>();
+
+interface StageJob {
+  readonly job: ArrayJob;
+  readonly first: number;
+}
+
+function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
+  const stages = stagesOfPlans.get(plan) ?? plan.stages.map((_, i) => jobsIn(plan, i));
+  stagesOfPlans.set(plan, stages);
+  const jobs = stages[stage] ?? [];
   let low = 0;
   let high = jobs.length;
-  while (low < high) {
+  while (low + 1 < high) {
     const middle = (low + high) >> 1;
-    const job = jobs[middle];
-    if (job && number >= job.firstTask + job.tasks) low = middle + 1;
+    if (index >= (jobs[middle]?.first ?? 0)) low = middle;
     else high = middle;
   }
-  const job = jobs[low];
-  if (!job || number < job.firstTask) throw new RangeError(`the plan has no task ${number}`);
-  return job;
+  const found = jobs[low];
+  if (found && index >= 0 && index < (plan.stages[stage] ?? 0)) return found;
+  throw new RangeError(`stage ${stage} of the plan has no task ${index}`);
+}
+
+function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
+  return jobs.flatMap((job) => {
+    const { firstTask: first, tasks } =
+      job.rounds?.[stage] ?? (lastStage(job) === stage ? job : { firstTask: 0, tasks: 0 });
+    return tasks > 0 ? [{ job, first }] : [];
+  });
 }
 
 /** The source chunks that a task reads, each once, in C order of their coords; those in shards shard by shard. */
@@ -63,22 +116,31 @@ export function readsOf(task: Task): Generator<ChunkRef> {
   return chunkRefs(source, hit);
 }
 
-/** The items of the target array that a task makes. */
-export function itemsOf({ job: { target }, window }: Task): Region {
-  const start = window.start.map((chunk, d) => chunk * (target.chunkShape[d] ?? 1));
-  const end = window.shape.map((chunks, d) => (start[d] ?? 0) + chunks * (target.chunkShape[d] ?? 1));
-  return { start, shape: end.map((to, d) => Math.min(to, target.shape[d] ?? 0) - (start[d] ?? 0)) };
+/** The items of the target array that a task makes, or leaves in a scratch object. */
+export function itemsOf(task: Task): Region {
+  const { job } = task;
+  if (task.kind === "scratch") return boxRegion(cutsOf(job, task.round), task.coords);
+  const { window } = task;
+  const { chunkShape, shape } = job.target;
+  const start = window.start.map((chunk, d) => chunk * (chunkShape[d] ?? 1));
+  const end = window.shape.map((chunks, d) => (start[d] ?? 0) + chunks * (chunkShape[d] ?? 1));
+  return { start, shape: end.map((to, d) => Math.min(to, shape[d] ?? 0) - (start[d] ?? 0)) };
 }
 
 /** Coords of the target chunks that a task writes. */
-export function writesOf(task: Task): Iterable<number[]> {
+export function writesOf({ window }: TargetTask): Iterable<number[]> {
   return chunksIn(
-    task.window,
-    task.window.shape.map(() => 1),
+    window,
+    window.shape.map(() => 1),
   );
 }
 
 /** How many target chunks a task writes at most. */
-export function countWrites(task: Task): number {
-  return product(task.window.shape);
+export function countWrites({ window }: TargetTask): number {
+  return product(window.shape);
+}
+
+/** Key of a scratch object: its round, and its place among all objects of that stage of the plan. */
+export function scratchKey({ rounds }: ArrayJob, round: number, index: number): string {
+  return `${round}/${(rounds?.[round]?.firstTask ?? 0) + index}`;
 }

@@ -22,6 +22,8 @@ export interface ValidateFinding {
     | "zip-entry"
     | "chunk-size"
     | "broken-chunk"
+    | "open-upload"
+    | "lock"
     | "not-checked";
   /** Path of the node inside its store. */
   readonly path: string;

@@ -1,9 +1,11 @@
+import { mkdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
+import { syncFolder, type ValueFiles } from "./value-file.ts";
 
 const MOST_REMEMBERED = 10_000;
 
@@ -14,12 +16,14 @@ const MOST_REMEMBERED = 10_000;
 export class Folders {
   readonly #root: string;
   readonly #files: FileCalls;
+  readonly #fsync: boolean;
   readonly #known = new Set<string>();
   #realRoot: string | undefined;
 
-  constructor(root: string, files: FileCalls) {
+  constructor(root: string, { files, fsync }: ValueFiles) {
     this.#root = root;
     this.#files = files;
+    this.#fsync = fsync;
   }
 
   pathOf(key: string): string {
@@ -28,7 +32,7 @@ export class Folders {
 
   /** Whether `folder` is there; the root is taken to be. */
   async has(folder: string): Promise<boolean> {
-    if (folder === "" || this.#known.has(folder)) return true;
+    if (this.isKnown(folder)) return true;
     if (!(await this.has(folderOf(folder)))) return false;
     try {
       let info = await this.#files.lstat(this.pathOf(folder));
@@ -38,7 +42,25 @@ export class Folders {
       if (isMissing(error)) return false;
       throw error;
     }
-    this.#remember(folder);
+    this.remember(folder);
+    return true;
+  }
+
+  /** Whether `folder` is there, as far as that is known without looking; the root is taken to be. */
+  isKnown(folder: string): boolean {
+    return folder === "" || this.#known.has(folder);
+  }
+
+  /** Makes `folder` below one that is known, before it returns; false where that cannot be done. */
+  makeSync(folder: string): boolean {
+    if (this.#known.has(folder)) return true;
+    if (folder === "" || !this.makeSync(folderOf(folder))) return false;
+    try {
+      mkdirSync(this.pathOf(folder));
+    } catch {
+      return false;
+    }
+    this.remember(folder);
     return true;
   }
 
@@ -50,11 +72,17 @@ export class Folders {
       await this.make(folderOf(folder));
       try {
         await this.#files.makeFolder(this.pathOf(folder));
+        await this.sync(folderOf(folder));
       } catch (error) {
         if (!hasSystemCode(error, "EEXIST") || !(await this.has(folder))) throw error;
       }
     }
-    this.#remember(folder);
+    this.remember(folder);
+  }
+
+  /** Resolves when what is in `folder` would outlive a loss of power, where that was asked for. */
+  async sync(folder: string): Promise<void> {
+    if (this.#fsync) await syncFolder(this.#files, this.pathOf(folder));
   }
 
   /** Removes `folder` and those above it as far as they are empty; the root stays. */
@@ -92,7 +120,8 @@ export class Folders {
     return path;
   }
 
-  #remember(folder: string): void {
+  /** Takes `folder` to be there, as something that is no symbolic link. */
+  remember(folder: string): void {
     if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
     this.#known.add(folder);
   }

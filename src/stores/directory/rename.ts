@@ -17,6 +17,13 @@ export async function kindAt(files: FileCalls, path: string): Promise<Kind | und
   }
 }
 
+/** Whether something of a kind is at `path`. @throws `path-not-allowed` for a symbolic link. */
+export async function isMovable(files: FileCalls, path: string, kind: "file" | "folder"): Promise<boolean> {
+  const found = await kindAt(files, path);
+  if (found !== "link") return found === kind;
+  throw new ZarrflowError("path-not-allowed", "a symbolic link cannot be moved: it may lead elsewhere then");
+}
+
 /** Renames a file, or a folder with all in it. An empty folder gives way. @throws `target-exists` */
 export async function moveTo(files: FileCalls, from: string, to: string): Promise<void> {
   const there = await kindAt(files, to);

@@ -1,7 +1,10 @@
-import { type ErrorCode, ZarrflowError } from "../../util/errors.ts";
+import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
+
+/** Statuses of a server that is asked too often. */
+const OVERLOAD = [429, 503];
 
 /** The error that a status stands for which is neither success nor a missing value. */
 export function failureOf(response: Response): ZarrflowError {
@@ -11,6 +14,7 @@ export function failureOf(response: Response): ZarrflowError {
   return new ZarrflowError(codeOf(status), reasonOf(status), {
     found,
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(OVERLOAD.includes(status) && { overload: true }),
   });
 }
 
@@ -36,7 +40,17 @@ function retryAfterOf({ headers }: Response): number | undefined {
 
 /** The error for a request that got no answer, or a body that broke off. */
 export function connectionFailure(cause: unknown): ZarrflowError {
+  if (isZarrflowError(cause)) return cause; // a server that was silent
   const code = networkCode(cause);
+  if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) {
+    const hint = "NODE_EXTRA_CA_CERTS names a file of certificates to trust";
+    return new ZarrflowError(
+      "access-denied",
+      "the server cannot prove who it is",
+      { found: code, hint },
+      { cause },
+    );
+  }
   return new ZarrflowError(
     "transient",
     "the connection failed",

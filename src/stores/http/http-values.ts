@@ -4,7 +4,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
 import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
-import { type BodyPart, readBody } from "./read-body.ts";
+import { type BodyPart, readBody, readText } from "./read-body.ts";
 
 /** Asks a server for the value at `key`. @throws for a request that gets no answer. */
 export type SendRequest = (
@@ -12,6 +12,9 @@ export type SendRequest = (
   key: string,
   options: { readonly range?: string; readonly signal: AbortSignal | undefined },
 ) => Promise<Response>;
+
+/** Bytes of a page in place of a value that are read to the end. */
+const LONGEST_PAGE = 64 * 1024;
 
 /**
  * Values of a server, whole and in parts. Parts are asked for as ranges; of a server without ranges the whole value is
@@ -44,18 +47,18 @@ export class HttpValues {
   /** As `Store.size`. @throws as `get` */
   async size(key: string, signal: AbortSignal | undefined): Promise<number | undefined> {
     const response = await this.#send("HEAD", key, { signal });
-    if (this.#isMissing(response)) return undefined;
+    if (await this.#isMissing(response)) return undefined;
     if (response.status === 200) {
       const stated = statedLength(response);
       if (stated !== undefined) return stated;
-    } else if (response.status !== 405 && response.status !== 501) throw failureOf(response);
+    } else if (response.status !== 405 && response.status !== 501) throw await refusalOf(response);
     return this.#sizeByReading(key, signal);
   }
 
   async #whole(key: string, allocate: Allocate, signal: Signal): Promise<Uint8Array | undefined> {
     const response = await this.#send("GET", key, { signal });
-    if (this.#isMissing(response)) return undefined;
-    if (response.status !== 200) throw failureOf(response);
+    if (await this.#isMissing(response)) return undefined;
+    if (response.status !== 200) throw await refusalOf(response);
     return readBody(response.body, { skip: 0, length: statedLength(response) }, allocate);
   }
 
@@ -67,7 +70,7 @@ export class HttpValues {
   ): Promise<Uint8Array | undefined> {
     if (lengthOf(range) === 0) return (await this.size(key, signal)) === undefined ? undefined : allocate(0);
     const response = await this.#send("GET", key, { range: rangeHeader(range), signal });
-    if (this.#isMissing(response)) return undefined;
+    if (await this.#isMissing(response)) return undefined;
     if (response.status === 200) return this.#cut(response, range, allocate);
     const found = parseContentRange(response.headers.get("content-range"));
     if (response.status === 206 && isWhatWasAsked(range, found, response)) {
@@ -81,7 +84,7 @@ export class HttpValues {
       return absolute && this.#part(key, absolute, allocate, signal);
     }
     if (response.status === 416) return this.#beyond(response, key, range, allocate, signal);
-    if (response.status !== 206) throw failureOf(response);
+    if (response.status !== 206) throw await refusalOf(response);
     throw otherRange(range, found, response);
   }
 
@@ -122,7 +125,7 @@ export class HttpValues {
   /** For servers that do not tell the size to a HEAD. */
   async #sizeByReading(key: string, signal: Signal): Promise<number | undefined> {
     const response = await this.#send("GET", key, { range: "bytes=0-0", signal });
-    if (this.#isMissing(response)) return undefined;
+    if (await this.#isMissing(response)) return undefined;
     const told =
       parseContentRange(response.headers.get("content-range"))?.size ??
       parseUnsatisfiedRange(response.headers.get("content-range"));
@@ -130,7 +133,7 @@ export class HttpValues {
       await response.body?.cancel();
       return told;
     }
-    if (response.status !== 200) throw failureOf(response);
+    if (response.status !== 200) throw await refusalOf(response);
     const stated = statedLength(response);
     if (stated === undefined) {
       return (await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take)).length;
@@ -139,9 +142,22 @@ export class HttpValues {
     return stated;
   }
 
-  #isMissing({ status }: Response): boolean {
-    return this.#missing.includes(status);
+  async #isMissing(response: Response): Promise<boolean> {
+    if (!this.#missing.includes(response.status)) return false;
+    await readAway(response);
+    return true;
   }
+}
+
+/** The error for an answer whose body tells nothing. */
+async function refusalOf(response: Response): Promise<ZarrflowError> {
+  await readAway(response);
+  return failureOf(response);
+}
+
+/** Reads a page that tells nothing, so that the connection is of use again; one that is long is cut off with it. */
+async function readAway(response: Response): Promise<void> {
+  await readText(response, LONGEST_PAGE).catch(() => {});
 }
 
 type Allocate = (byteLength: number) => Uint8Array;

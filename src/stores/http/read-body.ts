@@ -1,3 +1,4 @@
+import { plainBuffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { connectionFailure } from "./http-failure.ts";
 
@@ -10,7 +11,7 @@ export interface BodyPart {
 }
 
 /** The most that a body of unknown length may have. */
-const MAX_BODY = 2 ** 31 - 1;
+const LONGEST_BODY = 2 ** 31 - 1;
 
 /**
  * Reads a part of a body and cancels the rest.
@@ -23,8 +24,32 @@ export async function readBody(
   allocate: (byteLength: number) => Uint8Array,
 ): Promise<Uint8Array> {
   return length === undefined
-    ? joined(await collect(body, skip), allocate)
-    : fill(body, skip, allocate(length));
+    ? joined(await collect(body, skip, LONGEST_BODY), allocate)
+    : fill(body, skip, await taken(body, length, allocate));
+}
+
+/** The buffer for what a server says will come, which may be more than there can be. */
+async function taken(
+  body: ReadableStream<Uint8Array> | null,
+  length: number,
+  allocate: (byteLength: number) => Uint8Array,
+): Promise<Uint8Array> {
+  try {
+    return allocate(length);
+  } catch (error) {
+    await body?.cancel();
+    if (!(error instanceof RangeError)) throw error;
+    throw new ZarrflowError("resource-limit", "the body is larger than memory", { found: length });
+  }
+}
+
+/**
+ * Reads a body of text, of which there may be `most` bytes.
+ *
+ * @throws `resource-limit` when there are more; `transient` when it breaks off.
+ */
+export async function readText({ body }: Response, most: number): Promise<string> {
+  return new TextDecoder().decode(joined(await collect(body, 0, most), plainBuffers.take));
 }
 
 async function fill(
@@ -48,14 +73,18 @@ async function fill(
   });
 }
 
-async function collect(body: ReadableStream<Uint8Array> | null, skip: number): Promise<Uint8Array[]> {
+async function collect(
+  body: ReadableStream<Uint8Array> | null,
+  skip: number,
+  most: number,
+): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of piecesFrom(body, skip)) {
     pieces.push(piece);
     size += piece.length;
-    if (size > MAX_BODY) {
-      throw new ZarrflowError("resource-limit", "the body is too large", { expected: `at most ${MAX_BODY}` });
+    if (size > most) {
+      throw new ZarrflowError("resource-limit", "the body is too large", { expected: `at most ${most}` });
     }
   }
   return pieces;

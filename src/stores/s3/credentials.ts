@@ -1,4 +1,4 @@
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 
 /** What signs requests; never shown, logged or written. */
 export interface S3Credentials {
@@ -9,59 +9,132 @@ export interface S3Credentials {
   readonly expiration?: Date;
 }
 
-/** Credentials, a function that fetches them (and is asked again before they expire), or none at all. */
+/**
+ * Credentials, a function that fetches them (and is asked again before they expire), or none at all. The providers of
+ * `@aws-sdk/credential-providers` are such functions.
+ */
 export type S3CredentialSource = S3Credentials | (() => Promise<S3Credentials>) | "anonymous";
 
 /** Milliseconds before they expire at which credentials are fetched anew. */
 const RENEW_BEFORE = 5 * 60_000;
+/** Milliseconds after which that is tried again, where it failed or gave credentials that expire as soon. */
+const TRY_AGAIN_AFTER = 10_000;
 
 /** Hands out credentials, of which one set at a time is fetched. */
 export class Credentials {
   readonly #source: S3CredentialSource;
-  #fetched: Promise<S3Credentials> | undefined;
-  /** Time, in milliseconds, from which the fetched ones are too old. */
+  #latest: S3Credentials | undefined;
+  #fetching: Promise<S3Credentials> | undefined;
+  /** Time, in milliseconds, from which the latest ones are too old. */
   #renewAt = 0;
 
   constructor(source: S3CredentialSource) {
     this.#source = source;
   }
 
-  /** Those to sign with now; undefined where requests are not signed. */
+  /**
+   * Those to sign with now; undefined where requests are not signed.
+   *
+   * @throws `access-denied` when they have expired; what their source throws when there are no others.
+   */
   async current(): Promise<S3Credentials | undefined> {
     if (this.#source === "anonymous") return undefined;
-    if (typeof this.#source !== "function") return this.#source;
-    if (this.#fetched === undefined || Date.now() >= this.#renewAt) this.#fetched = this.#fetch(this.#source);
-    return this.#fetched;
+    if (typeof this.#source !== "function") return stillValid(this.#source);
+    if (this.#latest !== undefined && Date.now() < this.#renewAt) return stillValid(this.#latest);
+    this.#fetching ??= this.#fetch(this.#source).finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
   }
 
   async #fetch(source: () => Promise<S3Credentials>): Promise<S3Credentials> {
-    this.#renewAt = Number.POSITIVE_INFINITY;
     try {
-      const credentials = await source();
-      const { expiration } = credentials;
-      if (expiration !== undefined) this.#renewAt = expiration.getTime() - RENEW_BEFORE;
-      return credentials;
+      const fetched = stillValid(await source());
+      this.#latest = fetched;
+      const until = fetched.expiration?.getTime() ?? Number.POSITIVE_INFINITY;
+      this.#renewAt = Math.max(until - RENEW_BEFORE, Date.now() + TRY_AGAIN_AFTER);
+      return fetched;
     } catch (error) {
-      this.#renewAt = 0;
-      throw error;
+      if (this.#latest === undefined || isExpired(this.#latest)) throw error;
+      this.#renewAt = Date.now() + TRY_AGAIN_AFTER;
+      return this.#latest;
     }
   }
 }
 
-/** Variables of the environment, or of a profile under the same names. */
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** The credentials that `AWS_*` variables hold; undefined where they hold none. */
-export function credentialsOf(variables: Variables): S3CredentialSource | undefined {
-  if (/^(?:1|true|yes|on)$/i.test(variables.AWS_NO_SIGN_REQUEST ?? "")) return "anonymous";
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
-  if (!accessKeyId || !secretAccessKey) return undefined;
-  const { AWS_SESSION_TOKEN: sessionToken } = variables;
-  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+/** @throws `access-denied` when they have expired. */
+function stillValid(credentials: S3Credentials): S3Credentials {
+  if (!isExpired(credentials)) return credentials;
+  throw new ZarrflowError("access-denied", "the credentials have expired", {
+    found: `they were good until ${credentials.expiration?.toISOString()}`,
+    hint: "get new ones, or name a profile that renews them",
+  });
 }
 
-export function noCredentials(): ZarrflowError {
-  return new ZarrflowError("access-denied", "there are no credentials to sign requests with", {
-    hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_NO_SIGN_REQUEST=1 for public data",
-  });
+function isExpired({ expiration }: S3Credentials): boolean {
+  return expiration !== undefined && expiration.getTime() <= Date.now();
+}
+
+/** Variables of the environment, or of a profile under the same names. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The credentials that `AWS_*` variables hold; undefined where they hold none. */
+export function credentialsOf(variables: Variables): S3Credentials | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  const { AWS_SESSION_TOKEN: sessionToken, AWS_CREDENTIAL_EXPIRATION: until } = variables;
+  return {
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken && { sessionToken }),
+    ...(until && { expiration: dateOf(until) }),
+  };
+}
+
+/**
+ * Credentials as services and programs write them in JSON.
+ *
+ * @throws `access-denied` for anything else; what it holds is not shown.
+ * @see the output of `credential_process`, of container endpoints and of instance metadata
+ */
+export function parseCredentials(text: string, from: string): S3Credentials {
+  const { AccessKeyId, SecretAccessKey, SessionToken, Token = SessionToken, Expiration } = fieldsOf(text);
+  if (!AccessKeyId || !SecretAccessKey) {
+    throw new ZarrflowError("access-denied", `${from} gives no credentials`);
+  }
+  return {
+    accessKeyId: AccessKeyId,
+    secretAccessKey: SecretAccessKey,
+    ...(Token && { sessionToken: Token }),
+    ...(Expiration && { expiration: dateOf(Expiration) }),
+  };
+}
+
+function fieldsOf(text: string): Partial<Record<string, string>> {
+  try {
+    const fields: object = JSON.parse(text) ?? {};
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === "string"));
+  } catch {
+    return {};
+  }
+}
+
+/** @throws `access-denied` */
+export function dateOf(text: string): Date {
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new ZarrflowError("access-denied", "nobody can tell until when the credentials are good");
+}
+
+/** @param cause what the last place that was asked said */
+export function noCredentials(cause?: unknown): ZarrflowError {
+  return new ZarrflowError(
+    "access-denied",
+    "there are no credentials to sign requests with",
+    {
+      ...(isZarrflowError(cause) && { found: cause.reason }),
+      hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; public data are read with --anonymous, or AWS_NO_SIGN_REQUEST=1",
+    },
+    { cause },
+  );
 }

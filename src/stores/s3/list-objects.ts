@@ -1,3 +1,4 @@
+import { ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import type { ListedEntry } from "../store.ts";
 import type { S3Client } from "./s3-client.ts";
@@ -11,12 +12,18 @@ export interface ListRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Lists a bucket in the order of UTF-8 bytes, a page of up to 1,000 at a time. */
+/**
+ * Lists a bucket in the order of UTF-8 bytes, a page of up to 1,000 at a time.
+ *
+ * @throws `corrupt-store` for names that were not asked for, in another order, or that are none; so no listing goes in
+ *   circles.
+ */
 export async function* listObjects(
   client: S3Client,
   { prefix, isLevel, signal }: ListRequest,
 ): AsyncGenerator<ListedEntry> {
   let token: string | undefined;
+  let last = "";
   do {
     const query = {
       "list-type": "2",
@@ -25,30 +32,59 @@ export async function* listObjects(
       ...(isLevel && { delimiter: "/" }),
       ...(token !== undefined && { "continuation-token": token }),
     };
-    const { text: page } = await client.ask("", query, { method: "GET", signal });
-    yield* entriesOf(page);
-    token = textOf(page, "IsTruncated") === "true" ? textOf(page, "NextContinuationToken") : undefined;
+    const { text: page } = await client.ask("", query, { method: "GET", root: "ListBucketResult", signal });
+    for (const entry of entriesOf(page)) {
+      const name = nameOf(entry);
+      if (!name.startsWith(prefix)) throw misled("the server lists what was not asked for", name);
+      if (name === last) continue; // some begin a page with what ended the one before
+      if (compareUtf8(last, name) > 0) throw misled("the server does not list in the order of UTF-8", name);
+      last = name;
+      yield entry;
+    }
+    const next = textOf(page, "IsTruncated") === "true" ? textOf(page, "NextContinuationToken") : undefined;
+    if (next !== undefined && next === token) throw misled("the server lists the same again", last);
+    token = next;
   } while (token !== undefined);
 }
 
-/** Keys and prefixes come in two lists, each in order. */
+function misled(reason: string, key: string): ZarrflowError {
+  return new ZarrflowError("corrupt-store", reason, { key });
+}
+
+/** Keys and prefixes come in two lists, each in order; encoded where the page says so, as not all servers do. */
 function entriesOf(page: string): ListedEntry[] {
+  const name = textOf(page, "EncodingType") === "url" ? decoded : (text = "") => text;
   const keys = elements(page, "Contents").map((object) => ({
-    key: decoded(textOf(object, "Key")),
-    size: Number(textOf(object, "Size")),
+    key: name(textOf(object, "Key")),
+    ...sizeOf(object),
+    ...etagOf(object),
   }));
   const prefixes = elements(page, "CommonPrefixes").map((common) => ({
-    prefix: decoded(textOf(common, "Prefix")),
+    prefix: name(textOf(common, "Prefix")),
   }));
   if (prefixes.length === 0) return keys;
   return [...keys, ...prefixes].sort((a, b) => compareUtf8(nameOf(a), nameOf(b)));
+}
+
+function sizeOf(object: string): { readonly size?: number } {
+  const size = textOf(object, "Size")?.trim() ?? "";
+  return /^\d{1,15}$/.test(size) ? { size: Number(size) } : {};
+}
+
+function etagOf(object: string): { readonly etag?: string } {
+  const etag = textOf(object, "ETag")?.replace(/^"|"$/g, "");
+  return etag === undefined ? {} : { etag };
 }
 
 function nameOf(entry: ListedEntry): string {
   return "key" in entry ? entry.key : entry.prefix;
 }
 
-/** `encoding-type=url` encodes as forms do. */
-function decoded(text = ""): string {
-  return decodeURIComponent(text.replaceAll("+", "%20"));
+/** `encoding-type=url` encodes as forms do. @throws `corrupt-store` for what is not encoded so. */
+export function decoded(text = ""): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", "%20"));
+  } catch {
+    throw misled("the server lists a name that is none", text);
+  }
 }

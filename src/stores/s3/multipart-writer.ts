@@ -1,95 +1,84 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { StoreWriter } from "../store.ts";
-import { S3_PART_BYTES } from "../writer-memory.ts";
+import type { StoreWriter, WriterOptions } from "../store.ts";
+import { partBytes, S3_MOST_PARTS } from "../writer-memory.ts";
+import { beginUpload, giveUpUpload, joinParts, type MultipartUpload } from "./multipart-upload.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
-import { escaped, textOf } from "./xml.ts";
-
-/** S3 takes so many parts; with those that double every `PARTS_A_SIZE` they hold 5 TiB, the most an object may have. */
-const MOST_PARTS = 10_000;
-const PARTS_A_SIZE = 1_000;
 
 /**
- * Writes an object of unknown size: in one request where it is small, else in parts. Nothing is visible before
- * `commit`. One part is held in memory.
+ * Writes an object: in one request where it is small, else in parts. Nothing is visible before `commit`. One part is
+ * held in memory; parts are sized by `expectedSize`, and grow when there is more.
  */
 export class MultipartWriter implements StoreWriter {
   readonly #client: S3Client;
   readonly #key: string;
   readonly #signal: AbortSignal | undefined;
   readonly #tags: string[] = [];
-  #part = new Uint8Array(S3_PART_BYTES);
+  #part: Uint8Array;
   #filled = 0;
-  #uploadId: string | undefined;
+  #upload: MultipartUpload | undefined;
+  #written = 0;
+  /** How many parts there are when they double. */
+  #doubleAt: number;
 
-  constructor(client: S3Client, key: string, signal: AbortSignal | undefined) {
+  constructor(client: S3Client, key: string, { signal, expectedSize = 0 }: WriterOptions) {
     this.#client = client;
     this.#key = key;
     this.#signal = signal;
+    this.#part = new Uint8Array(partBytes(expectedSize));
+    this.#doubleAt = nextDoubling(Math.ceil(expectedSize / this.#part.length));
   }
 
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      if (this.#filled === this.#part.length) {
-        this.#uploadId ??= await this.#begin();
-        await this.#upload(this.#uploadId);
-      }
+      if (this.#filled === this.#part.length) await this.#uploadPart();
       const piece = bytes.subarray(at, at + this.#part.length - this.#filled);
       this.#part.set(piece, this.#filled);
       this.#filled += piece.length;
       at += piece.length;
     }
+    this.#written += bytes.length;
   }
 
   async commit(): Promise<void> {
     const signal = this.#signal;
-    if (this.#uploadId === undefined) {
+    if (this.#upload === undefined) {
       await this.#client.ask(this.#key, {}, { method: "PUT", ...this.#taken(), signal });
       return;
     }
-    await this.#upload(this.#uploadId);
-    const parts = this.#tags.map(
-      (tag, i) => `<Part><ETag>${escaped(tag)}</ETag><PartNumber>${i + 1}</PartNumber></Part>`,
-    );
-    const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-    const query = { uploadId: this.#uploadId };
-    const { text } = await this.#client.ask(this.#key, query, { method: "POST", body, signal });
-    // An upload that fails late answers 200 with an error in its body.
-    const code = textOf(text, "Code");
-    if (code === undefined) return;
-    throw new ZarrflowError("transient", "the parts could not be joined", { key: this.#key, found: code });
+    await this.#uploadPart();
+    await joinParts(this.#client, this.#upload, { tags: this.#tags, size: this.#written }, signal);
   }
 
   async abort(): Promise<void> {
-    if (this.#uploadId === undefined) return;
-    await this.#client.ask(this.#key, { uploadId: this.#uploadId }, { method: "DELETE" });
+    if (this.#upload !== undefined) await giveUpUpload(this.#client, this.#upload);
   }
 
   /** Uploads what the part holds, and makes room in it. */
-  async #upload(uploadId: string): Promise<void> {
-    if (this.#tags.length === MOST_PARTS) {
-      throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: MOST_PARTS });
+  async #uploadPart(): Promise<void> {
+    if (this.#tags.length === S3_MOST_PARTS) {
+      throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: S3_MOST_PARTS });
     }
-    const query = { partNumber: String(this.#tags.length + 1), uploadId };
+    this.#upload ??= await beginUpload(this.#client, this.#key, this.#signal);
+    const query = { partNumber: String(this.#tags.length + 1), uploadId: this.#upload.id };
     const request = { method: "PUT", ...this.#taken(), signal: this.#signal } as const;
     const { headers } = await this.#client.ask(this.#key, query, request);
     const tag = headers.get("etag");
     if (tag === null) throw new ZarrflowError("transient", "the server does not tell the tag of a part");
     this.#tags.push(tag);
     this.#filled = 0;
-    if (this.#tags.length % PARTS_A_SIZE === 0) this.#part = new Uint8Array(2 * this.#part.length);
-  }
-
-  async #begin(): Promise<string> {
-    const request = { method: "POST", signal: this.#signal } as const;
-    const { text } = await this.#client.ask(this.#key, { uploads: "" }, request);
-    const id = textOf(text, "UploadId");
-    if (id === undefined) throw new ZarrflowError("transient", "the server does not begin an upload");
-    return id;
+    if (this.#tags.length < this.#doubleAt) return;
+    this.#part = new Uint8Array(2 * this.#part.length);
+    this.#doubleAt = nextDoubling(this.#tags.length);
   }
 
   /** What the part holds, as a body with its checksum. */
   #taken() {
     return checksummed(this.#part.subarray(0, this.#filled));
   }
+}
+
+/** Parts that double after each tenth of those left hold 5 TiB together, the most that an object may have. */
+function nextDoubling(parts: number): number {
+  return parts + Math.ceil((S3_MOST_PARTS - parts) / 10);
 }

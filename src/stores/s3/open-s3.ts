@@ -1,6 +1,10 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { requestHookOf } from "../request-hook.ts";
 import { S3Store } from "../s3.ts";
 import type { StoreSpec } from "../store.ts";
-import { credentialsOf, noCredentials } from "./credentials.ts";
+import { findCredentials } from "./credentials/chain.ts";
+import type { S3CredentialSource, Variables } from "./credentials.ts";
+import type { S3Encryption } from "./encryption.ts";
 import { readProfile } from "./profile.ts";
 
 /** What a place in S3 is called; how to reach it is a matter of the machine. */
@@ -8,27 +12,73 @@ export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
 
 /**
  * Opens a place in S3 as the environment says: by `AWS_*` variables, then by the profile that `AWS_PROFILE` names.
- * `AWS_NO_SIGN_REQUEST` reads public data without credentials.
  *
- * @throws `access-denied` where there are no credentials, before any request.
+ * @throws `access-denied` where there are no credentials, before any request; `invalid-option` for variables that
+ *   cannot be right.
  */
-export async function openS3({ bucket, prefix }: S3Spec): Promise<S3Store> {
-  const env = globalThis.process?.env ?? {};
-  const settings = { ...(await readProfile(env)), ...withoutEmpty(env) };
-  const credentials = credentialsOf(settings);
-  if (credentials === undefined) throw noCredentials().addContext({ store: `s3://${bucket}` });
-  const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = settings;
-  const region = AWS_REGION ?? AWS_DEFAULT_REGION;
-  const endpoint = AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL;
+export async function openS3(spec: S3Spec): Promise<S3Store> {
+  const { bucket, prefix, anonymous, missing403 } = spec;
+  const beforeRequest = requestHookOf(spec);
+  const env = withoutEmpty(globalThis.process?.env ?? {});
+  const profile = await readProfile(env);
+  const settings = { ...profile, ...env };
+  const region = settings.AWS_REGION ?? settings.AWS_DEFAULT_REGION;
+  const endpoint = env.AWS_ENDPOINT_URL_S3 ?? settings.AWS_ENDPOINT_URL;
+  const isVirtual = flagOf(settings.AWS_VIRTUAL_HOSTED_STYLE_REQUEST);
+  const attempts = attemptsOf(settings);
+  const encryption = await encryptionOf(settings);
   return new S3Store({
     bucket,
     prefix,
-    credentials,
+    credentials: anonymous ? "anonymous" : credentialsFor(bucket, { env, profile }),
     ...(region && { region }),
     ...(endpoint && { endpoint }),
+    ...(isVirtual !== undefined && { pathStyle: !isVirtual }),
+    ...(settings.AWS_REQUEST_PAYER?.toLowerCase() === "requester" && { requesterPays: true }),
+    ...(encryption && { encryption }),
+    ...(attempts !== undefined && { retry: { attempts } }),
+    ...(missing403 && { missing403 }),
+    ...(beforeRequest && { beforeRequest }),
   });
 }
 
-function withoutEmpty(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+function credentialsFor(bucket: string, places: Parameters<typeof findCredentials>[0]): S3CredentialSource {
+  try {
+    return findCredentials(places);
+  } catch (error) {
+    throw error instanceof ZarrflowError ? error.addContext({ store: `s3://${bucket}` }) : error;
+  }
+}
+
+function attemptsOf({ AWS_MAX_ATTEMPTS: text }: Variables): number | undefined {
+  if (text === undefined || /^[1-9]\d{0,5}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new ZarrflowError("invalid-option", "AWS_MAX_ATTEMPTS must be a whole number, 1 or more", {
+    found: text,
+  });
+}
+
+async function encryptionOf(settings: Variables): Promise<S3Encryption | undefined> {
+  const { AWS_SERVER_SIDE_ENCRYPTION: algorithm, AWS_SSE_KMS_KEY_ID: kmsKeyId } = settings;
+  const customerKey = settings.AWS_SSE_CUSTOMER_KEY_BASE64;
+  if (customerKey !== undefined) {
+    const { createHash } = await import("node:crypto");
+    const md5 = createHash("md5").update(customerKey, "base64").digest("base64");
+    return { customerKey, customerKeyMd5: md5 };
+  }
+  if (algorithm === undefined && kmsKeyId === undefined) return undefined;
+  const bucketKey = flagOf(settings.AWS_SSE_BUCKET_KEY_ENABLED);
+  return {
+    algorithm: algorithm ?? "aws:kms",
+    ...(kmsKeyId && { kmsKeyId }),
+    ...(bucketKey !== undefined && { bucketKey }),
+  };
+}
+
+function flagOf(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  return /^(?:1|true|yes|on)$/i.test(text);
+}
+
+function withoutEmpty(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
 }

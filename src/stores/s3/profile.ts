@@ -1,48 +1,67 @@
-/** Names of a profile's settings, and the variables that mean the same. */
+import { ZarrflowError } from "../../util/errors.ts";
+import type { Variables } from "./credentials.ts";
+
+/** Names of a profile's settings that variables have, too. */
 const SETTINGS = new Map([
   ["aws_access_key_id", "AWS_ACCESS_KEY_ID"],
   ["aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"],
   ["aws_session_token", "AWS_SESSION_TOKEN"],
   ["region", "AWS_REGION"],
   ["endpoint_url", "AWS_ENDPOINT_URL"],
+  ["max_attempts", "AWS_MAX_ATTEMPTS"],
+  ["role_arn", "AWS_ROLE_ARN"],
+  ["role_session_name", "AWS_ROLE_SESSION_NAME"],
+  ["web_identity_token_file", "AWS_WEB_IDENTITY_TOKEN_FILE"],
 ]);
+
+/** Those that only a profile has. */
+const OWN = ["credential_process", "source_profile", "credential_source", "sso_session", "sso_start_url"];
 
 /**
  * The settings of a profile in the texts of `~/.aws/config` and `~/.aws/credentials`, by the names of the variables
- * that mean the same; of a name that both have, the credentials' counts.
+ * that mean the same; of a name that both have, the credentials' counts. Undefined where neither has such a profile.
  */
 export function profileSettings(
   profile: string,
   texts: { readonly config: string; readonly credentials: string },
-): Record<string, string> {
-  const inConfig = profile === "default" ? ["default"] : [`profile ${profile}`];
-  return { ...sectionOf(texts.config, inConfig), ...sectionOf(texts.credentials, [profile]) };
+): Record<string, string> | undefined {
+  const inConfig = profile === "default" ? ["default", "profile default"] : [`profile ${profile}`];
+  const config = sectionOf(texts.config, inConfig);
+  const credentials = sectionOf(texts.credentials, [profile]);
+  return config || credentials ? { ...config, ...credentials } : undefined;
 }
 
-function sectionOf(text: string, names: readonly string[]): Record<string, string> {
-  const settings: Record<string, string> = {};
+function sectionOf(text: string, names: readonly string[]): Record<string, string> | undefined {
+  let settings: Record<string, string> | undefined;
   let isOurs = false;
   for (const line of text.split(/\r?\n/)) {
     const section = /^\s*\[\s*([^\]]+?)\s*\]/.exec(line)?.[1];
     if (section !== undefined) isOurs = names.includes(section.replace(/\s+/g, " "));
-    const [, name = "", value = ""] = (isOurs && /^\s*([a-z_]+)\s*=\s*(.*?)\s*$/.exec(line)) || [];
-    const variable = SETTINGS.get(name);
-    if (variable !== undefined) settings[variable] = value;
+    if (isOurs) settings ??= {};
+    const [, name = "", value = ""] = (isOurs && /^([a-z_]+)\s*=\s*(.*?)\s*$/.exec(line)) || [];
+    const setting = OWN.includes(name) ? name : SETTINGS.get(name);
+    if (settings && setting !== undefined) settings[setting] = value;
   }
   return settings;
 }
 
-/** The profile's settings from the files of this machine; none where there are no files. */
-export async function readProfile(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Record<string, string>> {
+/**
+ * The profile's settings from the files of this machine; none where there are no files.
+ *
+ * @throws `invalid-option` when the profile that is asked for is in neither.
+ */
+export async function readProfile(env: Variables): Promise<Record<string, string>> {
   const [{ homedir }, { join }] = await Promise.all([import("node:os"), import("node:path")]);
   const file = (variable: string, name: string) => env[variable] ?? join(homedir(), ".aws", name);
   const [config, credentials] = await Promise.all([
     textOf(file("AWS_CONFIG_FILE", "config")),
     textOf(file("AWS_SHARED_CREDENTIALS_FILE", "credentials")),
   ]);
-  return profileSettings(env.AWS_PROFILE ?? "default", { config, credentials });
+  const settings = profileSettings(env.AWS_PROFILE ?? "default", { config, credentials });
+  if (settings !== undefined || env.AWS_PROFILE === undefined) return settings ?? {};
+  throw new ZarrflowError("invalid-option", `there is no profile ${env.AWS_PROFILE}`, {
+    hint: "AWS_PROFILE names a section of ~/.aws/config or ~/.aws/credentials",
+  });
 }
 
 async function textOf(path: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { crc32 } from "../../util/crc32.ts";
+import type { S3Client } from "./s3-client.ts";
 
 /** A body with the header by which the server checks that it came whole. */
 export function checksummed(body: Uint8Array): {
@@ -11,4 +12,20 @@ export function checksummed(body: Uint8Array): {
     body,
     headers: { "x-amz-checksum-crc32": btoa(String.fromCharCode(...new Uint8Array(crc.buffer))) },
   };
+}
+
+/** Writes an object where there is none; false where there is one, be it that of an attempt whose answer was lost. */
+export async function putIfAbsent(
+  client: S3Client,
+  key: string,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { body, headers } = checksummed(bytes);
+  const { status } = await client.ask(
+    key,
+    {},
+    { method: "PUT", body, headers: { ...headers, "if-none-match": "*" }, answers: [412], signal },
+  );
+  return status !== 412;
 }

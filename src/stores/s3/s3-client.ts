@@ -1,38 +1,88 @@
 import { AwsV4Signer } from "aws4fetch";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { unlessAborted } from "../../util/unless-aborted.ts";
+import { fetchInTime } from "../fetch-in-time.ts";
 import { connectionFailure } from "../http/http-failure.ts";
+import { readText } from "../http/read-body.ts";
+import { secretHeaders, unsendable } from "../http/secret-headers.ts";
 import { type Repeat, type RetryOptions, repeater } from "../repeat.ts";
-import { Credentials, type S3CredentialSource } from "./credentials.ts";
+import type { RequestHook } from "../request-hook.ts";
+import { Credentials, type S3CredentialSource, type S3Credentials } from "./credentials.ts";
+import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
+import { fetchInPieces, isSentInPieces } from "./fetch-in-pieces.ts";
 import { s3CodeOf, s3Failure } from "./s3-failure.ts";
+import { isWhole, textOf } from "./xml.ts";
 
 export interface S3ClientOptions {
   readonly bucket: string;
   readonly credentials: S3CredentialSource;
   /** @default "us-east-1", corrected by what the server says */
   readonly region?: string;
-  /** URL of a server other than Amazon's. */
+  /** URL of a server other than Amazon's, such as `https://storage.googleapis.com`. */
   readonly endpoint?: string;
   /** Whether the bucket stands in the path, not in the host's name. @default true where there is an endpoint */
   readonly pathStyle?: boolean;
-  /** Sent with every request: requester pays, server-side encryption. */
+  /** Whether the caller pays for what the owner of the bucket lets be read so. @default false */
+  readonly requesterPays?: boolean;
+  /** @default undefined, as the bucket's owner has set it */
+  readonly encryption?: S3Encryption;
+  /**
+   * Takes 403 for a missing object, as buckets answer that may be read, but not listed.
+   *
+   * @default false
+   */
+  readonly missing403?: boolean;
+  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch;
   /** How often requests that failed for now are made again. */
   readonly retry?: RetryOptions;
+  /**
+   * Milliseconds for which the server may be silent, before and amid its answer.
+   *
+   * @default 30,000
+   */
+  readonly timeout?: number;
+  /** Called before each request, also one that is made again; the request is made when it resolves. */
+  readonly beforeRequest?: RequestHook;
 }
 
 export interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
+  /**
+   * Statuses that are answers, not failures.
+   *
+   * @default 404 and 416 where something is read, 404 where it is deleted
+   */
+  readonly answers?: readonly number[];
+  /** Name of the element that the answer has to hold, whole. */
+  readonly root?: string;
+  /** Milliseconds for which the server may be silent, where it has more to do than usual. */
+  readonly timeout?: number;
   readonly signal?: AbortSignal | null | undefined;
 }
 
 export interface S3Answer {
+  readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
+
+type Query = Readonly<Record<string, string>>;
+
+const DEFAULT_TIMEOUT = 30_000;
+const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
+/** What an answer says is missing, or has another size, where nothing else is asked for. */
+const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
+/** Bytes of the longest answer: 1,000 keys of 1,024 bytes, each of which may be written as three. */
+const LONGEST_ANSWER = 16 * 2 ** 20;
+/** Bytes of the longest error that is read. */
+const LONGEST_ERROR = 64 * 1024;
+/** How many regions a bucket is looked for in. */
+const MOST_REGIONS = 4;
 
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
 export class S3Client {
@@ -41,7 +91,11 @@ export class S3Client {
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   readonly #fetch: typeof globalThis.fetch;
   #region: string;
+  /** Regions that turned out to be others. */
+  readonly #wrongRegions = new Set<string>();
+  #isRegionKnown = false;
   #isBucketKnown = false;
+  readonly isAmazons: boolean;
   /** For whole operations: a request, and what is read of its answer. */
   readonly repeat: Repeat;
 
@@ -50,7 +104,8 @@ export class S3Client {
     this.#options = options;
     this.#credentials = new Credentials(options.credentials);
     this.#region = options.region ?? "us-east-1";
-    this.repeat = repeater(options.retry ?? {});
+    this.isAmazons = options.endpoint === undefined;
+    this.repeat = repeater(`s3://${options.bucket}`, options.retry);
     this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       throw new ZarrflowError("invalid-option", "this is no name of a bucket", { value: options.bucket });
@@ -62,8 +117,21 @@ export class S3Client {
     }
   }
 
+  /**
+   * Whether the server may be asked to copy what `other` reads: it is the same one, with the same credentials, and no
+   * key is needed to decrypt what it holds.
+   */
+  async canCopyFrom(other: S3Client): Promise<boolean> {
+    const [ours, theirs] = [this.#options, other.#options];
+    const isSame = ours.endpoint === theirs.endpoint && ours.requesterPays === theirs.requesterPays;
+    const hasKey = [ours, theirs].some(({ encryption }) => encryption && "customerKey" in encryption);
+    if (!isSame || hasKey) return false;
+    const [mine, others] = await Promise.all([this.#credentials.current(), other.#credentials.current()]);
+    return mine?.accessKeyId === others?.accessKeyId;
+  }
+
   /** URL of the object at `key`, or of the bucket for "", with a query. */
-  url(key: string, query: Readonly<Record<string, string>> = {}): URL {
+  url(key: string, query: Query = {}): URL {
     const { bucket, endpoint, pathStyle = endpoint !== undefined || bucket.includes(".") } = this.#options;
     const url = new URL(endpoint ?? `https://s3.${this.#region}.amazonaws.com`);
     if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
@@ -76,77 +144,149 @@ export class S3Client {
   /**
    * Sends a request: to `key`, with `query`.
    *
-   * @returns the answer when it is a success, a 404 for a missing object, or a 416.
+   * @returns the answer when it is a success, or of a status that `request` takes for an answer.
    * @throws `transient`, `access-denied`, `not-found` without the bucket, `no-space`, `unsupported-operation`.
    */
-  async send(key: string, query: Readonly<Record<string, string>>, request: S3Request): Promise<Response> {
-    const response = await this.#signed(this.url(key, query), request);
-    if (response.ok || response.status === 416) return response;
-    const region = response.headers.get("x-amz-bucket-region");
-    if (region !== null && region !== this.#region && /^[a-z0-9-]+$/.test(region)) {
-      await response.body?.cancel();
-      this.#region = region;
-      return this.send(key, query, request);
-    }
-    const code = request.method === "HEAD" ? undefined : s3CodeOf(await response.text());
+  async send(key: string, query: Query, request: S3Request): Promise<Response> {
+    const region = this.#region;
+    const { method, answers = ANSWERS[method] } = request;
+    const isAnswer = (status: number) => answers.some((answer) => answer === status);
+    const response = await this.#signed(key, query, request);
+    if (response.ok) this.#isRegionKnown = true;
+    if (response.ok || (response.status !== 404 && isAnswer(response.status))) return response;
+    const body = method === "HEAD" ? "" : await errorText(response);
+    const told = response.headers.get("x-amz-bucket-region") ?? textOf(body, "Region");
+    if (this.#followsTo(told, region)) return this.send(key, query, request);
+    const code = s3CodeOf(body);
+    if (key !== "" && this.#isHidden(response, code, request)) return missing();
     const isMissing = response.status === 404 && (code === undefined || code === "NoSuchKey");
-    if (isMissing && key !== "" && (code !== undefined || (await this.#hasBucket(request)))) {
-      return new Response(null, { status: 404 });
-    }
-    if (isMissing) throw s3Failure(response, "NoSuchBucket");
-    throw s3Failure(response, code);
+    const isObject = isMissing && key !== "" && (code !== undefined || (await this.#hasBucket(request)));
+    if (isObject && isAnswer(404)) return missing();
+    throw s3Failure(response, isMissing && !isObject ? "NoSuchBucket" : code);
   }
 
-  /** Sends a request, again where it fails for now, and reads the whole answer. @throws as `send` */
-  async ask(key: string, query: Readonly<Record<string, string>>, request: S3Request): Promise<S3Answer> {
-    const once = async () => {
-      const response = await this.send(key, query, request);
-      return { headers: response.headers, text: await response.text() };
-    };
-    return this.repeat({ operation: request.method, key }, once, request.signal ?? undefined);
+  /**
+   * Sends a request, again where it fails for now, and reads the whole answer.
+   *
+   * @throws as `send`; `short-read` for an answer that is cut, `resource-limit` for one without end.
+   */
+  ask(key: string, query: Query, request: S3Request): Promise<S3Answer> {
+    const call = { operation: request.method, key };
+    return this.repeat(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
+  }
+
+  /** As `ask`, but only once. */
+  async askOnce(key: string, query: Query, request: S3Request): Promise<S3Answer> {
+    const { root } = request;
+    const response = await this.send(key, query, request);
+    const text = await readText(response, LONGEST_ANSWER);
+    // What takes long begins with 200, and may fail all the same.
+    if (response.ok && BEGINS_AS_ERROR.test(text)) throw s3Failure(asFailed(response), s3CodeOf(text));
+    if (root !== undefined && !isWhole(text, root)) {
+      throw new ZarrflowError("short-read", "the answer is cut off", { expected: `</${root}>` });
+    }
+    return { status: response.status, headers: response.headers, text };
+  }
+
+  /**
+   * Whether a request to `region` is to be made again in another, where the bucket is said to be: others under way may
+   * have learned that before.
+   */
+  #followsTo(told: string | undefined, region: string): boolean {
+    if (told === undefined || told === region || !/^[a-z0-9-]+$/.test(told)) return false;
+    if (told === this.#region) return true;
+    if (this.#wrongRegions.has(told) || this.#wrongRegions.size >= MOST_REGIONS) return false;
+    this.#wrongRegions.add(region);
+    this.#region = told;
+    return true;
+  }
+
+  #isHidden({ status }: Response, code: string | undefined, { method }: S3Request): boolean {
+    if (!this.#options.missing403 || status !== 403) return false;
+    return method === "HEAD" || (method === "GET" && (code === undefined || code === "AccessDenied"));
   }
 
   /** A HEAD does not tell a missing object from a missing bucket: asked once. */
   async #hasBucket({ signal }: S3Request): Promise<boolean> {
     if (!this.#isBucketKnown) {
-      const response = await this.#signed(this.url(""), { method: "HEAD", signal });
+      const response = await this.#signed("", {}, { method: "HEAD", signal });
       this.#isBucketKnown = response.status !== 404;
     }
     return this.#isBucketKnown;
   }
 
-  async #signed(url: URL, { method, headers, body, signal }: S3Request): Promise<Response> {
-    const credentials = await this.#credentials.current();
-    signal?.throwIfAborted();
-    const plain = {
+  async #signed(key: string, query: Query, request: S3Request): Promise<Response> {
+    const { method, body, signal } = request;
+    const { requesterPays, encryption, timeout = DEFAULT_TIMEOUT } = this.#options;
+    await this.#options.beforeRequest?.(signal ?? undefined);
+    const url = this.url(key, query);
+    const headers = await this.#headersOf(url, request, {
+      ...(requesterPays && { "x-amz-request-payer": "requester" }),
+      ...(key !== "" && encryptionHeaders(encryption, accessOf(method, query))),
+      ...this.#options.headers,
+      ...request.headers,
+    });
+    const isInPieces = this.#options.fetch === undefined && this.#isRegionKnown && isSentInPieces(body);
+    const init = {
       method,
-      headers: { ...this.#options.headers, ...headers },
+      headers,
+      redirect: "manual",
+      signal,
       ...(body !== undefined && { body: body as BodyInit }),
-    };
+    } as const;
     try {
-      const signed =
-        credentials === undefined
-          ? plain
-          : await new AwsV4Signer({
-              ...plain,
-              ...credentials,
-              url: url.href,
-              service: "s3",
-              region: this.#region,
-              cache: this.#signingKeys,
-            }).sign();
-      const sent = new Headers(signed.headers);
-      // Not signed: servers in front of the server may change it. Ranges count the bytes of the value as it is.
-      sent.set("accept-encoding", "identity");
-      return await this.#fetch(url, {
-        ...plain,
-        headers: sent,
-        redirect: "manual",
-        ...(signal && { signal }),
-      });
+      return await fetchInTime(
+        isInPieces ? fetchInPieces : this.#fetch,
+        url,
+        init,
+        request.timeout ?? timeout,
+      );
     } catch (error) {
       signal?.throwIfAborted();
-      throw isZarrflowError(error) ? error : connectionFailure(error);
+      throw connectionFailure(error);
     }
   }
+
+  /** The headers with those of the signature. */
+  async #headersOf(
+    url: URL,
+    { method, signal }: S3Request,
+    plain: Readonly<Record<string, string>>,
+  ): Promise<Headers> {
+    const credentials = await unlessAborted(this.#credentials.current(), signal);
+    signal?.throwIfAborted();
+    const headers = secretHeaders(plain);
+    const signed = credentials === undefined ? headers : await this.#sign(url, method, headers, credentials);
+    // Not signed: servers in front of the server may change it. Ranges count the bytes of the value as it is.
+    signed.set("accept-encoding", "identity");
+    return signed;
+  }
+
+  async #sign(url: URL, method: string, headers: Headers, credentials: S3Credentials): Promise<Headers> {
+    const request = { url: url.href, method, headers, service: "s3", region: this.#region } as const;
+    try {
+      const signer = new AwsV4Signer({ ...request, ...credentials, cache: this.#signingKeys });
+      return new Headers((await signer.sign()).headers);
+    } catch {
+      throw unsendable();
+    }
+  }
+}
+
+/** The text of an answer that is an error; "" for one that is none of S3's. */
+async function errorText(response: Response): Promise<string> {
+  try {
+    return await readText(response, LONGEST_ERROR);
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return "";
+    throw error;
+  }
+}
+
+function asFailed({ headers }: Response): Response {
+  return new Response(null, { status: 500, headers });
+}
+
+function missing(): Response {
+  return new Response(null, { status: 404 });
 }

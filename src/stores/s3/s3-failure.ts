@@ -6,9 +6,19 @@ interface Meaning {
   readonly code: ErrorCode;
   readonly reason: string;
   readonly hint?: string;
+  readonly overload?: boolean;
 }
 
-const busy: Meaning = { code: "transient", reason: "the server wants to be asked less often" };
+const busy: Meaning = {
+  code: "transient",
+  reason: "the server wants to be asked less often",
+  overload: true,
+};
+const elsewhere: Meaning = {
+  code: "invalid-option",
+  reason: "the bucket is in another region, or at another endpoint",
+  hint: "name it by AWS_REGION or AWS_ENDPOINT_URL_S3",
+};
 const stale: Meaning = {
   code: "access-denied",
   reason: "the credentials have expired",
@@ -22,10 +32,12 @@ const MEANINGS = new Map<string, Meaning>([
   ["Throttling", busy],
   ["ThrottlingException", busy],
   ["RequestTimeout", { code: "transient", reason: "the server waited too long for the request" }],
+  ["ConditionalRequestConflict", { code: "transient", reason: "another request was in the way" }],
   ["OperationAborted", { code: "transient", reason: "another request was in the way" }],
   ["InternalError", { code: "transient", reason: "the server failed" }],
   ["IncompleteBody", { code: "transient", reason: "the server got a part of the body only" }],
   ["BadDigest", { code: "transient", reason: "the body was changed on its way" }],
+  ["AccessDenied", { code: "access-denied", reason: "the server forbids it" }],
   ["ExpiredToken", stale],
   ["ExpiredTokenException", stale],
   ["TokenRefreshRequired", stale],
@@ -37,8 +49,16 @@ const MEANINGS = new Map<string, Meaning>([
     "RequestTimeTooSkewed",
     { code: "access-denied", reason: "the clocks differ", hint: "set the clock of this machine" },
   ],
+  ["PermanentRedirect", elsewhere],
+  ["TemporaryRedirect", elsewhere],
+  ["IllegalLocationConstraintException", elsewhere],
+  ["AuthorizationHeaderMalformed", elsewhere],
   ["NoSuchBucket", { code: "not-found", reason: "there is no such bucket" }],
   ["InvalidBucketName", { code: "invalid-option", reason: "this is no name of a bucket" }],
+  [
+    "InvalidObjectState",
+    { code: "access-denied", reason: "the object is archived", hint: "restore it first" },
+  ],
   ["QuotaExceeded", { code: "no-space", reason: "the quota is used up" }],
   ["XMinioStorageFull", { code: "no-space", reason: "the server's disk is full" }],
   ["NoSuchUpload", { code: "source-changed", reason: "somebody ended the upload" }],
@@ -58,11 +78,11 @@ export function s3Failure(response: Response, code: string | undefined): Zarrflo
   if (meaning === undefined) {
     return new ZarrflowError(failure.code, failure.reason, { ...failure.details, ...(found && { found }) });
   }
-  const { hint, reason } = meaning;
-  const { retryAfter } = failure.details;
-  return new ZarrflowError(meaning.code, reason, {
+  const { retryAfter, overload = meaning.overload } = failure.details;
+  return new ZarrflowError(meaning.code, meaning.reason, {
     ...(found !== undefined && { found }),
     ...(retryAfter !== undefined && { retryAfter }),
-    ...(hint && { hint }),
+    ...(overload && { overload }),
+    ...(meaning.hint && { hint: meaning.hint }),
   });
 }

@@ -29,6 +29,14 @@ export function textOf(xml: string, name: string): string | undefined {
   );
 }
 
+/** Whether an answer ends with the end of its element `root`, or is that element without content. */
+export function isWhole(xml: string, root: string): boolean {
+  const end = xml.slice(-1000).trimEnd();
+  return (
+    end.endsWith(`</${root}>`) || (end.endsWith("/>") && end.lastIndexOf(`<${root}`) === end.lastIndexOf("<"))
+  );
+}
+
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,7 @@
-import { link, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
+import { removeFolder } from "../directory/remove-folder.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { controlName, isControlName } from "../own-names.ts";
 
@@ -85,7 +86,7 @@ export class ControlFolder {
     if (await isThere(this.#old)) {
       await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
     }
-    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+    await removeFolder(this.path);
   }
 }
 

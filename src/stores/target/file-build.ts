@@ -1,28 +1,16 @@
 import { lstat, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
+import { syncFolder } from "../directory/value-file.ts";
 import { DirectoryStore } from "../directory.ts";
+import { asyncFileCalls } from "../file-calls.ts";
 import { fileError, isMissing } from "../file-error.ts";
-import { FileReader } from "../file-reader.ts";
-import { FileSink } from "../file-sink.ts";
-import type { Store, StoreSpec, TargetBuild, WritableStore } from "../store.ts";
-import { ZipStore } from "../zip/zip-store.ts";
-import { ZipWriter } from "../zip/zip-writer.ts";
+import type { StoreSpec, TargetBuild } from "../store.ts";
+import type { Construction } from "./construction.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
 import type { TargetBuildOptions } from "./options.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
-
-/** The store of a build. */
-interface Construction {
-  readonly store: WritableStore;
-  readonly spec?: StoreSpec;
-  /** Writes what is still to be written. */
-  finish(): Promise<void>;
-  /** Releases handles. */
-  abort(): Promise<void>;
-  reopen(): Promise<Store>;
-}
 
 /**
  * Builds a directory or a zip in a control folder beside its final path. Symbolic links on the way are followed.
@@ -69,6 +57,7 @@ export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions)
           if (options.ifExists === "replace" && (await isThere(target))) await control.replace();
           else await control.publish();
           isPublished = true;
+          if (options.fsync) await syncFolder(asyncFileCalls, parent);
         }),
       discard: () =>
         attempt(async () => {
@@ -84,22 +73,14 @@ async function constructionOf(
   { kind }: FileSpec,
   build: string,
   description: string,
-  { deflate }: TargetBuildOptions,
+  options: TargetBuildOptions,
 ): Promise<Construction> {
-  if (kind === "zip") {
-    const writer = new ZipWriter(await FileSink.create(build), description, { deflate });
-    return {
-      store: writer,
-      finish: () => writer.finish(),
-      abort: () => writer.abort(new ZarrflowError("aborted", "the target was given up")),
-      async reopen() {
-        await writer.finish();
-        return ZipStore.open(await FileReader.open(build), description);
-      },
-    };
-  }
+  // What zips need takes longer to load than all that a directory needs.
+  if (kind === "zip")
+    return (await import("./zip-construction.ts")).constructZip(build, description, options);
   await mkdir(build);
-  const store = new DirectoryStore(build, { exclusive: true, description });
+  const { fsync = false } = options;
+  const store = new DirectoryStore(build, { exclusive: true, fsync, description });
   return {
     store,
     spec: { kind, path: build },

@@ -1,62 +1,86 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
+import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
 import type { TargetBuildOptions } from "./options.ts";
+import { demandUnlocked, PrefixLock } from "./prefix-lock.ts";
 
 /** Names of documents in any dialect: without them the other keys are not read as data. */
-const DOCUMENTS = ["zarr.json", ".zmetadata", ".zarray", ".zgroup", ".zattrs", "meta", "attrs"];
+export const DOCUMENTS = ["zarr.json", ".zmetadata", ".zarray", ".zgroup", ".zattrs", "meta", "attrs"];
 
-/** How many keys are deleted at a time. */
-const DELETIONS = 16;
+/** How many keys are deleted at a time: in one call, or by one call each. */
+const DELETED_TOGETHER = 1000;
+const DELETED_EACH = 16;
 
 /**
  * Builds a target under its final keys, where nothing can be renamed: it is whole once its documents are written, which
- * come last. What a replaced target held is deleted before.
+ * come last. What a replaced target held is deleted before. Where the store knows conditional writes the place is
+ * locked, so that two runs do not mix there.
  *
- * @throws `target-exists`
+ * @throws `target-exists`; `locked` while another run writes there, and from `publish` when one has taken it over.
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists }: TargetBuildOptions,
+  { ifExists, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
-  if (await hasKeys(store)) {
-    if (ifExists !== "replace") {
-      throw new ZarrflowError("target-exists", "there are objects at the target", {
-        store: store.description,
-        hint: "Replace it, or name another target.",
-      });
-    }
-    await deleteAll(store);
+  if (ifExists !== "replace") await demandEmpty(store, { signal });
+  const lock = await PrefixLock.take(store, { signal });
+  try {
+    if (ifExists === "replace") await deleteAll(store, { signal });
+    else await demandEmpty(store, { signal });
+  } catch (error) {
+    await lock?.release().catch(() => {});
+    throw error;
   }
   return {
     store,
+    isInPlace: true,
     reopen: async () => store,
-    publish: async ({ signal } = {}) => signal?.throwIfAborted(),
-    discard: () => deleteAll(store),
+    async publish({ signal } = {}) {
+      signal?.throwIfAborted();
+      await lock?.demand({ signal });
+      await lock?.release();
+    },
+    async discard() {
+      // what is there is another's, or was published
+      const isOurs = lock === undefined || (await lock.isHeld());
+      if (isOurs) await deleteAll(store);
+      await lock?.release();
+    },
   };
 }
 
-async function hasKeys(store: ListableStore): Promise<boolean> {
-  for await (const _ of store.list("")) return true;
-  return false;
+/** @throws `target-exists`, or `locked` when a run is writing there now. */
+async function demandEmpty(store: WritableStore & ListableStore, options: StoreOptions): Promise<void> {
+  for await (const _ of store.list("", options)) {
+    await demandUnlocked(store, options);
+    throw new ZarrflowError("target-exists", "there are objects at the target", {
+      store: store.description,
+      hint: "Replace it, or name another target.",
+    });
+  }
 }
 
 /** Documents first, so that what is left at any moment is no array. */
-async function deleteAll(store: WritableStore & ListableStore): Promise<void> {
-  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1)));
-  await deleteWhere(store, () => true);
+async function deleteAll(store: WritableStore & ListableStore, options: StoreOptions = {}): Promise<void> {
+  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1)), options);
+  await deleteWhere(store, () => true, options);
 }
 
 async function deleteWhere(
   store: WritableStore & ListableStore,
   isMeant: (key: string) => boolean,
+  options: StoreOptions,
 ): Promise<void> {
-  let batch: Promise<void>[] = [];
-  for await (const { key } of store.list("")) {
-    if (!isMeant(key)) continue;
-    batch.push(store.delete(key));
-    if (batch.length < DELETIONS) continue;
-    await Promise.all(batch);
+  const deleteTogether = async (keys: readonly string[]) => {
+    if (store.deleteMany) await store.deleteMany(keys, options);
+    else await Promise.all(keys.map((key) => store.delete(key, options)));
+  };
+  const most = store.deleteMany ? DELETED_TOGETHER : DELETED_EACH;
+  let batch: string[] = [];
+  for await (const { key } of store.list("", options)) {
+    if (isMeant(key)) batch.push(key);
+    if (batch.length < most) continue;
+    await deleteTogether(batch);
     batch = [];
   }
-  await Promise.all(batch);
+  if (batch.length > 0) await deleteTogether(batch);
 }

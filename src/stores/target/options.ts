@@ -1,4 +1,7 @@
-export interface TargetBuildOptions {
+import type { StoreOptions } from "../store.ts";
+
+/** Once `signal` is aborted, a value that is streamed takes no more bytes. */
+export interface TargetBuildOptions extends StoreOptions {
   /**
    * What to do with a target that exists (an empty folder does not count): refuse, before a byte is written, or leave
    * it as it is until the new one is published in its place.
@@ -10,4 +13,12 @@ export interface TargetBuildOptions {
    * @default undefined, entries are stored as they are
    */
   readonly deflate?: number | undefined;
+  /**
+   * For directories and zip files: what is published is on the disk, and outlives a loss of power.
+   *
+   * @default false
+   */
+  readonly fsync?: boolean | undefined;
+  /** For a zip inside another store: bytes that it will have, as far as they are known; parts are sized by it. */
+  readonly expectedSize?: number | undefined;
 }

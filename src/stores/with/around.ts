@@ -39,6 +39,7 @@ export type Wrapped<S extends Store> = Store & Pick<S, keyof S & (keyof Listable
 export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S> {
   const wrapped: Store = {
     description: store.description,
+    ...(store.findings !== undefined && { findings: store.findings }),
     get: (key, options = {}) => around(callOf("get", key), () => store.get(key, options), options),
     size: (key, options = {}) => around(callOf("size", key), () => store.size(key, options), options),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
@@ -48,11 +49,16 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
   return wrapped as Wrapped<S>;
 }
 
-function listing(store: ListableStore, around: Around): Pick<ListableStore, "list" | "listDirectory"> {
+function listing(store: ListableStore, around: Around): Omit<ListableStore, keyof Store> {
+  const { listUploads } = store;
   return {
     list: (prefix, options = {}) => streamFrom(steps(store.list(prefix, options), prefix, around, options)),
     listDirectory: (prefix, options = {}) =>
       streamFrom(steps(store.listDirectory(prefix, options), prefix, around, options)),
+    ...(listUploads !== undefined && {
+      listUploads: (prefix, options = {}) =>
+        streamFrom(steps(listUploads.call(store, prefix, options), prefix, around, options)),
+    }),
   };
 }
 
@@ -75,11 +81,20 @@ async function* steps<T>(
 }
 
 function writing(store: WritableStore, around: Around): Omit<WritableStore, keyof Store> {
+  const { setIfAbsent, deleteMany } = store;
   return {
     ...(store.singleWriter !== undefined && { singleWriter: store.singleWriter }),
     set: (key, bytes, options = {}) =>
       around(callOf("set", key, bytes.length), () => store.set(key, bytes, options), options),
     delete: (key, options = {}) => around(callOf("delete", key), () => store.delete(key, options), options),
+    ...(setIfAbsent !== undefined && {
+      setIfAbsent: (key, bytes, options = {}) =>
+        around(callOf("set", key, bytes.length), () => setIfAbsent.call(store, key, bytes, options), options),
+    }),
+    ...(deleteMany !== undefined && {
+      deleteMany: (keys, options = {}) =>
+        around(callOf("delete", keys[0] ?? ""), () => deleteMany.call(store, keys, options), options),
+    }),
     ...(store.rename !== undefined && {
       rename: async (from, to, options = {}) =>
         around(callOf("rename", from), async () => store.rename?.(from, to, options), options),

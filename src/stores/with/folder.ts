@@ -1,5 +1,12 @@
 import { streamFrom } from "../../util/web-streams.ts";
-import { isListable, type ListableStore, type Listed, type ListedEntry, type Store } from "../store.ts";
+import {
+  isListable,
+  type ListableStore,
+  type Listed,
+  type ListedEntry,
+  type Store,
+  type WritableStore,
+} from "../store.ts";
 
 /**
  * A folder of a store as a store of its own, to be read: its keys are those that begin with `folder` and a slash,
@@ -22,6 +29,36 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
       list: (prefix, options) =>
         streamFrom(listed(store.list(start + prefix, options)) as AsyncGenerator<Listed>),
       listDirectory: (prefix, options) => streamFrom(listed(store.listDirectory(start + prefix, options))),
+    }),
+  };
+}
+
+/** As `withFolder`, to be read and written. */
+export function withWritableFolder(
+  store: WritableStore,
+  folder: string,
+): WritableStore & Partial<ListableStore> {
+  const start = `${folder}/`;
+  const { setIfAbsent, deleteMany, rename, singleWriter } = store;
+  return {
+    ...withFolder(store, folder),
+    ...(singleWriter !== undefined && { singleWriter }),
+    set: (key, bytes, options) => store.set(start + key, bytes, options),
+    openWriter: (key, options) => store.openWriter(start + key, options),
+    delete: (key, options) => store.delete(start + key, options),
+    ...(setIfAbsent && {
+      setIfAbsent: (key, bytes, options) => setIfAbsent.call(store, start + key, bytes, options),
+    }),
+    ...(deleteMany && {
+      deleteMany: (keys, options) =>
+        deleteMany.call(
+          store,
+          keys.map((key) => start + key),
+          options,
+        ),
+    }),
+    ...(rename && {
+      rename: (from, to, options) => rename.call(store, start + from, start + to, options),
     }),
   };
 }

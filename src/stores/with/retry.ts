@@ -9,7 +9,8 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
  * A store whose calls are made again where they failed for now (`transient`, `short-read`): after a random part of a
- * time that doubles, and never before the server's `Retry-After`. Listings and writers are not repeated.
+ * time that doubles, and never before the server's `Retry-After`. While the server wants to be asked less often, fewer
+ * of them are made at once. Listings and writers are not repeated.
  *
  * @example
  * ```ts
@@ -21,7 +22,7 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
  * ```
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
-  const repeat = repeater(options);
+  const repeat = repeater(store.description, options);
   const wrapped = wrapStore(store, (call, run, { signal }) =>
     REPEATABLE.includes(call.operation) ? repeat(call, run, signal) : run(),
   );

@@ -8,7 +8,13 @@ const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const ENTRY_SIGNATURE = 0x02014b50;
 const MOST_COMMENT_BYTES = 0xffff;
+/** Bytes of the directory that are read at one time, of a local file and of others, where a request costs more. */
 const BLOCK_BYTES = 1024 * 1024;
+const REMOTE_BLOCK_BYTES = 8 * BLOCK_BYTES;
+/** Bytes at the end that are read first, of what is no local file: with them the directory of 3,000 entries. */
+const REMOTE_TAIL_BYTES = 256 * 1024;
+/** Bytes of the largest directory, of some 10 million entries: who sends more will never end. */
+const MOST_DIRECTORY_BYTES = 2 ** 30;
 
 /** A run of bytes of the archive. */
 interface Block {
@@ -19,7 +25,7 @@ interface Block {
 /**
  * An archive as yauzl is to see it: its comment blank, since yauzl would take a signature in there for the end
  * record, and without bytes glued before its begin. Reads the end of the archive once and the rest of its directory
- * in blocks of 1 MiB, so that few reads are made.
+ * in large blocks, so that few reads are made: two of an archive of 100,000 entries that is far away.
  */
 export class DirectoryReader extends RandomAccessReader {
   /** Bytes before the archive's own begin; its offsets do not count them. */
@@ -28,6 +34,7 @@ export class DirectoryReader extends RandomAccessReader {
   readonly #tail: Block;
   readonly #signal: AbortSignal | undefined;
   #block: Block | undefined;
+  #loaded = 0;
   #failure: { readonly error: unknown } | undefined;
 
   private constructor(reader: RangeReader, tail: Block, start: number, signal: AbortSignal | undefined) {
@@ -40,7 +47,8 @@ export class DirectoryReader extends RandomAccessReader {
 
   /** @throws `corrupt-store` when no directory is at the end. */
   static async open(reader: RangeReader, signal?: AbortSignal): Promise<DirectoryReader> {
-    const length = Math.min(reader.size, ZIP64_LOCATOR_BYTES + END_BYTES + MOST_COMMENT_BYTES);
+    const least = ZIP64_LOCATOR_BYTES + END_BYTES + MOST_COMMENT_BYTES;
+    const length = Math.min(reader.size, reader.remote ? REMOTE_TAIL_BYTES : least);
     const tail = {
       at: reader.size - length,
       bytes: await reader.read(reader.size - length, length, { signal }),
@@ -96,13 +104,24 @@ export class DirectoryReader extends RandomAccessReader {
         found: size,
       });
     }
-    const end = at + length <= this.#tail.at ? this.#tail.at : size;
-    const bytes = await this.#reader.read(at, Math.min(Math.max(length, BLOCK_BYTES), end - at), {
-      signal: this.#signal,
-    });
-    this.#block = { at, bytes };
+    if (this.#loaded > MOST_DIRECTORY_BYTES) {
+      throw new ZarrflowError("resource-limit", "the zip directory is too large", {
+        expected: `at most ${MOST_DIRECTORY_BYTES} bytes`,
+      });
+    }
+    const most = Math.max(length, this.#reader.remote ? REMOTE_BLOCK_BYTES : BLOCK_BYTES);
+    const bytes = await this.#reader.read(at, Math.min(most, this.#tail.at - at), { signal: this.#signal });
+    this.#loaded += bytes.length;
+    this.#block = at + most < this.#tail.at ? { at, bytes } : { at, bytes: joined(bytes, this.#tail.bytes) };
     return this.#block;
   }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
 }
 
 function holds({ at, bytes }: Block, position: number, length: number): boolean {

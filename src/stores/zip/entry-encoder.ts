@@ -2,6 +2,8 @@
 export interface EntryEncoder {
   /** Writes a whole entry; `bytes` are the caller's again when it resolves. */
   add(key: string, bytes: Uint8Array): Promise<void>;
+  /** As `add`, done before it returns; false where that cannot be done, and nothing was. Absent where it never can. */
+  addSync?(key: string, bytes: Uint8Array): boolean;
   /** Begins an entry of unknown size. */
   begin(key: string): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;

@@ -1,16 +1,20 @@
 import type { RangeReader } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ZipEntry } from "./zip-index.ts";
+import { type EntryReadOptions, NearReads } from "./near-reads.ts";
+import type { PlacedEntry, ZipEntry } from "./zip-index.ts";
 
 const HEADER_BYTES = 30;
 const HEADER_SIGNATURE = 0x04034b50;
-/** Up to so many bytes, one read of header and data beats two, even of a local file. */
+/** Up to so many bytes, one read of header and data, which are copied, beats two: of a local file, and of others. */
 const FEW_BYTES = 32 * 1024;
+const FEW_REMOTE_BYTES = 256 * 1024;
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Reads the bytes of entries as they lie in the archive. Where they begin is told by the local header alone: it is
- * read with the data where that saves a read, and remembered.
+ * Reads the bytes of entries as they lie in the archive, mostly in one read. Few bytes are read with the local header,
+ * which is checked. More are read straight into the caller's buffer, where an entry fills the place up to the next one
+ * with header, name and data: these begin where they must. Elsewhere the local header is read first, and what it tells
+ * is remembered.
  */
 export class EntryReader {
   readonly #reader: RangeReader;
@@ -19,7 +23,7 @@ export class EntryReader {
   #extraBytes = 0;
 
   constructor(reader: RangeReader) {
-    this.#reader = reader;
+    this.#reader = reader.remote ? new NearReads(reader) : reader;
   }
 
   /**
@@ -28,16 +32,22 @@ export class EntryReader {
    * @throws `corrupt-store` when there is no local header, or it moves the entry outside the archive.
    */
   async read(
-    entry: ZipEntry,
+    entry: PlacedEntry,
     offset: number,
     into: Uint8Array,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    let start = this.#dataStarts.get(entry.offset);
+    if (into.length === 0) return;
+    const isWhole = into.length === entry.packedSize;
+    const placed = this.#startByPlace(entry, isWhole);
+    const end = offset + into.length;
+    const isNear =
+      end <= FEW_BYTES || (placed === undefined && this.#reader.remote && end <= FEW_REMOTE_BYTES);
+    let start = this.#dataStarts.get(entry.offset) ?? (isNear ? undefined : placed);
     if (start === undefined) {
-      const near = this.#reader.remote ? offset <= FEW_BYTES : offset + into.length <= FEW_BYTES;
-      const dataBytes = near ? this.#extraBytes + offset + into.length : 0;
-      const head = await this.#readHead(entry, dataBytes, signal);
+      const extraBytes = placed === undefined ? this.#extraBytes : placed - nameEnd(entry);
+      const options = { isEntry: isNear && isWhole, signal };
+      const head = await this.#readHead(entry, isNear ? extraBytes + end : 0, options);
       start = this.#dataStart(entry, head);
       const begin = start + offset - entry.offset;
       if (begin + into.length <= head.length) {
@@ -45,8 +55,15 @@ export class EntryReader {
         return;
       }
     }
-    const bytes = await this.#reader.read(start + offset, into.length, { signal, into });
+    const how = { signal, into, isEntry: isWhole };
+    const bytes = await this.#reader.read(start + offset, into.length, how);
     if (bytes !== into) into.set(bytes);
+  }
+
+  /** As `read` of all packed bytes, done before it returns; false where that cannot be done. */
+  readSync(entry: PlacedEntry, into: Uint8Array): boolean {
+    const start = this.#dataStarts.get(entry.offset) ?? this.#startByPlace(entry, true);
+    return start !== undefined && this.#reader.readSync?.(start, into) === true;
   }
 
   /**
@@ -55,13 +72,24 @@ export class EntryReader {
    * @throws `corrupt-store`
    */
   check(entry: ZipEntry): void {
-    this.#checkEnd(entry.offset + HEADER_BYTES + entry.nameLength + entry.packedSize);
+    this.#checkEnd(nameEnd(entry) + entry.packedSize);
+  }
+
+  /**
+   * Where the data begin, if the place of the next entry tells: no byte is left between, or as many as the last header
+   * that was read has in its extra field, and all is read, so that the CRC will tell a false guess.
+   */
+  #startByPlace(entry: PlacedEntry, isWhole: boolean): number | undefined {
+    if (entry.next === undefined) return undefined;
+    const start = entry.next - entry.packedSize;
+    const between = start - nameEnd(entry);
+    return between === 0 || (between === this.#extraBytes && isWhole) ? start : undefined;
   }
 
   /** The local header with `more` bytes after its name. */
-  #readHead(entry: ZipEntry, more: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  #readHead(entry: ZipEntry, more: number, options: EntryReadOptions): Promise<Uint8Array> {
     const length = Math.min(HEADER_BYTES + entry.nameLength + more, this.#reader.size - entry.offset);
-    return this.#reader.read(entry.offset, length, { signal });
+    return this.#reader.read(entry.offset, length, options);
   }
 
   #dataStart(entry: ZipEntry, head: Uint8Array): number {
@@ -84,4 +112,9 @@ export class EntryReader {
       found: this.#reader.size,
     });
   }
+}
+
+/** Where the name of an entry ends in its local header. */
+function nameEnd({ offset, nameLength }: ZipEntry): number {
+  return offset + HEADER_BYTES + nameLength;
 }

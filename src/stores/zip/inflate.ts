@@ -12,6 +12,8 @@ export interface Inflater {
 const FEW_BYTES = 64 * 1024;
 /** No byte of deflate stands for more. */
 const MOST_RATIO = 1032;
+/** Nobody deflates to more than twice the size, and so many bytes. */
+const MOST_ADDED = 64 * 1024;
 
 export const nodeInflater: Inflater = {
   async *pieces(packed) {
@@ -95,12 +97,19 @@ async function inflatePart(
 }
 
 /**
- * Refuses a size that so few packed bytes cannot have, before memory is taken for it.
+ * Refuses a size that so few packed bytes cannot have, and more of them than a value of that size takes, before memory
+ * is taken for either.
  *
  * @throws `corrupt-store`
  */
 export function checkInflatedSize(packedSize: number, size: number): void {
   if (size > packedSize * MOST_RATIO) throw wrongSize(size, `at most ${packedSize * MOST_RATIO}`);
+  if (packedSize > 2 * size + MOST_ADDED) {
+    throw new ZarrflowError("corrupt-store", "the zip entry takes more bytes than its value can", {
+      expected: `at most ${2 * size + MOST_ADDED}`,
+      found: packedSize,
+    });
+  }
 }
 
 function wrongSize(expected: number, found: number | string): ZarrflowError {

@@ -2,18 +2,16 @@ import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validat
 import type { RangeReader } from "../../util/byte-range.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isKey } from "../key.ts";
+import type { StoreFinding } from "../store.ts";
 import { DirectoryReader } from "./directory-reader.ts";
 import { ZipIndex } from "./zip-index.ts";
 
-/** What reading the directory noticed and went on over. */
-export interface ZipFinding {
-  readonly key: string;
-  readonly message: string;
-}
+/** Entries that are told of one by one. */
+const MOST_FINDINGS = 1000;
 
 export interface ZipDirectory {
   readonly index: ZipIndex;
-  readonly findings: readonly ZipFinding[];
+  readonly findings: readonly StoreFinding[];
 }
 
 /**
@@ -30,7 +28,12 @@ export async function readDirectory(
   signal?: AbortSignal,
 ): Promise<ZipDirectory> {
   const index = new ZipIndex();
-  const findings: ZipFinding[] = [];
+  const findings: StoreFinding[] = [];
+  let untold = 0;
+  const tell = (key: string, message: string) => {
+    if (findings.length < MOST_FINDINGS) findings.push({ key, message });
+    else untold++;
+  };
   const archive = await DirectoryReader.open(reader, signal);
   try {
     const zip = await fromRandomAccessReaderPromise(archive, archive.size, {
@@ -41,13 +44,15 @@ export async function readDirectory(
     for await (const entry of zip.eachEntry()) {
       signal?.throwIfAborted();
       const name = nameOf(entry);
+      const offset = archive.start + entry.relativeOffsetOfLocalHeader;
+      index.occupy(offset);
       if (name.endsWith("/") || !name.startsWith(prefix)) continue;
       const key = name.slice(prefix.length);
       const fault = isKey(key) ? (isLink(entry) ? "a symbolic link is no value" : undefined) : "no key";
-      if (fault !== undefined) findings.push({ key, message: `zip entry left out: ${fault}` });
+      if (fault !== undefined) tell(key, `zip entry left out: ${fault}`);
       else if (
         index.add(key, {
-          offset: archive.start + entry.relativeOffsetOfLocalHeader,
+          offset,
           packedSize: entry.compressedSize,
           size: entry.uncompressedSize,
           crc32: entry.crc32,
@@ -55,13 +60,15 @@ export async function readDirectory(
           nameLength: entry.fileNameLength,
         })
       ) {
-        findings.push({ key, message: "two zip entries of this name: the later counts" });
+        tell(key, "two zip entries of this name: the later counts");
       }
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw archive.failure === undefined ? directoryError(error) : archive.failure.error;
   }
+  if (untold > 0)
+    findings.push({ key: "", message: `${untold} zip entries more that are left out, or twice` });
   return { index, findings };
 }
 

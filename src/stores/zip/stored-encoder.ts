@@ -24,8 +24,11 @@ export class StoredEncoder implements EntryEncoder {
   #offset = 0;
   #open: StoredEntry | undefined;
 
+  readonly addSync?: (key: string, bytes: Uint8Array) => boolean;
+
   constructor(sink: ByteSink) {
     this.#sink = sink;
+    if (sink.writeSync) this.addSync = (key, bytes) => this.#addAtOnce(key, bytes);
   }
 
   async add(key: string, bytes: Uint8Array): Promise<void> {
@@ -35,13 +38,7 @@ export class StoredEncoder implements EntryEncoder {
       await this.end();
       return;
     }
-    const entry = {
-      name: this.#utf8.encode(key),
-      offset: this.#offset,
-      size: bytes.length,
-      crc32: crc32(bytes),
-      sizesFollow: false,
-    };
+    const entry = this.#entryOf(key, bytes);
     await this.#append(localHeader(entry));
     await this.#append(bytes);
     this.#list(entry);
@@ -76,6 +73,26 @@ export class StoredEncoder implements EntryEncoder {
     const offset = this.#offset;
     for (const block of this.#directory.blocks()) await this.#append(block);
     await this.#append(endRecords(this.#entries, offset, this.#offset - offset));
+  }
+
+  #addAtOnce(key: string, bytes: Uint8Array): boolean {
+    const entry = this.#entryOf(key, bytes);
+    const header = localHeader(entry);
+    if (!this.#sink.writeSync?.(header, bytes)) return false;
+    this.#offset += header.length + bytes.length;
+    this.#list(entry);
+    return true;
+  }
+
+  /** A whole entry of at most 4 GiB, at the end of what was written so far. */
+  #entryOf(key: string, bytes: Uint8Array): StoredEntry {
+    return {
+      name: this.#utf8.encode(key),
+      offset: this.#offset,
+      size: bytes.length,
+      crc32: crc32(bytes),
+      sizesFollow: false,
+    };
   }
 
   async #append(bytes: Uint8Array): Promise<void> {

@@ -1,4 +1,5 @@
-import { compareUtf8 } from "../../util/utf8-order.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+import { EntryOffsets } from "./entry-offsets.ts";
 
 /** One entry of an archive, as its directory tells. */
 export interface ZipEntry {
@@ -15,6 +16,11 @@ export interface ZipEntry {
   readonly nameLength: number;
 }
 
+/** An entry, and where the next one in the archive begins, if there is one. */
+export interface PlacedEntry extends ZipEntry {
+  readonly next: number | undefined;
+}
+
 const FIELDS = ["offset", "packedSize", "size", "crc32", "method", "nameLength"] as const;
 
 /** The entries of an archive by key, each a row of six numbers, since there may be millions. */
@@ -23,6 +29,12 @@ export class ZipIndex {
   #cells = new Float64Array(64 * FIELDS.length);
   #used = 0;
   #sorted: readonly string[] | undefined;
+  readonly #offsets = new EntryOffsets();
+
+  /** Notes that an entry begins at `offset`, also one that is not added. */
+  occupy(offset: number): void {
+    this.#offsets.add(offset);
+  }
 
   /** Adds an entry, in place of one of the same key; whether there was one. */
   add(key: string, entry: ZipEntry): boolean {
@@ -44,26 +56,37 @@ export class ZipIndex {
     return known !== undefined;
   }
 
-  get(key: string): ZipEntry | undefined {
+  get(key: string): PlacedEntry | undefined {
     const row = this.#rows.get(key);
     if (row === undefined) return undefined;
     const cell = (i: number) => this.#cells[row + i] ?? 0;
+    const offset = cell(0);
     return {
-      offset: cell(0),
+      offset,
       packedSize: cell(1),
       size: cell(2),
       crc32: cell(3),
       method: cell(4),
       nameLength: cell(5),
+      next: this.#offsets.after(offset),
     };
   }
 
   sizeOf(key: string): number | undefined {
-    return this.get(key)?.size;
+    return this.#cell(key, "size");
+  }
+
+  crc32Of(key: string): number | undefined {
+    return this.#cell(key, "crc32");
+  }
+
+  #cell(key: string, field: (typeof FIELDS)[number]): number | undefined {
+    const row = this.#rows.get(key);
+    return row === undefined ? undefined : this.#cells[row + FIELDS.indexOf(field)];
   }
 
   sortedKeys(): readonly string[] {
-    this.#sorted ??= [...this.#rows.keys()].sort(compareUtf8);
+    this.#sorted ??= sortUtf8([...this.#rows.keys()]);
     return this.#sorted;
   }
 }

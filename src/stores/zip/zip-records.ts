@@ -4,16 +4,12 @@ import { FILE_MODE } from "./entry-encoder.ts";
 export const MOST_32_BIT = 0xfffffffe;
 const MOST_16_BIT = 0xfffe;
 
-/** A value and its width in bytes. */
-type Field = readonly [value: number, width: 2 | 4 | 8];
-
 const UTF8_NAME = 0x0800;
 const SIZES_FOLLOW = 0x0008;
 /** 1 January 1980, the first day of a zip: the same input gives the same bytes. */
-const TIME_AND_DATE: readonly Field[] = [
-  [0, 2],
-  [0x0021, 2],
-];
+const TIME_AND_DATE = 0x0021_0000;
+/** Of the record that tells where the zip64 end record is. */
+const LOCATOR_SIGNATURE = 0x07064b50;
 /** Unix, zip specification 6.3. */
 const MADE_BY = (3 << 8) | 63;
 const NEEDS_ZIP = 20;
@@ -29,67 +25,50 @@ export interface StoredEntry {
 }
 
 export function localHeader({ name, size, crc32, sizesFollow }: StoredEntry): Uint8Array {
-  return pack(
-    [
-      [0x04034b50, 4],
-      [NEEDS_ZIP, 2],
-      [flags(sizesFollow), 2],
-      [0, 2],
-      ...TIME_AND_DATE,
-      [sizesFollow ? 0 : crc32, 4],
-      [sizesFollow ? 0 : size, 4],
-      [sizesFollow ? 0 : size, 4],
-      [name.length, 2],
-      [0, 2],
-    ],
-    name,
-  );
+  return new ZipRecord(30 + name.length)
+    .u32(0x04034b50)
+    .u16(NEEDS_ZIP)
+    .u16(flags(sizesFollow))
+    .u16(0)
+    .u32(TIME_AND_DATE)
+    .u32(sizesFollow ? 0 : crc32)
+    .u32(sizesFollow ? 0 : size)
+    .u32(sizesFollow ? 0 : size)
+    .u16(name.length)
+    .u16(0)
+    .tail(name).bytes;
 }
 
 export function dataDescriptor(entry: StoredEntry): Uint8Array {
-  const width = isZip64(entry) ? 8 : 4;
-  return pack([
-    [0x08074b50, 4],
-    [entry.crc32, 4],
-    [entry.size, width],
-    [entry.size, width],
-  ]);
+  const { crc32, size } = entry;
+  if (!isZip64(entry)) return new ZipRecord(16).u32(0x08074b50).u32(crc32).u32(size).u32(size).bytes;
+  return new ZipRecord(24).u32(0x08074b50).u32(crc32).u64(size).u64(size).bytes;
 }
 
 export function directoryEntry(entry: StoredEntry): Uint8Array {
   const { name, offset, size, crc32, sizesFollow } = entry;
   const zip64 = isZip64(entry);
-  const extra = zip64
-    ? pack([
-        [0x0001, 2],
-        [24, 2],
-        [size, 8],
-        [size, 8],
-        [offset, 8],
-      ])
-    : new Uint8Array(0);
-  return pack(
-    [
-      [0x02014b50, 4],
-      [MADE_BY, 2],
-      [zip64 ? NEEDS_ZIP64 : NEEDS_ZIP, 2],
-      [flags(sizesFollow), 2],
-      [0, 2],
-      ...TIME_AND_DATE,
-      [crc32, 4],
-      [zip64 ? 0xffffffff : size, 4],
-      [zip64 ? 0xffffffff : size, 4],
-      [name.length, 2],
-      [extra.length, 2],
-      [0, 2],
-      [0, 2],
-      [0, 2],
-      [FILE_MODE * 0x10000, 4],
-      [zip64 ? 0xffffffff : offset, 4],
-    ],
-    name,
-    extra,
-  );
+  const extraBytes = zip64 ? 28 : 0;
+  const record = new ZipRecord(46 + name.length + extraBytes)
+    .u32(0x02014b50)
+    .u16(MADE_BY)
+    .u16(zip64 ? NEEDS_ZIP64 : NEEDS_ZIP)
+    .u16(flags(sizesFollow))
+    .u16(0)
+    .u32(TIME_AND_DATE)
+    .u32(crc32)
+    .u32(zip64 ? 0xffffffff : size)
+    .u32(zip64 ? 0xffffffff : size)
+    .u16(name.length)
+    .u16(extraBytes)
+    .u16(0)
+    .u16(0)
+    .u16(0)
+    .u32(FILE_MODE * 0x10000)
+    .u32(zip64 ? 0xffffffff : offset)
+    .tail(name);
+  if (zip64) record.u16(0x0001).u16(24).u64(size).u64(size).u64(offset);
+  return record.bytes;
 }
 
 /** The end of an archive whose directory of `entries` entries is `size` bytes at `offset`. */
@@ -97,37 +76,32 @@ export function endRecords(entries: number, offset: number, size: number): Uint8
   const manyEntries = entries > MOST_16_BIT;
   const longDirectory = size > MOST_32_BIT;
   const farDirectory = offset > MOST_32_BIT;
-  const end = pack([
-    [0x06054b50, 4],
-    [0, 2],
-    [0, 2],
-    [manyEntries ? 0xffff : entries, 2],
-    [manyEntries ? 0xffff : entries, 2],
-    [longDirectory ? 0xffffffff : size, 4],
-    [farDirectory ? 0xffffffff : offset, 4],
-    [0, 2],
-  ]);
-  if (!(manyEntries || longDirectory || farDirectory)) return end;
-  return pack(
-    [
-      [0x06064b50, 4],
-      [44, 8],
-      [MADE_BY, 2],
-      [NEEDS_ZIP64, 2],
-      [0, 4],
-      [0, 4],
-      [entries, 8],
-      [entries, 8],
-      [size, 8],
-      [offset, 8],
-      // the locator of the record above
-      [0x07064b50, 4],
-      [0, 4],
-      [offset + size, 8],
-      [1, 4],
-    ],
-    end,
-  );
+  const end = new ZipRecord(22)
+    .u32(0x06054b50)
+    .u16(0)
+    .u16(0)
+    .u16(manyEntries ? 0xffff : entries)
+    .u16(manyEntries ? 0xffff : entries)
+    .u32(longDirectory ? 0xffffffff : size)
+    .u32(farDirectory ? 0xffffffff : offset)
+    .u16(0);
+  if (!(manyEntries || longDirectory || farDirectory)) return end.bytes;
+  return new ZipRecord(56 + 20 + end.bytes.length)
+    .u32(0x06064b50)
+    .u64(44)
+    .u16(MADE_BY)
+    .u16(NEEDS_ZIP64)
+    .u32(0)
+    .u32(0)
+    .u64(entries)
+    .u64(entries)
+    .u64(size)
+    .u64(offset)
+    .u32(LOCATOR_SIGNATURE)
+    .u32(0)
+    .u64(offset + size)
+    .u32(1)
+    .tail(end.bytes).bytes;
 }
 
 function flags(sizesFollow: boolean): number {
@@ -138,22 +112,36 @@ function isZip64({ size, offset }: StoredEntry): boolean {
   return size > MOST_32_BIT || offset > MOST_32_BIT;
 }
 
-/** Little-endian fields, then bytes as they are. */
-function pack(fields: readonly Field[], ...tails: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const [, width] of fields) length += width;
-  let at = 0;
-  const bytes = new Uint8Array(tails.reduce((sum, tail) => sum + tail.length, length));
-  const view = new DataView(bytes.buffer);
-  for (const [value, width] of fields) {
-    if (width === 2) view.setUint16(at, value, true);
-    else view.setUint32(at, value % 2 ** 32, true);
-    if (width === 8) view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
-    at += width;
+/** Little-endian fields, one after the other. */
+class ZipRecord {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  #used = 0;
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length);
+    this.#view = new DataView(this.bytes.buffer);
   }
-  for (const tail of tails) {
-    bytes.set(tail, at);
-    at += tail.length;
+
+  u16(value: number): this {
+    this.#view.setUint16(this.#used, value, true);
+    this.#used += 2;
+    return this;
   }
-  return bytes;
+
+  u32(value: number): this {
+    this.#view.setUint32(this.#used, value, true);
+    this.#used += 4;
+    return this;
+  }
+
+  u64(value: number): this {
+    return this.u32(value % 2 ** 32).u32(Math.floor(value / 2 ** 32));
+  }
+
+  tail(bytes: Uint8Array): this {
+    this.bytes.set(bytes, this.#used);
+    this.#used += bytes.length;
+    return this;
+  }
 }

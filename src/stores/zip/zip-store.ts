@@ -6,10 +6,10 @@ import type { ReadableStream } from "../../util/web-streams.ts";
 import { inStore } from "../in-store.ts";
 import { checkKey } from "../key.ts";
 import { listKeys, listLevel } from "../sorted-keys.ts";
-import type { GetOptions, ListableStore, Listed, ListedEntry, StoreOptions } from "../store.ts";
+import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { checkInflatedSize, inflate } from "./inflate.ts";
-import { readDirectory, type ZipDirectory, type ZipFinding } from "./read-directory.ts";
+import { readDirectory, type ZipDirectory } from "./read-directory.ts";
 import type { ZipEntry } from "./zip-index.ts";
 
 export interface ZipStoreOptions extends StoreOptions {
@@ -34,10 +34,12 @@ const ENCRYPTED = -1;
 export class ZipStore implements ListableStore {
   readonly description: string;
   /** Entries left out, and names that occur twice. */
-  readonly findings: readonly ZipFinding[];
+  readonly findings: readonly StoreFinding[];
   readonly #reader: RangeReader;
   readonly #directory: ZipDirectory;
   readonly #entries: EntryReader;
+  /** Of stored entries, where the archive is a file. */
+  readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
 
   private constructor(reader: RangeReader, description: string, directory: ZipDirectory) {
     this.description = description;
@@ -45,6 +47,7 @@ export class ZipStore implements ListableStore {
     this.#reader = reader;
     this.#directory = directory;
     this.#entries = new EntryReader(reader);
+    if (reader.readSync) this.getSync = (key, into) => this.#readAtOnce(key, into);
   }
 
   /**
@@ -113,6 +116,15 @@ export class ZipStore implements ListableStore {
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
     return listLevel(this.#directory.index, prefix, signal);
+  }
+
+  #readAtOnce(key: string, into: Uint8Array): number | undefined {
+    checkKey(key);
+    const entry = this.#directory.index.get(key);
+    const isStored = entry?.method === STORED && entry.packedSize === entry.size;
+    if (!entry || !isStored || entry.size > into.length) return undefined;
+    const bytes = into.subarray(0, entry.size);
+    return this.#entries.readSync(entry, bytes) && crc32(bytes) === entry.crc32 ? entry.size : undefined;
   }
 
   async close(): Promise<void> {

@@ -32,8 +32,12 @@ export class ZipWriter implements WritableStore {
   readonly #encoder: EntryEncoder;
   readonly #keys = new Set<string>();
   #last: Promise<void> = Promise.resolve();
+  /** Calls that have not ended. */
+  #waiting = 0;
   #failure: { readonly reason: unknown } | undefined;
   #isFinished = false;
+  /** Where the archive is a file, and entries are stored. */
+  readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
   constructor(sink: ByteSink, description: string, { deflate }: ZipWriterOptions = {}) {
@@ -43,6 +47,7 @@ export class ZipWriter implements WritableStore {
     this.description = description;
     this.#sink = sink;
     this.#encoder = deflate === undefined ? new StoredEncoder(sink) : new DeflatingEncoder(sink, deflate);
+    if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setAtOnce(key, bytes);
   }
 
   /** @throws `target-not-empty` when the key was written before. */
@@ -140,12 +145,26 @@ export class ZipWriter implements WritableStore {
     await this.#sink.abort(reason);
   }
 
+  #setAtOnce(key: string, bytes: Uint8Array): boolean {
+    checkKey(key);
+    const isIdle = this.#waiting === 0 && this.#failure === undefined && !this.#isFinished;
+    if (!isIdle || this.#keys.has(key) || !this.#encoder.addSync?.(key, bytes)) return false;
+    this.#keys.add(key);
+    return true;
+  }
+
   /** Waits for the calls before; the next ones wait until the answer is called. */
   async #turn(signal: AbortSignal | undefined): Promise<() => void> {
     const before = this.#last;
     let release = () => {};
+    this.#waiting++;
     this.#last = new Promise((resolve) => {
-      release = resolve;
+      let isHeld = true;
+      release = () => {
+        if (isHeld) this.#waiting--;
+        isHeld = false;
+        resolve();
+      };
     });
     await before;
     try {

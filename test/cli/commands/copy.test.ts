@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { exitOf, runCli, startCli, testFolder } from "../../support/cli.ts";
 import { ramp, writeV2Group } from "../../support/v2-store.ts";
 
 const arrays = {
@@ -85,6 +86,114 @@ describe("zarrflow copy", () => {
     expect(stdout).toMatch(/^copy .*g\.zarr -> .*h\.zarr$/m);
     expect(stdout).toMatch(/^t {2}float32 \(4, 6\) {2}verbatim {2}at most 4 chunks of 24 B$/m);
     expect(stdout).toContain("all other keys are copied as they are");
+    expect(stdout).toMatch(/^so copied: 11 keys of \d+ B, documents included$/m);
     expect(await readdir(cwd)).toEqual(["g.zarr"]);
   });
+
+  it("counts with --dry-run what the copy then writes", async () => {
+    const cwd = await group();
+    const args = ["copy", "g.zarr", "h.zarr", "--include", "t", "--json"];
+    const dry = JSON.parse((await runCli(cwd, ...args, "--dry-run")).stdout);
+    expect(dry).toMatchObject({ publication: { filter: { include: ["t"] }, leftOut: ["x"] } });
+    const report = JSON.parse((await runCli(cwd, ...args)).stdout);
+    expect(dry.copied).toEqual({ keys: report.keysWritten, bytes: report.bytesWritten });
+    expect((await readdir(join(cwd, "h.zarr"))).sort()).toEqual([".zattrs", ".zgroup", "t"]);
+  });
+
+  it("takes what is included and not excluded", async () => {
+    const cwd = await group();
+    await writeFile(join(cwd, "g.zarr/notes.txt"), "hello");
+    const globs = ["--include", "t", "--include", "x", "--exclude", "*.txt"];
+    expect(await runCli(cwd, "copy", "g.zarr", "h.zarr", ...globs)).toMatchObject({ code: 0 });
+    expect((await readdir(join(cwd, "h.zarr"))).sort()).toEqual([".zattrs", ".zgroup", "t", "x"]);
+    const refused = await runCli(cwd, "copy", "g.zarr", "i.zarr", "--include", "{t");
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/lacks its end/);
+  });
+
+  it("updates what differs, says what it did, and nothing where nothing differs", async () => {
+    const cwd = await group();
+    await runCli(cwd, "copy", "g.zarr", "h.zarr");
+    await writeFile(join(cwd, "g.zarr/t/0.0"), new Uint8Array(24));
+    await writeFile(join(cwd, "h.zarr/t/7.7"), "stale");
+    const dry = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", "--dry-run");
+    expect(dry.stdout).toMatch(/so copied: 2 keys of \d+ B, .*\nright already: 9 keys; deleted: 1 key$/m);
+    expect(dry.stdout).toMatch(/those that the source lacks are deleted$/m);
+    const first = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", "--verify");
+    expect(first).toMatchObject({ code: 0, stdout: "" });
+    expect(first.stderr).toMatch(
+      /h\.zarr: 2 keys, .*, 9 keys right already, 1 key deleted, 2 keys read back and right/,
+    );
+    expect((await runCli(cwd, "diff", "g.zarr", "h.zarr")).code).toBe(0);
+    expect(await readdir(join(cwd, "h.zarr/t"))).not.toContain("7.7");
+    const again = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      keysWritten: 0,
+      keysKept: 11,
+      keysDeleted: 0,
+      bytesWritten: 0,
+    });
+  });
+
+  it("refuses --update with what contradicts it", async () => {
+    const cwd = await group();
+    for (const flags of [
+      ["--if-exists", "replace"],
+      ["--codec", "zlib:1"],
+    ]) {
+      expect(await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", ...flags)).toMatchObject({ code: 2 });
+    }
+    await runCli(cwd, "copy", "g.zarr", "h.zarr.zip");
+    const zip = await runCli(cwd, "copy", "g.zarr", "h.zarr.zip", "--update");
+    expect(zip.code).toBe(4);
+    expect(zip.stderr).toMatch(/replace it/);
+  });
+
+  it("adds with --if-exists skip what is not there", async () => {
+    const cwd = await group();
+    await runCli(cwd, "copy", "g.zarr", "h.zarr", "--exclude", "x");
+    await writeFile(join(cwd, "h.zarr/t/0.0"), new Uint8Array(24));
+    expect(await runCli(cwd, "copy", "g.zarr", "h.zarr", "--if-exists", "skip")).toMatchObject({ code: 0 });
+    expect(await readdir(join(cwd, "h.zarr"))).toContain("x");
+    expect(await readFile(join(cwd, "h.zarr/t/0.0"))).toEqual(Buffer.alloc(24));
+  });
+
+  it("copies a folder that is no Zarr, and says that it is none", async () => {
+    const cwd = await group();
+    await mkdir(join(cwd, "all"));
+    await rename(join(cwd, "g.zarr"), join(cwd, "all/g.zarr"));
+    const { code, stderr } = await runCli(cwd, "copy", "all", "copy.zip");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/no Zarr at the source/);
+    expect((await runCli(cwd, "diff", "all/g.zarr", "copy.zip/g.zarr")).code).toBe(0);
+  });
+
+  it("leaves each array whole or out of view when an update is killed", async () => {
+    const cwd = await group();
+    const many = { shape: [400, 3], chunks: [1, 3], dtype: "<f4" };
+    await writeV2Group(join(cwd, "s.zarr"), {
+      a: { ...many, items: ramp(1200) },
+      b: { ...many, items: ramp(1200) },
+    });
+    await runCli(cwd, "copy", "s.zarr", "d.zarr");
+    const old = (await runCli(cwd, "digest", "d.zarr")).stdout.split("\n");
+    const changed = { ...many, items: ramp(1200).map((n) => -n) };
+    await writeV2Group(join(cwd, "s.zarr"), { a: changed, b: changed });
+    const next = (await runCli(cwd, "digest", "s.zarr")).stdout.split("\n");
+    const isOutOfView = () => ["a", "b"].some((name) => !existsSync(join(cwd, "d.zarr", name, ".zarray")));
+    let amid = 0;
+    for (const ms of [0, 20, 60]) {
+      const child = startCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--io", "1");
+      const watch = setInterval(() => isOutOfView() && setTimeout(() => child.kill("SIGKILL"), ms), 1);
+      await exitOf(child);
+      clearInterval(watch);
+      if (isOutOfView()) amid++;
+      const { code, stdout } = await runCli(cwd, "digest", "d.zarr");
+      expect(code).toBe(0);
+      for (const line of stdout.split("\n")) expect([...old, ...next]).toContain(line);
+    }
+    expect(amid).toBeGreaterThan(0);
+    await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update");
+    expect((await runCli(cwd, "digest", "d.zarr")).stdout.split("\n")).toEqual(next);
+  }, 60_000);
 });

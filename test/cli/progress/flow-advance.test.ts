@@ -34,6 +34,14 @@ describe("flowAdvance", () => {
     });
   });
 
+  it("takes keys that an update finds to be right for done", () => {
+    const advance = flowAdvance(plan({ chunksRead: 10, chunksWritten: 10 }));
+    expect(advance({ ...progress(1, 1), keysKept: 4 })).toMatchObject({
+      fraction: 0.5,
+      words: ["2.0 kB in", "1.0 kB out", "5/10 chunks"],
+    });
+  });
+
   it("knows no end of a plan without chunks", () => {
     expect(flowAdvance(plan())(progress(1, 1)).fraction).toBeUndefined();
   });

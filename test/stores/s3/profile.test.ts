@@ -38,9 +38,18 @@ describe("profileSettings", () => {
 
   it("knows blanks around names, and nothing of profiles that are not there", () => {
     expect(profileSettings("spaced", { config, credentials: "" })).toEqual({ AWS_REGION: "x" });
-    expect(profileSettings("none", { config, credentials })).toEqual({});
+    expect(profileSettings("none", { config, credentials })).toBeUndefined();
     expect(
       profileSettings("constructor", { config: "[profile constructor]\n__proto__ = x", credentials }),
     ).toEqual({});
+  });
+
+  it("knows settings that only profiles have, and no nested ones", () => {
+    const text =
+      "[default]\ncredential_process = get it\ns3 =\n  endpoint_url = http://nested\nrole_arn = r\n";
+    expect(profileSettings("default", { config: text, credentials: "" })).toEqual({
+      credential_process: "get it",
+      AWS_ROLE_ARN: "r",
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isListable, isWritable } from "../../../src/stores/store.ts";
-import { withFolder } from "../../../src/stores/with/folder.ts";
+import { withFolder, withWritableFolder } from "../../../src/stores/with/folder.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
 
 const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
@@ -32,4 +32,20 @@ it("lists and closes as the whole store does", async () => {
   expect(isListable(folder)).toBe(false);
   await folder.close?.();
   expect(closed).toBe(1);
+});
+
+it("is written too, where that is asked for, and keeps what its store can do", async () => {
+  const whole = new MemoryStore();
+  await whole.set("b/c", Uint8Array.of(1));
+  const store = withWritableFolder(whole, "a");
+  await store.set("x", Uint8Array.of(2));
+  const writer = await store.openWriter("y/z");
+  await writer.write(Uint8Array.of(3));
+  await writer.commit();
+  await store.rename?.("x", "w");
+  await store.delete("c");
+  expect((await all(whole.list(""))).map(({ key }) => key)).toEqual(["a/w", "a/y/z", "b/c"]);
+  await store.delete("w");
+  expect(await whole.get("a/w")).toBeUndefined();
+  expect([store.setIfAbsent, store.deleteMany]).toEqual([undefined, undefined]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { type Retry, withRetry } from "../../../src/stores/with/retry.ts";
@@ -26,6 +26,11 @@ class FailingStore extends MemoryStore {
     if (error) throw error;
   }
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const transient = (details = {}) => new ZarrflowError("transient", "not now", details);
 
@@ -67,6 +72,29 @@ describe("withRetry", () => {
     failures.errors.push(...errors);
     await expect(store.set("a", new Uint8Array(1))).rejects.toBe(errors[2]);
     expect(retries).toHaveLength(2);
+  });
+
+  it("outlives an outage of 10 s, but not that a store is not there from the begin", async () => {
+    vi.useFakeTimers();
+    const { failures, retries, store } = failing({ firstWait: 200 });
+    const failingCall = async () => {
+      retries.length = 0;
+      failures.errors.push(...Array.from({ length: 20 }, () => transient()));
+      const begun = Date.now();
+      const outcome = store.set("a", new Uint8Array(1)).catch(({ code }) => code);
+      await vi.runAllTimersAsync();
+      expect(await outcome).toBe("transient");
+      failures.errors.length = 0;
+      return Date.now() - begun;
+    };
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    expect(await failingCall()).toBeLessThan(3000);
+    expect(retries).toHaveLength(4);
+    await store.set("a", new Uint8Array(1));
+    const outlived = await failingCall();
+    expect(outlived).toBeGreaterThan(10_000);
+    expect(outlived).toBeLessThan(30_000);
+    expect(retries).toHaveLength(8);
   });
 
   it("does not repeat what will not change", async () => {

@@ -67,4 +67,11 @@ describe("checkInflatedSize", () => {
       expect.objectContaining({ code: "corrupt-store" }),
     );
   });
+
+  it("refuses what nobody deflates so badly", () => {
+    expect(() => checkInflatedSize(100_000, 50_000)).not.toThrow();
+    expect(() => checkInflatedSize(100_000, 1000)).toThrow(
+      expect.objectContaining({ code: "corrupt-store" }),
+    );
+  });
 });

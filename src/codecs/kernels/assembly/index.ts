@@ -1,6 +1,7 @@
 /** What the host calls. All addresses are of buffers with 64 bytes of room behind them. */
 export { splitBits, joinBits } from "./bit-shuffle";
 export { blosclzDecode, blosclzEncode } from "./blosclz";
+export { copyRows } from "./copy-rows";
 export { crc32c } from "./crc32c";
 export { differences, sums } from "./delta";
 export { lz4Decode } from "./lz4-decode";

@@ -1,0 +1,59 @@
+/** Copies `rows` runs of `length` bytes that lie so many bytes apart on either side, and touches nothing between them. */
+export function copyRows(
+  source: usize,
+  target: usize,
+  length: usize,
+  rows: usize,
+  sourceStep: isize,
+  targetStep: isize,
+): void {
+  let s = source;
+  let t = target;
+  if (length == 64) {
+    for (let row: usize = 0; row < rows; row++) {
+      v128.store(t, v128.load(s));
+      v128.store(t, v128.load(s, 16), 16);
+      v128.store(t, v128.load(s, 32), 32);
+      v128.store(t, v128.load(s, 48), 48);
+      s += sourceStep;
+      t += targetStep;
+    }
+  } else if (length >= 256) {
+    for (let row: usize = 0; row < rows; row++) {
+      memory.copy(t, s, length);
+      s += sourceStep;
+      t += targetStep;
+    }
+  } else if (length >= 16) {
+    // The last 16 bytes of a run overlap those before.
+    const last = length - 16;
+    for (let row: usize = 0; row < rows; row++) {
+      for (let i: usize = 0; i < last; i += 16) v128.store(t + i, v128.load(s + i));
+      v128.store(t + last, v128.load(s + last));
+      s += sourceStep;
+      t += targetStep;
+    }
+  } else if (length >= 8) {
+    const last = length - 8;
+    for (let row: usize = 0; row < rows; row++) {
+      store<u64>(t, load<u64>(s));
+      store<u64>(t + last, load<u64>(s + last));
+      s += sourceStep;
+      t += targetStep;
+    }
+  } else if (length >= 4) {
+    const last = length - 4;
+    for (let row: usize = 0; row < rows; row++) {
+      store<u32>(t, load<u32>(s));
+      store<u32>(t + last, load<u32>(s + last));
+      s += sourceStep;
+      t += targetStep;
+    }
+  } else {
+    for (let row: usize = 0; row < rows; row++) {
+      for (let i: usize = 0; i < length; i++) store<u8>(t + i, load<u8>(s + i));
+      s += sourceStep;
+      t += targetStep;
+    }
+  }
+}

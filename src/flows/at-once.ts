@@ -1,0 +1,42 @@
+import { nextTurn } from "../util/next-turn.ts";
+
+/** After so many milliseconds others may run: signals, progress, calls that wait. */
+const TURN_MS = 10;
+/** Where fewer items are done in that time, it is a disk or a network that is waited for, */
+const FEW_ITEMS = 4;
+/** and so many are left over, to be done at the same time. */
+const LEFT_OVER = 64;
+
+/**
+ * Does what can be done without waiting, item after item, which takes a fifth of the time of calls that wait, and gives
+ * those that are left over.
+ *
+ * @param pages items that are at hand together, which are not waited for one by one
+ * @param attempt whether an item is done; if not, it is left over
+ */
+export async function* doneAtOnce<T>(
+  pages: AsyncIterable<readonly T[]>,
+  attempt: (item: T) => boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  let spent = 0;
+  let done = 0;
+  let leftOver = 0;
+  for await (const page of pages) {
+    for (const item of page) {
+      const began = performance.now();
+      if (leftOver > 0 || !attempt(item)) {
+        leftOver = Math.max(0, leftOver - 1);
+        yield item;
+        continue;
+      }
+      done++;
+      spent += performance.now() - began;
+      if (spent < TURN_MS) continue;
+      if (done < FEW_ITEMS) leftOver = LEFT_OVER;
+      spent = done = 0;
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+  }
+}

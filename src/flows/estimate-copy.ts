@@ -1,0 +1,64 @@
+import { dialectNamed } from "../meta/dialects.ts";
+import { outerPrefixes } from "../meta/key-trees.ts";
+import type { Listed, Store } from "../stores/store.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { demandListable } from "./demand-listable.ts";
+import { loadDocuments } from "./documents.ts";
+import { estimateUpdate } from "./estimate-update.ts";
+import type { EventOptions } from "./events.ts";
+import type { Planned } from "./flow.ts";
+import type { Plan } from "./plan/plan.ts";
+import { sweptKeys } from "./swept-keys.ts";
+import { tellingRetries } from "./telling-retries.ts";
+
+/** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
+export interface CopyEstimate {
+  readonly keys: number;
+  readonly bytes: number;
+  /** Of an update: keys that are right already, and those that will be deleted. */
+  readonly keysKept?: number;
+  readonly keysDeleted?: number;
+}
+
+/**
+ * Counts what a run will copy as it is, by listing the source; an update is compared with its target, which may take
+ * reading both. Nothing is written.
+ *
+ * @throws whatever the stores throw.
+ * @example
+ * ```ts
+ * import { estimateCopy, planCopy } from "zarrflow";
+ *
+ * const planned = await planCopy("era5.zarr", "copy.zarr");
+ * const { keys, bytes } = await estimateCopy(planned);
+ * console.log(keys, "keys,", bytes, "bytes");
+ * await planned.close();
+ * ```
+ */
+export async function estimateCopy(
+  { plan, source }: Planned,
+  { signal, onEvent }: EventOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<CopyEstimate> {
+  return tellingRetries({ onEvent }, () => estimate(plan, source, signal));
+}
+
+async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefined): Promise<CopyEstimate> {
+  const { publication } = plan;
+  if (publication.existing === "update") return estimateUpdate(plan, source, signal);
+  const documents = await loadDocuments(plan, source, signal);
+  let keys = documents.size;
+  let bytes = [...documents.values()].reduce((sum, { length }) => sum + length, 0);
+  if (!publication.sweep) return { keys, bytes };
+  const store = demandListable(source);
+  const targetKeyOf = sweptKeys(plan, documents);
+  const count = async ({ key, size }: Listed, context: { readonly signal: AbortSignal }) => {
+    if (targetKeyOf(key) === undefined) return;
+    const length = size ?? (await store.size(key, context)) ?? 0;
+    bytes += length;
+    keys++;
+  };
+  for (const prefix of outerPrefixes(dialectNamed(publication.from).layout(plan.source.path))) {
+    await forEachConcurrent(store.list(prefix, { signal }), count, { concurrency: plan.budget.io, signal });
+  }
+  return { keys, bytes };
+}

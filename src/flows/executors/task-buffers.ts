@@ -1,0 +1,38 @@
+import { openKernelHeap } from "../../codecs/kernels/kernels.ts";
+import { BufferPool } from "../../streams/buffer-pool.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Control } from "./control.ts";
+
+/** The buffers of one thread's tasks. */
+export interface TaskBuffers {
+  readonly buffers: BufferPool;
+  close(): void;
+}
+
+export interface TaskBuffersOptions {
+  readonly control: Control;
+  readonly threads: number;
+  /** Whether buffers are handed to another thread, which takes them away: those of the kernels' memory stay in it. */
+  readonly leave?: boolean;
+}
+
+/**
+ * Buffers for the tasks of one of so many threads: in the memory of the kernels, so that files are read and written and
+ * chunks are encoded and decoded where they lie.
+ */
+export function taskBuffers(
+  { budget }: Plan,
+  { control, threads, leave = false }: TaskBuffersOptions,
+): TaskBuffers {
+  const open = leave ? undefined : openKernelHeap();
+  const limit = Math.floor(budget.maxMemory / threads);
+  const onChange = (bytes: number) => control.count(bytes);
+  const buffers = new BufferPool(limit, { onChange, source: open?.heap });
+  return {
+    buffers,
+    close() {
+      buffers.clear();
+      open?.close();
+    },
+  };
+}

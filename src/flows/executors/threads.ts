@@ -1,0 +1,163 @@
+import { existsSync } from "node:fs";
+import { blockingFileCalls } from "../../stores/file-calls.ts";
+import { overloadCounts } from "../../stores/overloads.ts";
+import type { Store, StoreSpec, TargetBuild } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { pause } from "../../util/pause.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Task } from "../plan/task.ts";
+import type { Scratch } from "../scratch/scratch.ts";
+import { attentive } from "./attentive.ts";
+import type { Control } from "./control.ts";
+import { isLocal, requestsEach } from "./local-stores.ts";
+import type { TaskNotes } from "./messages.ts";
+import { NoteTaker } from "./note-taker.ts";
+import { taskBuffers } from "./task-buffers.ts";
+import { loopTasks } from "./task-loop.ts";
+import { taskRunner } from "./task-runner.ts";
+import { threadsToStart } from "./thread-count.ts";
+import { startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
+
+export { Control } from "./control.ts";
+
+export interface ThreadsOptions {
+  readonly source: Store;
+  /** Opens the source again in another thread. */
+  readonly sourceSpec: StoreSpec;
+  readonly build: TargetBuild;
+  readonly scratch?: Scratch | undefined;
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  readonly writeEmpty?: boolean | undefined;
+  /** Threads that work, this one among them. */
+  readonly threads: number;
+  /** Told now and then what tasks did, whichever thread they ran in. */
+  readonly note: (notes: TaskNotes) => void;
+  readonly control: Control;
+  readonly signal?: AbortSignal | undefined;
+  readonly worker?: WorkerSettings | undefined;
+}
+
+/** A thread that blocks sees to events so often. */
+const LOOK_UP_MS = 15;
+/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
+const SCRIPT = new URL("./worker.js", import.meta.url);
+/** Threads that are told to stop have so long to end by themselves. */
+const GRACE_MS = 300;
+
+/** Threads that a run of the plan has, this one among them: no other where shards are streamed into a target, or scratch objects lie, that it alone has. */
+export function threadsFor(
+  plan: Plan,
+  {
+    build,
+    scratch,
+    worker: { script = SCRIPT, threads } = {},
+  }: Pick<ThreadsOptions, "build" | "scratch" | "worker">,
+): number {
+  const isStreamed = plan.jobs.some(
+    ({ target, shardBuffer }) => target.shardShape && shardBuffer === undefined,
+  );
+  const handsOver = build.spec === undefined || build.store.singleWriter === true;
+  const keepsScratch =
+    scratch !== undefined && (scratch.spec === undefined || scratch.spec.kind === "memory");
+  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return 1;
+  return threads ?? threadsToStart(plan);
+}
+
+/**
+ * Runs all tasks of a plan in this thread and in workers beside it. Which task is whose is told by a counter that they
+ * share. A build that can be opened again is written by the thread that encodes; one with a single writer is written
+ * here, and others hand over what they encoded. Files are read and written by calls that block; between them this thread
+ * sees to events now and then.
+ *
+ * @throws the first failure of any thread, when all have ended; `resource-limit` for a worker that ran out of memory,
+ *   `transient` for one that ended for no reason that it told.
+ */
+export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
+  const { build, control, note, signal, worker } = options;
+  const stop = new AbortController();
+  const workers: WorkerThread[] = [];
+  const fail = (error: unknown) => {
+    if (!stop.signal.aborted) stop.abort(error);
+    control.stop();
+    for (const worker of workers) worker.send({ type: "stop" });
+  };
+  const onAbort = () => fail(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (let thread = 1; thread < options.threads; thread++) {
+      workers.push(
+        startWorker(startOf(plan, options), { script: SCRIPT, ...worker, note, target: build.store }),
+      );
+    }
+    const others = Promise.all(workers.map(({ ended }) => ended.catch(fail)));
+    await workHere(plan, options, stop).catch(fail);
+    if (stop.signal.aborted) await Promise.race([others, pause(GRACE_MS)]);
+    else await others;
+    stop.signal.throwIfAborted();
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    await Promise.all(workers.map((worker) => worker.end()));
+  }
+}
+
+function startOf(plan: Plan, options: ThreadsOptions) {
+  const { sourceSpec, build, scratch, documents, writeEmpty = false, control, threads } = options;
+  return {
+    plan,
+    source: sourceSpec,
+    target: build.store.singleWriter ? undefined : build.spec,
+    scratch: scratch?.spec,
+    documents,
+    writeEmpty,
+    control: control.memory,
+    overloads: overloadCounts(),
+    threads,
+  };
+}
+
+/** The tasks that are dealt to this thread. */
+async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
+  const { source, sourceSpec, build, scratch, documents, writeEmpty, control, threads, note } = options;
+  let looked = performance.now();
+  const lookUp = () => {
+    if (performance.now() - looked < LOOK_UP_MS) return undefined;
+    return new Promise<void>((resolve) =>
+      setImmediate(() => {
+        looked = performance.now();
+        resolve();
+      }),
+    );
+  };
+  const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
+    if (spec === undefined || !isLocal(spec)) return store;
+    const opened = (await openStore(spec, { exclusive, files: blockingFileCalls })) as unknown as S;
+    return attentive(opened, lookUp) as unknown as S;
+  };
+  const isWrittenAtOnce = build.spec ? isLocal(build.spec) : build.store.singleWriter === true;
+  const inTurn = isLocal(sourceSpec) && isWrittenAtOnce;
+  const reading = await blocking(source, sourceSpec, false);
+  const { buffers, close } = taskBuffers(plan, { control, threads });
+  const run = taskRunner({
+    plan,
+    source: reading,
+    target: await blocking(build.store, build.store.singleWriter ? undefined : build.spec, true),
+    ...(scratch && { scratch: await blocking(scratch.store, scratch.spec, true) }),
+    documents,
+    buffers,
+    io: requestsEach(plan, threads),
+    writeEmpty,
+    inTurn,
+  });
+  const notes = new NoteTaker(note);
+  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
+  const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
+  try {
+    const stageEnded = async (stage: number) => scratch?.removeRound(stage - 1);
+    await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
+    notes.flush();
+  } finally {
+    close();
+    if (reading !== source) await reading.close?.();
+  }
+}

@@ -1,0 +1,99 @@
+import { type ResourceLimits, Worker } from "node:worker_threads";
+import { tellRetry } from "../../stores/repeat.ts";
+import type { WritableStore } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import {
+  type MainMessage,
+  type TaskNotes,
+  unpackError,
+  type WorkerMessage,
+  type WorkerStart,
+} from "./messages.ts";
+
+/** A worker as the main thread sees it. */
+export interface WorkerThread {
+  /** Resolves when it has done all; rejects with why it failed. */
+  readonly ended: Promise<void>;
+  send(message: MainMessage): void;
+  /** Ends it, whatever it does; resolves when it is gone. */
+  end(): Promise<void>;
+}
+
+/** How worker threads are started. */
+export interface WorkerSettings {
+  /** The script of a worker thread; by default the one that lies beside the library. */
+  readonly script?: URL;
+  readonly resourceLimits?: ResourceLimits;
+  /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
+  readonly threads?: number;
+}
+
+export interface WorkerThreadOptions extends WorkerSettings {
+  readonly script: URL;
+  readonly note: (notes: TaskNotes) => void;
+  /** What is handed over is stored here. */
+  readonly target: WritableStore;
+}
+
+/** Starts a worker thread that takes part in a run. */
+export function startWorker(
+  start: WorkerStart,
+  { script, resourceLimits, note, target }: WorkerThreadOptions,
+): WorkerThread {
+  const worker = new Worker(script, { workerData: start, ...(resourceLimits && { resourceLimits }) });
+  let isDone = false;
+  const ended = new Promise<void>((resolve, reject) => {
+    const store = async (values: Extract<WorkerMessage, { type: "store" }>["values"]) => {
+      for (const { key, bytes } of values) await target.set(key, bytes);
+      const stored = values.map(({ number, bytes }) => ({ number, buffer: bytes.buffer as ArrayBuffer }));
+      const buffers = new Set(stored.map(({ buffer }) => buffer));
+      worker.postMessage({ type: "stored", values: stored } satisfies MainMessage, [...buffers]);
+    };
+    worker.on("message", (message: WorkerMessage) => {
+      switch (message.type) {
+        case "notes":
+          note(message.notes);
+          break;
+        case "retry":
+          tellRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
+          break;
+        case "store":
+          store(message.values).catch(reject);
+          break;
+        case "failed":
+          reject(unpackError(message.error));
+          break;
+        case "done":
+          isDone = true;
+          resolve();
+      }
+    });
+    worker.on("error", (error) => reject(crashed(error)));
+    worker.on("exit", () => reject(vanished()));
+  });
+  // Who starts it may fail before it looks at this.
+  ended.catch(() => {});
+  return {
+    ended,
+    send: (message) => worker.postMessage(message),
+    async end() {
+      const gone = worker.terminate();
+      // One that has done all holds nothing that anybody waits for.
+      if (!isDone) await gone;
+    },
+  };
+}
+
+function crashed(error: Error): Error {
+  if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+  return new ZarrflowError(
+    "resource-limit",
+    "a worker thread ran out of memory",
+    { hint: "Allow fewer threads." },
+    { cause: error },
+  );
+}
+
+function vanished(): ZarrflowError {
+  return new ZarrflowError("transient", "a worker thread ended before its work was done");
+}

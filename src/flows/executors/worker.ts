@@ -1,0 +1,87 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { blockingFileCalls } from "../../stores/file-calls.ts";
+import { joinOverloads } from "../../stores/overloads.ts";
+import { watchRetries } from "../../stores/repeat.ts";
+import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { memoryForTasks } from "../plan/expected-size.ts";
+import type { Task } from "../plan/task.ts";
+import { attentive } from "./attentive.ts";
+import { Control } from "./control.ts";
+import { HandOver } from "./hand-over.ts";
+import { isLocal, requestsEach } from "./local-stores.ts";
+import { type MainMessage, packError, type WorkerMessage, type WorkerStart } from "./messages.ts";
+import { NoteTaker } from "./note-taker.ts";
+import { taskBuffers } from "./task-buffers.ts";
+import { loopTasks } from "./task-loop.ts";
+import { taskRunner } from "./task-runner.ts";
+
+/** The script of a worker thread: it runs the tasks that it is dealt, and tells what it did. */
+const start = workerData as WorkerStart;
+const stop = new AbortController();
+const STOPPED = new ZarrflowError("aborted", "the run has stopped");
+const control = new Control(start.plan.stages, memoryForTasks(start.plan), start.threads, start.control);
+const { buffers } = taskBuffers(start.plan, {
+  control,
+  threads: start.threads,
+  leave: start.target === undefined,
+});
+const handOver = new HandOver({ postMessage: (...message) => parentPort?.postMessage(...message) }, buffers);
+
+parentPort?.on("message", (message: MainMessage) => {
+  if (message.type === "stored") handOver.stored(message.values);
+  else stop.abort(STOPPED);
+});
+
+joinOverloads(start.overloads);
+watchRetries(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
+
+try {
+  await work(start);
+  tell({ type: "done" });
+} catch (error) {
+  // Who made it stop tells why.
+  tell(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
+}
+parentPort?.close();
+
+async function work({ plan, source, target, scratch, documents, writeEmpty, threads }: WorkerStart) {
+  const inTurn = isLocal(source) && (target === undefined || isLocal(target));
+  const run = taskRunner({
+    plan,
+    source: await opened(source, false),
+    target: target ? writable(await opened(target, true)) : handOver,
+    ...(scratch && { scratch: writable(await opened(scratch, true)) }),
+    documents,
+    buffers,
+    io: requestsEach(plan, threads),
+    writeEmpty,
+    inTurn,
+  });
+  const notes = new NoteTaker((told) => tell({ type: "notes", notes: told }));
+  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
+  const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
+  await loopTasks(plan, runNoted, { control, atOnce, stop });
+  notes.flush();
+}
+
+/** No message reaches a thread that blocks: each of its calls looks whether it is to stop. */
+async function opened(spec: StoreSpec, exclusive: boolean): Promise<Store> {
+  const store = await openStore(spec, { exclusive, files: blockingFileCalls });
+  return attentive(store, () => {
+    if (control.isStopped) throw STOPPED;
+    return undefined;
+  });
+}
+
+function writable(store: Store): WritableStore {
+  if (isWritable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
+    store: store.description,
+  });
+}
+
+function tell(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}

@@ -1,0 +1,78 @@
+import { documentsBelow } from "../hierarchy/documents-below.ts";
+import { keepConsolidated } from "../hierarchy/edit-consolidated.ts";
+import { openNode } from "../hierarchy/open-node.ts";
+import { dialectNamed } from "../meta/dialects.ts";
+import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../stores/store.ts";
+import { PrefixLock } from "../stores/target/prefix-lock.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { demandEditable, openExistingTarget } from "./existing-target.ts";
+import type { ArrayJob, Plan, PlannedDocument } from "./plan/plan.ts";
+
+/**
+ * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
+ * where the new arrays' will are deleted before, as they would read as theirs; those of groups above that are
+ * consolidated tell of the new nodes in the end. Giving it up deletes the documents and chunks that were added.
+ *
+ * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
+ */
+export async function openAddition(plan: Plan, signal: AbortSignal | undefined): Promise<TargetBuild> {
+  const { target, publication, jobs } = plan;
+  const existing = await openExistingTarget(target, publication.dialect, signal);
+  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
+  if (existing === undefined || publication.documents.some(isThere)) {
+    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
+      hint: "start again",
+    });
+  }
+  const store = demandEditable(existing.store);
+  const groups = [...existing.nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
+  const renewed = async (areAny: boolean) => {
+    const root = areAny ? await openNode(store, target.path, { signal }) : undefined;
+    return { written: root ? await documentsBelow(root, { signal }) : new Map<string, Uint8Array>() };
+  };
+  const clear = async (options: StoreOptions) => {
+    const concurrency = plan.budget.io;
+    const remove = (key: string) => store.delete(key, options);
+    const documents = publication.documents.map(({ key }) => key);
+    await forEachConcurrent(documents, remove, { concurrency });
+    for (const job of jobs) {
+      await forEachConcurrent(chunkKeys(store, job, options), remove, { concurrency });
+    }
+  };
+  const lock = await PrefixLock.take(store, { signal });
+  try {
+    await clear({ signal });
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+  return {
+    store,
+    isInPlace: true,
+    reopen: async () => store,
+    async publish(options = {}) {
+      await lock?.demand(options);
+      await keepConsolidated(store, groups, renewed, options);
+      await lock?.release();
+    },
+    async discard() {
+      // what another run has taken over is its own
+      if (lock === undefined || (await lock.isHeld())) await clear({});
+      await lock?.release();
+    },
+  };
+}
+
+/** Keys of chunks that are where those of an array will be. */
+async function* chunkKeys(
+  store: WritableStore & ListableStore,
+  { targetPath, target }: ArrayJob,
+  options: StoreOptions,
+): AsyncGenerator<string> {
+  const layout = dialectNamed(target.dialect).layout(targetPath);
+  for await (const { key } of store.list(layout.chunksPrefix, options)) {
+    if (layout.parseChunkKey(key, target.shape.length, target.chunkKeyEncoding)) yield key;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Cost, GridSide, ScratchRound } from "./plan.ts";
+import { itemBytes, type Sides } from "./task-memory.ts";
+import type { Windows } from "./task-windows.ts";
+
+/**
+ * What a run is made of, in seconds of one thread, as `npm run calibrate` measures it. Only ratios matter to the choice
+ * between strategies; a machine twice as fast chooses the same.
+ */
+export const COSTS = {
+  /** A chunk, or a piece of one, on its way through the stages, with the calls that read or write a local file. */
+  chunk: 65e-6,
+  /** A task, from its first read to its last write. */
+  task: 500e-6,
+  /** A byte read from a file that the system has at hand, and one written to a new file. */
+  read: 0.12e-9,
+  written: 0.5e-9,
+  /** A byte moved to its place in another grid. */
+  scattered: 1e-9,
+  /** A byte written to a scratch object, and one read back. */
+  scratchWritten: 0.35e-9,
+  scratchRead: 0.12e-9,
+  /** A decoded byte, by what compressed it. */
+  decoded: { none: 0, lz4: 0.6e-9, zstd: 1.4e-9, deflate: 5e-9, other: 50e-9 },
+  /** The same, encoded. */
+  encoded: { none: 0, lz4: 0.9e-9, zstd: 3.3e-9, deflate: 27e-9, other: 200e-9 },
+  /** A request to a store over a network, and a byte of its answer: waiting, that other requests share. */
+  remote: { request: 40e-3, byte: 10e-9 },
+} as const;
+
+/** Which of the stores are over a network. */
+export interface Places {
+  readonly source: boolean;
+  readonly target: boolean;
+  readonly scratch: boolean;
+}
+
+export interface CostRequest {
+  readonly sides: Sides;
+  /** Items of the part that is taken. */
+  readonly items: number;
+  readonly chunksWritten: number;
+  readonly windows: Windows;
+  readonly rounds?: readonly Omit<ScratchRound, "firstTask">[];
+  /** Pieces that are read from scratch objects. */
+  readonly pieces?: number;
+  readonly scratchBytes?: number;
+  /** Tasks that make target chunks. */
+  readonly tasks: number;
+  readonly maxMemory: number;
+  readonly tasksAtOnce: number;
+  readonly threads: number;
+  readonly io: number;
+  readonly remote: Places;
+}
+
+/** What it takes to make an array of another grid, in the windows and rounds that are given. */
+export function costOf(request: CostRequest): Cost {
+  const { sides, items, chunksWritten, windows, io, remote } = request;
+  const { rounds = [], pieces = 0, scratchBytes = 0 } = request;
+  const { source, target } = sides;
+  const logical = items * itemBytes(source);
+  const decoded = windows.chunksRead * source.decodedSize;
+  const objects = rounds.reduce((sum, { tasks }) => sum + tasks, 0);
+  const stages = [...rounds, { ...windows, tasks: request.tasks }];
+  const passes = rounds.length;
+
+  const reading =
+    windows.chunksRead * COSTS.chunk + decoded * (COSTS.read + COSTS.decoded[compression(source)]);
+  const writing =
+    chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[compression(target)]);
+  const moving = (passes + 1) * logical * COSTS.scattered;
+  const shuffling =
+    objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passes * logical * SCRATCH_BYTE : 0;
+  const starting = stages.reduce((sum, { tasks }) => sum + tasks, 0) * COSTS.task;
+  // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
+  const between = (moving + shuffling + starting) / 2;
+  const work =
+    (reading + between) / atOnce(request, stages[0]) + (writing + between) / atOnce(request, stages.at(-1));
+
+  const wait = (isRemote: boolean, requests: number, bytes: number) =>
+    isRemote ? (requests * COSTS.remote.request) / io + bytes * COSTS.remote.byte : 0;
+  const waits =
+    wait(remote.source, windows.chunksRead, decoded * STORED) +
+    wait(remote.scratch, objects + pieces, 2 * passes * logical) +
+    wait(remote.target, chunksWritten, logical * STORED);
+  return {
+    seconds: Math.max(work, waits),
+    passes: decoded / Math.max(1, logical),
+    requests: windows.chunksRead + objects + pieces + chunksWritten,
+    scratchBytes,
+    peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.bufferBytes)),
+  };
+}
+
+/** A guess at stored bytes by decoded bytes. */
+const STORED = 0.5;
+const SCRATCH_BYTE = COSTS.scratchWritten + COSTS.scratchRead;
+
+type StageSize = Pick<ScratchRound, "tasks" | "taskBytes" | "bufferBytes">;
+
+/** Tasks of a stage that the budget admits at one time. */
+export function admitted(
+  { maxMemory, tasksAtOnce }: Pick<CostRequest, "maxMemory" | "tasksAtOnce">,
+  { tasks, taskBytes }: Pick<StageSize, "tasks" | "taskBytes">,
+): number {
+  return Math.max(1, Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, taskBytes))));
+}
+
+/** Threads that a stage keeps busy. */
+function atOnce(request: CostRequest, stage: StageSize | undefined): number {
+  if (stage === undefined || stage.tasks === 0) return 1;
+  const most = Math.min(request.threads, admitted(request, stage));
+  return stage.tasks / Math.ceil(stage.tasks / most);
+}
+
+type Compression = keyof typeof COSTS.decoded;
+
+/** The compression that takes the most time among a side's codecs, which are given in words. */
+function compression({ codecs }: GridSide): Compression {
+  const kinds = codecs.map((words): Compression => {
+    if (FREE.test(words)) return "none";
+    if (/^(blosc|shard).*zstd|^zstd/.test(words)) return "zstd";
+    if (/^(blosc|shard).*(lz4|blosclz|snappy)|^lz4|^snappy|^blosc/.test(words)) return "lz4";
+    return /gzip|zlib|deflate/.test(words) ? "deflate" : "other";
+  });
+  const slowest = kinds.map((kind) => ORDER.indexOf(kind)).reduce((most, kind) => Math.max(most, kind), 0);
+  return ORDER[slowest] ?? "other";
+}
+
+const ORDER: readonly Compression[] = ["none", "lz4", "zstd", "deflate", "other"];
+/** Codecs that take next to nothing. */
+const FREE =
+  /^(bytes|transpose|crc32c?|adler32|fletcher32|shuffle|delta|endian|vlen-|sharding_indexed\(\[[^\]]*\], bytes\([a-z]+\)\))/;

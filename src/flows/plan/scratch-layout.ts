@@ -1,0 +1,70 @@
+import type { Region } from "../../streams/chunk.ts";
+import { intersect } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import { boxOf, type Cuts, longestBox } from "./cuts.ts";
+import { boxRegion, type CutJob, cutsOf } from "./rounds.ts";
+
+/**
+ * A piece of a scratch object: the items that the box of the object shares with one box of the next stage. Pieces follow
+ * each other in C order of those boxes, each with a head in front, its items in C order.
+ */
+export interface Piece {
+  readonly region: Region;
+  /** Its place among the pieces of the object. */
+  readonly ordinal: number;
+  /** Items of the pieces before it. */
+  readonly itemsBefore: number;
+}
+
+/** The boxes that hold any item of a region that is not empty, as a box of coords. */
+export function boxesTouching(region: Region, cuts: readonly Cuts[]): Region {
+  const start = cuts.map((cut, d) => boxOf(cut, region.start[d] ?? 0));
+  const last = cuts.map((cut, d) => boxOf(cut, (region.start[d] ?? 0) + (region.shape[d] ?? 0) - 1));
+  return { start, shape: last.map((box, d) => box - (start[d] ?? 0) + 1) };
+}
+
+/** The piece of an object of `box` that lies in the next stage's box at `coords`; undefined where they share no item. */
+export function pieceOf(box: Region, next: readonly Cuts[], coords: readonly number[]): Piece | undefined {
+  const region = intersect(box, boxRegion(next, coords));
+  if (region === undefined) return undefined;
+  const boxes = boxesTouching(box, next);
+  const rank = coords.length;
+  let ordinal = 0;
+  let itemsBefore = 0;
+  // What lies before in dimension d has this piece's shape in those before d, and the whole box's in those after.
+  let inFront = 1;
+  let behind = product(box.shape);
+  for (let d = 0; d < rank; d++) {
+    behind /= box.shape[d] ?? 1;
+    ordinal = ordinal * (boxes.shape[d] ?? 1) + (coords[d] ?? 0) - (boxes.start[d] ?? 0);
+    itemsBefore += inFront * ((region.start[d] ?? 0) - (box.start[d] ?? 0)) * behind;
+    inFront *= region.shape[d] ?? 1;
+  }
+  return { region, ordinal, itemsBefore };
+}
+
+/** Shape of the largest piece of the objects of a round. */
+export function largestPiece(job: CutJob, round: number): number[] {
+  const next = cutsOf(job, round + 1);
+  return cutsOf(job, round).map((cut, d) => {
+    const cutNext = next[d];
+    return Math.min(longestBox(cut), cutNext ? longestBox(cutNext) : 1);
+  });
+}
+
+/** Bytes in front of each piece: what of it there is, as one byte and a bit for each target chunk that it may touch. */
+export function headSize(job: CutJob, round: number): number {
+  const { chunkShape, shape } = job.target;
+  const touched = largestPiece(job, round).map((length, d) => {
+    const chunk = chunkShape[d] ?? 1;
+    return Math.min(Math.ceil((shape[d] ?? 1) / chunk), Math.floor((length + chunk - 2) / chunk) + 1);
+  });
+  return 8 * Math.ceil((1 + Math.ceil(product(touched) / 8)) / 8);
+}
+
+/** The target chunks that a piece touches, as a box of coords. */
+export function chunksTouched({ start, shape }: Region, chunkShape: readonly number[]): Region {
+  const first = start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
+  const last = start.map((from, d) => Math.floor((from + (shape[d] ?? 1) - 1) / (chunkShape[d] ?? 1)));
+  return { start: first, shape: last.map((chunk, d) => chunk - (first[d] ?? 0) + 1) };
+}

@@ -1,0 +1,207 @@
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import { product } from "../../util/shape.ts";
+import { chunkVisits, type Dimension } from "./chunk-visits.ts";
+import { countBoxes, longestBox } from "./cuts.ts";
+import type { ScratchRound } from "./plan.ts";
+import { boxGrid, type CutJob, cutsOf } from "./rounds.ts";
+import { headSize } from "./scratch-layout.ts";
+import {
+  chunksPerShard,
+  inBuffers,
+  indexBytes,
+  inFlightBytes,
+  itemBytes,
+  pieceBytes,
+} from "./task-memory.ts";
+import { fitWindows, readAheadWithin, type WindowRequest, type Windows } from "./task-windows.ts";
+import { searchWindow, windowSizes } from "./window-search.ts";
+
+/** How a shuffle is cut. */
+export interface ShuffleWindows {
+  readonly windows: Windows;
+  readonly rounds: readonly Omit<ScratchRound, "firstTask">[];
+  /** Pieces that are read from scratch objects, by all tasks together. */
+  readonly pieces: number;
+  /** Bytes of the scratch objects that are there at one time, at the most. */
+  readonly scratchBytes: number;
+}
+
+export interface ShuffleRequest extends WindowRequest {
+  /** Decoded bytes that a scratch object, or a window, holds at the most, where chunks are no larger. */
+  readonly volume: number;
+  /** How many times all data may go through scratch objects. */
+  readonly mostRounds: number;
+  readonly isVariable: boolean;
+}
+
+/** Boxes and windows are fitted to one another so often. */
+const FITTINGS = 2;
+/** Pieces in flight within a task, at the most. */
+const PIECES_AHEAD = 8;
+/** What the search for windows counts for a piece in flight, before the size of pieces is known. */
+const SMALLEST_BUFFER = pooledSize(1);
+/** Small source chunks are put together in objects of this many bytes at least. */
+const WANTED_OBJECT_BYTES = 4 * 2 ** 20;
+/** Pieces of variable data are held as they come, merged, and put together. */
+const VARIABLE_COPIES = 3;
+
+/**
+ * Boxes of source chunks and windows of target chunks, both within a volume, that share the fewest and so the largest
+ * pieces; and, with more rounds than one, boxes of shapes between these two. One after the other for each number of
+ * rounds with which all tasks fit the budget.
+ */
+export function* shuffleWindows(request: ShuffleRequest): Generator<ShuffleWindows> {
+  const { sides, selection, volume } = request;
+  const scattered = { bytes: SMALLEST_BUFFER, bufferBytes: SMALLEST_BUFFER, windowBytes: volume };
+  const windowsFor = (box: readonly number[]) =>
+    fitWindows(request, { ...scattered, dimensions: dimensionsOf(request, box) });
+  let box: readonly number[] = sides.source.chunkShape;
+  let windows = windowsFor(box);
+  for (let i = 0; i < FITTINGS; i++) {
+    box = fitBox(request, itemsOf(request, windows));
+    windows = windowsFor(box);
+  }
+  for (let count = 1; count <= request.mostRounds; count++) {
+    const boxes = [box, ...boxesBetween(request, box, itemsOf(request, windows), count)];
+    const rounds = boxes.map((shape) => ({ box: shape }));
+    const planned = planRounds(request, windows, { ...sides, selection, ...windows, rounds });
+    if (planned) yield planned;
+  }
+}
+
+/** @returns undefined where a task does not fit the budget. */
+function planRounds(request: ShuffleRequest, windows: Windows, job: CutJob): ShuffleWindows | undefined {
+  const { sides, maxMemory, io } = request;
+  const numbers = (job.rounds ?? []).map((_, round) => round);
+  const rounds = numbers.map((round) => planRound(request, job, round));
+  const piece = pieceBytes(job, numbers.length - 1);
+  const parts = 2 * pooledSize(Math.min(piece, sides.target.decodedSize));
+  const others = windows.taskBytes - windows.readAhead * SMALLEST_BUFFER + parts;
+  const readAhead = Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - others) / piece));
+  const taskBytes = others + readAhead * piece;
+  const bufferBytes = windows.bufferBytes + parts + readAhead * piece;
+  if (
+    [...rounds, { readAhead, taskBytes }].some((task) => task.readAhead < 1 || task.taskBytes > maxMemory)
+  ) {
+    return undefined;
+  }
+  const chunks = dimensionsOf(request, sides.source.chunkShape);
+  const sizes = numbers.map((round) => product(boxGrid(cutsOf(job, round))) * objectBytes(job, round));
+  const chunksRead = product(chunks.map((dimension) => chunkVisits(dimension, Math.max(1, dimension.count))));
+  return {
+    windows: { ...windows, readAhead, taskBytes, bufferBytes, chunksRead },
+    rounds,
+    pieces: numbers.reduce((sum, round) => sum + countPieces(job, round), 0),
+    scratchBytes: sizes.reduce((most, size, i) => Math.max(most, size + (sizes[i + 1] ?? 0)), 0),
+  };
+}
+
+/** The selection over boxes of source items. */
+function dimensionsOf({ selection, sides }: ShuffleRequest, box: readonly number[]): Dimension[] {
+  const aligned = sides.source.shardShape ?? sides.source.chunkShape;
+  return selection.shape.map((count, d) => ({
+    start: (selection.start[d] ?? 0) % (aligned[d] ?? 1),
+    step: selection.step[d] ?? 1,
+    count,
+    sourceChunk: box[d] ?? 1,
+  }));
+}
+
+/** Shape of the windows, or of what of them is made at one time, in items. */
+function itemsOf({ sides: { target } }: ShuffleRequest, { window, step = window }: Windows): number[] {
+  return target.chunkShape.map((n, d) => Math.min(n * (step[d] ?? 1), target.shape[d] ?? 1));
+}
+
+/** A box of source chunks, in source items, that fits to windows of a shape; of whole shards, if they are small enough. */
+function fitBox(request: ShuffleRequest, window: readonly number[]): number[] {
+  const { sides, volume } = request;
+  const { source } = sides;
+  const chunks = dimensionsOf(request, source.chunkShape);
+  const grid = chunks.map(({ start, step, count, sourceChunk }) =>
+    Math.max(1, Math.ceil((start + step * (count - 1) + 1) / sourceChunk)),
+  );
+  const chunkBytes = itemBytes(source) * product(chunks.map((d) => Math.ceil(d.sourceChunk / d.step)));
+  const maxChunks = Math.max(1, Math.floor(volume / Math.max(1, chunkBytes)));
+  const inShard = chunksPerShard(source);
+  const unit = inShard && product(inShard) <= maxChunks ? inShard : grid.map(() => 1);
+  const { shape } = searchWindow({
+    dimensions: chunks.map(({ step, sourceChunk }, d) => ({
+      start: 0,
+      step: 1,
+      count: (grid[d] ?? 1) * sourceChunk,
+      sourceChunk: (window[d] ?? 1) * step,
+    })),
+    chunkShape: source.chunkShape,
+    grid,
+    sizes: grid.map((n, d) => {
+      const each = unit[d] ?? 1;
+      const sizes = windowSizes(Math.ceil(n / each), each * (source.chunkShape[d] ?? 1), window[d] ?? 1);
+      return sizes.map((size) => size * each);
+    }),
+    maxChunks,
+    wantedChunks: Math.ceil(WANTED_OBJECT_BYTES / Math.max(1, chunkBytes)),
+  });
+  return shape.map((n, d) => n * (source.chunkShape[d] ?? 1));
+}
+
+/** Shapes that lead from boxes of the source to windows in even ratios. */
+function boxesBetween(
+  { selection }: ShuffleRequest,
+  box: readonly number[],
+  window: readonly number[],
+  roundCount: number,
+): number[][] {
+  return Array.from({ length: roundCount - 1 }, (_, i) => {
+    const way = (i + 1) / roundCount;
+    return selection.shape.map((length, d) => {
+      const from = Math.max(1, Math.min(length, (box[d] ?? 1) / (selection.step[d] ?? 1)));
+      const size = Math.round(from ** (1 - way) * Math.max(1, window[d] ?? 1) ** way);
+      return Math.max(1, Math.min(size, length));
+    });
+  });
+}
+
+function planRound(request: ShuffleRequest, job: CutJob, round: number): Omit<ScratchRound, "firstTask"> {
+  const { sides, maxMemory, io, isVariable } = request;
+  const object = pooledSize(objectBytes(job, round)) * (isVariable ? VARIABLE_COPIES : 1);
+  const held = object + (round === 0 ? indexBytes(sides) : 0);
+  const perRead = round === 0 ? inFlightBytes(sides, "shuffle") : pieceBytes(job, round - 1);
+  const perBuffer = round === 0 ? inFlightBytes(inBuffers(sides), "shuffle") : perRead;
+  const readAhead =
+    round === 0
+      ? readAheadWithin(request, perRead, maxMemory - held)
+      : Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - held) / perRead));
+  return {
+    box: job.rounds?.[round]?.box ?? [],
+    readAhead,
+    tasks: product(boxGrid(cutsOf(job, round))),
+    taskBytes: held + readAhead * perRead,
+    bufferBytes: held + readAhead * perBuffer,
+  };
+}
+
+/** Bytes of the largest object of a round. */
+function objectBytes(job: CutJob, round: number): number {
+  const cuts = cutsOf(job, round);
+  const next = cutsOf(job, round + 1);
+  const pieces = cuts.map((cut, d) => {
+    const cutNext = next[d];
+    if (cutNext === undefined) return 1;
+    return Math.min(countBoxes(cutNext), Math.floor((longestBox(cut) + cutNext.size - 2) / cutNext.size) + 1);
+  });
+  const items = product(cuts.map(longestBox));
+  return Math.ceil(items * itemBytes(job.source)) + product(pieces) * (headSize(job, round) + PIECE_OVERHEAD);
+}
+
+/** Bytes of a piece's entry in a table. */
+const PIECE_OVERHEAD = 8;
+
+/** Pieces of a round's objects: each is read by one task of the next stage. */
+function countPieces(job: CutJob, round: number): number {
+  const next = cutsOf(job, round + 1);
+  return product(
+    cutsOf(job, round).map(({ start, step, size, length }, d) =>
+      chunkVisits({ start, step, count: length, sourceChunk: size }, next[d]?.size ?? 1),
+    ),
+  );
+}

@@ -1,0 +1,123 @@
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
+import { isFixed } from "../../meta/data-type.ts";
+import { describeCodec, describeDataType } from "../../meta/describe.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import { costOf } from "./costs.ts";
+import type { ArrayJob, Cost, GridSide } from "./plan.ts";
+import { type ShuffleRequest, shuffleWindows } from "./shuffle-windows.ts";
+import { itemBytes, pieceBytes } from "./task-memory.ts";
+
+export interface SlabShuffleRequest {
+  /** The array by the chunks that are read of it. */
+  readonly array: {
+    readonly path: string;
+    readonly metadata: ArrayMetadata;
+    readonly layout: { readonly dialect: DialectName };
+    readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
+  };
+  readonly pipeline: CodecPipeline;
+  readonly selection: Selection;
+  readonly slabShape: readonly number[];
+  readonly maxMemory: number;
+  readonly io: number;
+}
+
+/** Slabs that are read from scratch objects, as the target chunks of a job. */
+export interface SlabShuffle {
+  readonly job: ArrayJob;
+  /** Tasks of each round. */
+  readonly stages: readonly number[];
+  /** Bytes that a piece in flight may hold. */
+  readonly bytesPerPiece: number;
+  readonly cost: Cost;
+}
+
+const MOST_ROUNDS = 4;
+const NEAR = { source: false, target: false, scratch: false };
+
+/** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
+export function costOfSlabs(request: SlabShuffleRequest, chunksRead: number): Cost {
+  const tasks = product(gridShape(request.selection.shape, request.slabShape));
+  const memory = { taskBytes: request.maxMemory, bufferBytes: request.maxMemory };
+  const windows = { window: [], readAhead: 1, ...memory, chunksRead };
+  return costOf({ ...alone(request), windows, tasks });
+}
+
+/** The cheapest shuffle to slabs of a shape; undefined where none fits the budget. */
+export function shuffleToSlabs(request: SlabShuffleRequest): SlabShuffle | undefined {
+  const { array, pipeline, selection, slabShape } = request;
+  const { sides } = alone(request);
+  const slabBytes = pooledSize(sides.target.decodedSize);
+  // One slab is in the caller's hands while the next is made.
+  const maxMemory = request.maxMemory - slabBytes;
+  const search: ShuffleRequest = {
+    ...request,
+    sides,
+    strategy: "shuffle",
+    maxMemory,
+    writerBytes: 0,
+    collectsShards: false,
+    volume: slabBytes,
+    mostRounds: MOST_ROUNDS,
+    isVariable: !isFixed(pipeline.spec.dataType),
+  };
+  const tasks = product(gridShape(selection.shape, slabShape));
+  const found = [...shuffleWindows(search)]
+    .map((cut) => ({ ...cut, cost: costOf({ ...alone(request), ...cut, tasks }) }))
+    .sort((a, b) => a.cost.seconds - b.cost.seconds)[0];
+  if (found === undefined) return undefined;
+  const job: ArrayJob = {
+    path: array.path,
+    targetPath: array.path,
+    dataType: describeDataType(array.metadata.dataType),
+    strategy: "shuffle",
+    ...sides,
+    selection,
+    ...found.windows,
+    rounds: found.rounds.map((round) => ({ ...round, firstTask: 0 })),
+    firstTask: 0,
+    tasks,
+    chunksWritten: 0,
+    notTaken: [],
+  };
+  return {
+    job,
+    stages: found.rounds.map((round) => round.tasks),
+    bytesPerPiece: pieceBytes(job, found.rounds.length - 1),
+    cost: found.cost,
+  };
+}
+
+/** What a cost is asked of: one thread that reads chunks and writes none. */
+function alone({ array, pipeline, selection, slabShape, maxMemory, io }: SlabShuffleRequest) {
+  const { metadata, shards, layout } = array;
+  const { chunkShape } = metadata.chunkGrid;
+  const source: GridSide = {
+    dialect: layout.dialect,
+    chunkKeyEncoding: metadata.chunkKeyEncoding,
+    shape: metadata.shape,
+    chunkShape,
+    ...(shards && { shardShape: chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1)) }),
+    codecs: metadata.codecs.map(describeCodec),
+    decodedSize: pipeline.decodedSize,
+    maxEncodedSize: pipeline.maxEncodedSize,
+    scratchSize: pipeline.scratchSize,
+    pooledScratchSize: pipeline.pooledScratchSize,
+  };
+  const { shardShape: _, ...plain } = source;
+  const target: GridSide = {
+    ...plain,
+    shape: selection.shape,
+    chunkShape: slabShape,
+    codecs: [],
+    decodedSize: Math.ceil(product(slabShape) * itemBytes(source)),
+    maxEncodedSize: 0,
+    scratchSize: 0,
+    pooledScratchSize: 0,
+  };
+  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, remote: NEAR };
+  return { sides: { source, target }, items: product(selection.shape), chunksWritten: 0, ...threads };
+}

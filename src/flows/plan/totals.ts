@@ -1,0 +1,79 @@
+import { writerMemory } from "../../stores/writer-memory.ts";
+import { product } from "../../util/shape.ts";
+import { copyMemory } from "../copy-value.ts";
+import { pieceBytesWithin } from "../read-pieces.ts";
+import type { ArrayJob, NodeSpec, PlanTotals } from "./plan.ts";
+import { itemBytes } from "./task-memory.ts";
+
+export interface TotalsRequest {
+  readonly target: NodeSpec;
+  readonly sweep: boolean;
+  readonly maxMemory: number;
+  readonly tasksAtOnce: number;
+  readonly io: number;
+}
+
+/**
+ * The figures of all jobs together.
+ *
+ * @param stages tasks of each stage
+ * @param held bytes of the budget that the target holds while it is built
+ */
+export function totalsOf(
+  jobs: readonly ArrayJob[],
+  stages: readonly number[],
+  held: number,
+  request: TotalsRequest,
+): PlanTotals {
+  const within = { ...request, maxMemory: request.maxMemory - held };
+  const withTasks = jobs.filter((job) => job.tasks > 0);
+  const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
+  const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
+  const logicalBytes = sum((job) => product(job.selection.shape) * itemBytes(job.source));
+  return {
+    arrays: jobs.length,
+    tasks: stages.reduce((total, tasks) => total + tasks, 0),
+    chunksRead: sum((job) => job.chunksRead),
+    chunksWritten: sum((job) => job.chunksWritten),
+    decodedBytes,
+    logicalBytes,
+    readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
+    scratchBytes: sum((job) => job.cost?.scratchBytes ?? 0),
+    predictedPeak: held + Math.max(tasksPeak(withTasks, within), sweepPeak(jobs, within)),
+  };
+}
+
+/** Bytes of the largest task; jobs whose keys are swept have none. */
+export function largestTask(jobs: readonly ArrayJob[]): number {
+  return jobs.flatMap(tasksOf).reduce((most, { taskBytes }) => Math.max(most, taskBytes), 0);
+}
+
+/** Bytes of all tasks that run at one time, in the stage that takes the most. */
+function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: TotalsRequest): number {
+  const stages = jobs.map(tasksOf);
+  const rounds = stages.reduce((most, { length }) => Math.max(most, length), 0);
+  const peaks = Array.from({ length: rounds }, (_, stage) => {
+    const kinds = stages.flatMap((ofJob) => ofJob[stage] ?? []);
+    const largest = kinds.reduce((most, { bufferBytes }) => Math.max(most, bufferBytes), 0);
+    const smallest = kinds.reduce((least, { taskBytes }) => Math.min(least, taskBytes), maxMemory);
+    const tasks = kinds.reduce((count, kind) => count + kind.tasks, 0);
+    const atOnce = Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, smallest)));
+    return Math.min(maxMemory, atOnce * largest);
+  });
+  return peaks.reduce((most, peak) => Math.max(most, peak), 0);
+}
+
+/** The tasks of each stage of a job: how many, and what one takes and holds. */
+function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "taskBytes" | "bufferBytes">[] {
+  return [...(job.rounds ?? []), job].filter(({ tasks }) => tasks > 0);
+}
+
+/** Bytes of all chunks that are copied as they are at one time. */
+function sweepPeak(jobs: readonly ArrayJob[], { target, sweep, maxMemory, io }: TotalsRequest): number {
+  if (!sweep) return 0;
+  const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
+  const largest = stored.reduce((most, size) => Math.max(most, size), 1);
+  const writerBytes = writerMemory(target.store);
+  const pieceBytes = pieceBytesWithin(maxMemory - writerBytes);
+  return Math.min(maxMemory, io * copyMemory(largest, pieceBytes, writerBytes));
+}

@@ -1,0 +1,86 @@
+import { isFixed } from "../../meta/data-type.ts";
+import type { DecodedChunk, EncodedChunk, Region } from "../../streams/chunk.ts";
+import { chunksIn } from "../../streams/regrid.ts";
+import { intersect, selectedRegion } from "../../streams/selection.ts";
+import { TransformStream } from "../../streams/web.ts";
+import { indexOf, product } from "../../util/shape.ts";
+import { cutsOf } from "../plan/rounds.ts";
+import { boxesTouching, headSize, pieceOf } from "../plan/scratch-layout.ts";
+import { itemsOf, type ScratchTask } from "../plan/task.ts";
+import { writeHead } from "./piece-head.ts";
+import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from "./scratch-objects.ts";
+
+/**
+ * Sorts what comes by the boxes of the next stage, and passes all of it on as one scratch object when the stream ends:
+ * an empty one, where nothing but missing chunks came.
+ */
+export function gatherPieces(
+  task: ScratchTask,
+  options: GatherOptions,
+): TransformStream<DecodedChunk, EncodedChunk> {
+  const { add, end } = pieceGatherer(task, options);
+  return new TransformStream<DecodedChunk, EncodedChunk>({
+    transform: add,
+    flush(controller) {
+      controller.enqueue(end());
+    },
+  });
+}
+
+/** Gathers chunk by chunk: what `gatherPieces` does with its stream. */
+export interface PieceGatherer {
+  /** Scatters a chunk, whose buffer it gives back. */
+  add(chunk: DecodedChunk): void;
+  /** The scratch object of all that came. */
+  end(): EncodedChunk;
+}
+
+export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceGatherer {
+  const { selection, buffers, chunk } = options;
+  const { job, round } = task;
+  const box = itemsOf(task);
+  const next = cutsOf(job, round + 1);
+  const nextShape = next.map(({ size }) => size);
+  const boxes = product(box.shape) > 0 ? boxesTouching(box, next) : box;
+  const layout = { box, pieces: product(boxes.shape), headSize: headSize(job, round) };
+  const object = isFixed(chunk.dataType)
+    ? fixedObject(layout, chunk.dataType.size, options)
+    : variableObject(layout, options);
+  const open: OpenPiece[] = [];
+  const present: Region[] = [];
+  let someMissing = false;
+
+  const pieceAt = (coords: readonly number[]): OpenPiece | undefined => {
+    const ordinal = indexOf(
+      coords.map((c, d) => c - (boxes.start[d] ?? 0)),
+      boxes.shape,
+    );
+    const known = open[ordinal];
+    if (known) return known;
+    const piece = pieceOf(box, next, coords);
+    if (piece) open[ordinal] = { ...piece, assembly: object.begin(piece) };
+    return open[ordinal];
+  };
+
+  return {
+    add(piece) {
+      const items = selectedRegion(selection, piece.region);
+      if (items && piece.data) present.push(items);
+      else if (items) someMissing = true;
+      for (const coords of items ? chunksIn(items, nextShape) : []) {
+        const part = pieceAt(coords);
+        const shared = items && part && intersect(items, part.region);
+        if (shared) part.assembly.add(piece, shared);
+      }
+      if (piece.data) buffers.give(piece.data.bytes);
+      piece.release?.();
+    },
+    end() {
+      const ofSome = someMissing ? present : undefined;
+      const bytes = object.finish(open, (head, { region }) =>
+        writeHead(head, region, job.target.chunkShape, ofSome),
+      );
+      return { index: 0, coords: task.coords, region: box, bytes };
+    },
+  };
+}

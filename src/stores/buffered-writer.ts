@@ -1,0 +1,34 @@
+import type { StoreWriter } from "./store.ts";
+import { inTurn } from "./writer.ts";
+
+/** A writer that keeps a copy of all pieces and gives them, joined, to `set`: for stores that take whole values only. */
+export function bufferedWriter(
+  key: string,
+  set: (bytes: Uint8Array) => Promise<void>,
+  signal: AbortSignal | undefined,
+): StoreWriter {
+  const pieces: Uint8Array[] = [];
+  return inTurn(
+    {
+      write: async (bytes) => {
+        pieces.push(new Uint8Array(bytes));
+      },
+      commit: () => set(joined(pieces)),
+      abort: async () => {
+        pieces.length = 0;
+      },
+    },
+    key,
+    signal,
+  );
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, offset);
+    offset += piece.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,104 @@
+import { ZarrflowError } from "../util/errors.ts";
+
+/** Bytes a second of a body that is sent; the server is silent while it takes them. */
+const SLOWEST_UPLOAD = 64 * 1024;
+
+/**
+ * As `fetch`, but fails when the server is silent for `silence` milliseconds: before its answer, or before the next
+ * piece of the body. For a body that is sent it may be silent for as long as a slow connection takes.
+ *
+ * @throws `transient` on silence, also while the body is read; the signal's reason.
+ */
+export async function fetchInTime(
+  fetch: typeof globalThis.fetch,
+  url: URL,
+  init: Omit<RequestInit, "signal"> & { readonly signal?: AbortSignal | null | undefined },
+  silence: number,
+): Promise<Response> {
+  const watch = new SilenceWatch(silence, init.signal);
+  try {
+    watch.begin((sizeOf(init.body) / SLOWEST_UPLOAD) * 1000);
+    const response = await fetch(url, { ...init, signal: watch.signal });
+    watch.pause();
+    if (response.body !== null) return new Response(watched(response.body, watch), response);
+    watch.end();
+    return response;
+  } catch (error) {
+    watch.end();
+    throw error;
+  }
+}
+
+/** Ends a request that its caller has given up, or whose server is silent. */
+class SilenceWatch {
+  readonly #request = new AbortController();
+  readonly #silence: number;
+  readonly #caller: AbortSignal | undefined;
+  readonly #giveUp = () => this.#request.abort(this.#caller?.reason);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(silence: number, caller: AbortSignal | null | undefined) {
+    this.#silence = silence;
+    this.#caller = caller ?? undefined;
+    caller?.throwIfAborted();
+    caller?.addEventListener("abort", this.#giveUp);
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** The server is to speak now; `more` milliseconds later than usual. */
+  begin(more = 0): void {
+    this.#timer = setTimeout(() => this.#request.abort(silent(this.#silence)), this.#silence + more);
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    this.pause();
+    this.#caller?.removeEventListener("abort", this.#giveUp);
+  }
+}
+
+/** The same body, each read of which is watched. */
+function watched(body: ReadableStream<Uint8Array>, watch: SilenceWatch): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        watch.begin();
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          watch.end();
+          controller.close();
+        } catch (error) {
+          watch.end();
+          throw error;
+        } finally {
+          watch.pause();
+        }
+      },
+      async cancel(reason) {
+        watch.end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function sizeOf(body: RequestInit["body"]): number {
+  if (typeof body === "string") return body.length;
+  return body instanceof Uint8Array ? body.length : 0;
+}
+
+function silent(milliseconds: number): ZarrflowError {
+  return new ZarrflowError("transient", "the server is silent", {
+    found: `nothing for ${milliseconds / 1000} s`,
+    hint: "is the server there, and can it be reached?",
+  });
+}

@@ -1,0 +1,61 @@
+import { ZarrflowError } from "../../util/errors.ts";
+
+/** How often a request is sent elsewhere, at most. */
+const MOST = 10;
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** What of `fetch` is used here. */
+export type PlainFetch = (
+  url: URL,
+  init: Omit<RequestInit, "signal"> & { readonly signal?: AbortSignal },
+) => Promise<Response>;
+
+/** A request to a URL; `headers` are for those who are meant, `range` and the like for anybody. */
+export interface SentRequest {
+  readonly method: "GET" | "HEAD";
+  /** The caller's, such as an `Authorization`: only for the server that was named. */
+  readonly own: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Makes a request and follows where the server sends it, but not from https to http; the caller's headers go to no
+ * other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules of its
+ * own.
+ *
+ * @throws `unsupported-operation` for a redirection to nowhere, in circles, or to where it must not go.
+ */
+export async function followRedirects(
+  fetch: PlainFetch,
+  url: URL,
+  { method, own, headers, signal }: SentRequest,
+): Promise<Response> {
+  let at = url;
+  for (let redirections = 0; redirections <= MOST; redirections++) {
+    const sent = { method, headers: at.origin === url.origin ? { ...own, ...headers } : headers };
+    const init = { ...sent, ...(signal && { signal }) };
+    const response = await fetch(at, { ...init, redirect: "manual" });
+    if (response.type === "opaqueredirect") return fetch(at, init);
+    if (!REDIRECTS.includes(response.status)) return response;
+    await response.body?.cancel();
+    at = nextOf(response, at);
+  }
+  throw refused("the server sends the request on and on", `${MOST} redirections and more`);
+}
+
+function nextOf({ headers, status }: Response, from: URL): URL {
+  const location = headers.get("location");
+  if (location === null || !URL.canParse(location, from)) {
+    throw refused("the server sends the request to nowhere", `${status} without a place`);
+  }
+  const next = new URL(location, from);
+  const isKept = next.protocol === "https:" || (next.protocol === "http:" && from.protocol === "http:");
+  if (isKept && next.username === "" && next.password === "") return next;
+  throw refused("the server sends the request to where it must not go", `${next.protocol}//${next.host}`);
+}
+
+function refused(reason: string, found: string): ZarrflowError {
+  return new ZarrflowError("unsupported-operation", reason, { found });
+}

@@ -1,0 +1,42 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { fetchInTime } from "../../fetch-in-time.ts";
+import { connectionFailure, failureOf } from "../../http/http-failure.ts";
+import { readText } from "../../http/read-body.ts";
+import { secretHeaders } from "../../http/secret-headers.ts";
+
+/** A question to a service that gives credentials; whatever it holds is not shown. */
+export interface Question {
+  readonly url: URL;
+  readonly method?: "GET" | "PUT" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Milliseconds for which the service may be silent. */
+  readonly timeout: number;
+}
+
+/** Bytes of the longest answer of these services. */
+const LONGEST_ANSWER = 100_000;
+
+export interface Answer {
+  readonly response: Response;
+  readonly text: string;
+}
+
+/** What a service answers, whatever its status. @throws `transient` where there is no answer. */
+export async function ask({ url, timeout, headers, ...question }: Question): Promise<Answer> {
+  const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
+  try {
+    const response = await fetchInTime(globalThis.fetch, url, init, timeout);
+    return { text: await readText(response, LONGEST_ANSWER), response };
+  } catch (error) {
+    throw connectionFailure(error);
+  }
+}
+
+/** The text of a good answer. @throws `transient`, `access-denied` */
+export function textOfGood({ text, response }: Answer, from: string): string {
+  if (response.ok) return text;
+  const failure = failureOf(response);
+  if (failure.code === "transient") throw failure;
+  throw new ZarrflowError("access-denied", `${from} gives no credentials`, { found: response.status });
+}

@@ -1,0 +1,12 @@
+/** A token in a file, without the white space around it. @throws `access-denied` and others, with the file's name. */
+export async function secretFile(path: string): Promise<string> {
+  const [{ readFile }, { fileError }] = await Promise.all([
+    import("node:fs/promises"),
+    import("../../file-error.ts"),
+  ]);
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    throw fileError(error, { store: `file ${path}` });
+  }
+}

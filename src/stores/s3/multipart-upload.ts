@@ -1,0 +1,77 @@
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { S3Client } from "./s3-client.ts";
+import { escaped, textOf } from "./xml.ts";
+
+/** An upload in parts: begun, and not visible before its parts are joined. */
+export interface MultipartUpload {
+  readonly key: string;
+  readonly id: string;
+  /** When, in milliseconds by the server's clock; NaN where it does not tell. */
+  readonly begun: number;
+}
+
+/** Milliseconds for which a server may be silent while it joins parts. */
+const JOINING_TIMEOUT = 300_000;
+/** Milliseconds by which two times of one server may differ that tell of one moment. */
+const CLOCK_STEP = 2_000;
+/** Milliseconds for which an upload is tried to be given up: who does so wants to end. */
+const GIVING_UP_TIMEOUT = 5_000;
+
+export async function beginUpload(
+  client: S3Client,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<MultipartUpload> {
+  const { text, headers } = await client.ask(key, { uploads: "" }, { method: "POST", signal });
+  const id = textOf(text, "UploadId");
+  if (id === undefined) throw new ZarrflowError("transient", "the server does not begin an upload");
+  return { key, id, begun: Date.parse(headers.get("date") ?? "") };
+}
+
+/** Makes an object of `size` bytes of the parts, by their tags. */
+export async function joinParts(
+  client: S3Client,
+  upload: MultipartUpload,
+  { tags, size }: { readonly tags: readonly string[]; readonly size: number },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const parts = tags.map(
+    (tag, i) => `<Part><ETag>${escaped(tag)}</ETag><PartNumber>${i + 1}</PartNumber></Part>`,
+  );
+  const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+  const root = "CompleteMultipartUploadResult";
+  const request = { method: "POST", body, root, timeout: JOINING_TIMEOUT, signal } as const;
+  try {
+    await client.ask(upload.key, { uploadId: upload.id }, request);
+  } catch (error) {
+    if (!isZarrflowError(error, "source-changed") || !(await isJoined(client, upload, size, signal)))
+      throw error;
+  }
+}
+
+/** Has the server forget what came; an upload that is gone is none. */
+export async function giveUpUpload(client: S3Client, { key, id }: MultipartUpload): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(GIVING_UP_TIMEOUT);
+    await client.ask(key, { uploadId: id }, { method: "DELETE", signal });
+  } catch (error) {
+    if (isZarrflowError(error, "source-changed")) return;
+    if (isZarrflowError(error)) throw error;
+    throw new ZarrflowError("transient", "an upload could not be given up", { found: "no answer in time" });
+  }
+}
+
+/**
+ * Whether the object is this upload's: a request to join that is made again, as its answer was lost, finds no upload
+ * any more.
+ */
+async function isJoined(
+  client: S3Client,
+  { key, begun }: MultipartUpload,
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { headers } = await client.ask(key, {}, { method: "HEAD", signal });
+  const written = Date.parse(headers.get("last-modified") ?? "");
+  return Number(headers.get("content-length")) === size && written >= begun - CLOCK_STEP;
+}

@@ -1,0 +1,57 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { TargetBuild, WritableStore } from "../store.ts";
+import { wrapStore } from "../with/around.ts";
+import { DOCUMENTS } from "./in-place-build.ts";
+import type { TargetBuildOptions } from "./options.ts";
+
+/** Calls after which there is a value at a key. */
+const WRITING: readonly string[] = ["set", "commit"];
+
+/**
+ * Builds a target in a store that cannot tell its keys, under its final ones: it is whole once its documents are
+ * written, which come last. Whether the place is empty shows by documents alone. The keys that are written are kept
+ * in mind, to be deleted where the build is given up; a store without `delete` keeps them, without the documents that
+ * were not yet written.
+ *
+ * @throws `target-exists`; `unsupported-operation` for a replacement, as what would be replaced cannot be found.
+ */
+export async function openUnlistedBuild(
+  given: WritableStore,
+  { ifExists, signal }: TargetBuildOptions,
+): Promise<TargetBuild> {
+  const about = { store: given.description };
+  if (ifExists === "replace") {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "what is there cannot be replaced: the store lists no keys",
+      {
+        ...about,
+        hint: "Empty it yourself, or use a store that lists.",
+      },
+    );
+  }
+  const sizes = await Promise.all(DOCUMENTS.map((key) => given.size(key, { signal })));
+  const found = DOCUMENTS.find((_, i) => sizes[i] !== undefined);
+  if (found !== undefined) {
+    const hint = "Empty it yourself, or name another target.";
+    throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
+  }
+  const written = new Set<string>();
+  const store = wrapStore(given, async ({ operation, key }, run) => {
+    const answer = await run();
+    if (WRITING.includes(operation)) written.add(key);
+    return answer;
+  });
+  return {
+    store,
+    isInPlace: true,
+    reopen: async () => store,
+    async publish(options = {}) {
+      options.signal?.throwIfAborted();
+      written.clear();
+    },
+    async discard() {
+      for (const key of [...written].reverse()) await given.delete(key); // documents first, which came last
+    },
+  };
+}

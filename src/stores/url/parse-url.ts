@@ -1,0 +1,93 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { normalisePath } from "../../util/node-path.ts";
+import { fragment, refuseForeign, unknownScheme } from "./foreign-url.ts";
+import { absolutePath, pathOfFileUrl, slashed } from "./local-path.ts";
+import { applyStage, decoded, zipValue } from "./pipeline.ts";
+import type { StoreUrl } from "./store-url.ts";
+
+const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
+
+/**
+ * Takes a URL apart: a path or `file://…`; `s3://BUCKET/PREFIX`; `http(s)://…`; `memory:NAME/path`; a zip by `.zip` or `.ozx` at the end of a
+ * segment, with the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. Looks at nothing but the text.
+ *
+ * @throws `invalid-option` for what is no URL of a store, or one as other tools write it, `unsupported-operation` for a
+ *   scheme or stage that is not known, both with a hint; `path-not-allowed` when the path inside has a segment `.` or `..`.
+ * @example
+ * ```ts
+ * import { parseStoreUrl } from "zarrflow/stores/url";
+ *
+ * const { spec, path } = parseStoreUrl("/data/era5.zarr.zip/t2m");
+ * console.log(spec.kind, path); // zip t2m
+ * ```
+ */
+export function parseStoreUrl(text: string): StoreUrl {
+  refuseForeign(text);
+  const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);
+  return stages.reduce(applyStage, parseBase(base));
+}
+
+function parseBase(text: string): StoreUrl {
+  if (text === "") throw new ZarrflowError("invalid-option", "a URL must not be empty", { value: text });
+  const memory = /^memory:(?:\/\/)?([^/]*)(.*)$/s.exec(text);
+  if (memory !== null) {
+    const [, name = "", path = ""] = memory;
+    if (name === "")
+      throw new ZarrflowError("invalid-option", "memory: must be followed by a name", { value: text });
+    return { spec: { kind: "memory", name }, path: normalisePath(path) };
+  }
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return parsePath(text);
+  if (scheme === "file") return parsePath(pathOfFileUrl(text));
+  if (scheme === "http" || scheme === "https") return parseWebUrl(text);
+  if (scheme === "s3") return parseS3Url(text);
+  throw unknownScheme(scheme, text);
+}
+
+function parsePath(text: string): StoreUrl {
+  const { store, zip, path } = splitAtZip(slashed(text).split("/"));
+  if (zip === undefined) return { spec: { kind: "directory", path: absolutePath(store.join("/")) }, path };
+  return { spec: { kind: "zip", path: absolutePath([...store, zip].join("/")) }, path };
+}
+
+/** Segments stay as they are encoded in the URL of the server; those of the node's path in a zip are decoded. */
+function parseWebUrl(text: string): StoreUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && url.hash !== "") throw fragment(text.slice(0, text.indexOf("#")), url.hash.slice(1), text);
+  const isPlain = url && url.search === "" && url.username === "" && url.password === "";
+  if (url === undefined || !isPlain) {
+    throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
+      hint: "`?` in names is percent-encoded; for tokens open the store in a program: new HttpStore(url, { headers }).",
+    });
+  }
+  const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));
+  const folder = { kind: "http", url: [url.origin, ...store].join("/") } as const;
+  if (zip === undefined) return { spec: folder, path };
+  return { spec: zipValue(folder, decoded(zip)), path: path.split("/").map(decoded).join("/") };
+}
+
+/** Keys stand in the URL as they are, not percent-encoded, as other tools have it. */
+function parseS3Url(text: string): StoreUrl {
+  const [bucket = "", ...segments] = segmentsOf(text.slice("s3://".length));
+  if (bucket === "")
+    throw new ZarrflowError("invalid-option", "s3:// must be followed by a bucket", { value: text });
+  const { store, zip, path } = splitAtZip(segments);
+  const folder = { kind: "s3", bucket, prefix: normalisePath(store.join("/")) } as const;
+  return { spec: zip === undefined ? folder : zipValue(folder, zip), path };
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "");
+}
+
+/** The segments in front of the first that names a zip, its name, and the path in it. */
+function splitAtZip(segments: readonly string[]): {
+  readonly store: readonly string[];
+  readonly zip?: string;
+  readonly path: string;
+} {
+  const at = segments.findIndex((segment) => ZIP_SEGMENT.test(segment));
+  const zip = segments[at];
+  if (zip === undefined) return { store: segments, path: "" };
+  return { store: segments.slice(0, at), zip, path: normalisePath(segments.slice(at + 1).join("/")) };
+}

@@ -1,0 +1,63 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { normalisePath } from "../../util/node-path.ts";
+import type { StoreSpec } from "../store.ts";
+import type { StoreDialect, StoreUrl } from "./store-url.ts";
+
+/** The last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the dialect open. */
+const DIALECTS: ReadonlyMap<string, StoreDialect | undefined> = new Map([
+  ["zarr", undefined],
+  ["zarr1", "v1"],
+  ["zarr2", "v2"],
+  ["zarr3", "v3"],
+  ["zarr3-draft-2019", "v3-draft-2019"],
+]);
+
+/**
+ * What a URL names with one stage more, such as `zip:inner/path` or `zarr3:t2m`.
+ *
+ * @throws `unsupported-operation`
+ * @see ZEP 8
+ */
+export function applyStage({ spec, path, dialect }: StoreUrl, stage: string): StoreUrl {
+  const colon = stage.indexOf(":");
+  const name = stage.slice(0, colon).toLowerCase();
+  const within = normalisePath(stage.slice(colon + 1));
+  const zip = dialect === undefined && name === "zip" ? zipOf(spec, path) : undefined;
+  if (zip !== undefined) return { spec: zip, path: within };
+  if (dialect === undefined && DIALECTS.has(name)) {
+    const named = DIALECTS.get(name);
+    const inner = normalisePath(`${path}/${within}`);
+    return named === undefined ? { spec, path: inner } : { spec, path: inner, dialect: named };
+  }
+  throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not possible here`, {
+    value: stage,
+    hint: `Known are zip: behind the name of a zip, and last ${[...DIALECTS.keys()].map((known) => `${known}:`).join(", ")}.`,
+  });
+}
+
+/** The zip that a stage `zip:` means behind a store and a path in it; undefined where there can be none. */
+function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
+  if (path !== "") return zipValue(spec, path);
+  if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };
+  if (spec.kind === "zip-value") return spec;
+  if (spec.kind === "s3" && spec.prefix !== "") {
+    const slash = spec.prefix.lastIndexOf("/");
+    const folder = { ...spec, prefix: spec.prefix.slice(0, Math.max(0, slash)) };
+    return zipValue(folder, spec.prefix.slice(slash + 1));
+  }
+  const [, folder, name] = (spec.kind === "http" && /^(.+:\/\/.+)\/([^/]+)$/.exec(spec.url)) || [];
+  return folder && name ? zipValue({ kind: "http", url: folder }, decoded(name)) : undefined;
+}
+
+export function zipValue(store: StoreSpec, key: string): StoreSpec {
+  return { kind: "zip-value", store, key };
+}
+
+/** @throws `invalid-option` for percent signs that encode nothing. */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ZarrflowError("invalid-option", "percent signs that encode nothing", { value: segment });
+  }
+}

@@ -1,0 +1,166 @@
+import { plainBuffers } from "../../util/buffers.ts";
+import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import { parseBytes } from "../../util/byte-size.ts";
+import { type GetOptions, isWritable, type Store } from "../store.ts";
+import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
+
+export interface CacheOptions {
+  /**
+   * Bytes of values that are kept, at most, as a number or as `256MB`.
+   *
+   * @default 64MB
+   */
+  readonly maxBytes?: number | string;
+}
+
+/** Bytes that keeping anything costs beside its value: its key, and its place in a list. */
+const OVERHEAD = 200;
+
+/** Calls after which what was read before may not be true any more. */
+const CHANGES: readonly StoreOperation[] = ["set", "commit", "delete", "rename"];
+
+/**
+ * A store that keeps what it read, values and parts of them, and that a key is missing: those not used for longest give
+ * way to new ones. What is written through it is forgotten. **What others write is not seen** as long as the old value
+ * is kept: it is for data that do not change while they are read.
+ *
+ * @throws `invalid-option` for what is no size.
+ * @example
+ * ```ts
+ * import { HttpStore } from "zarrflow/stores/http";
+ * import { withCache } from "zarrflow/stores/with/cache";
+ *
+ * const store = withCache(new HttpStore("https://example.org/era5.zarr"), { maxBytes: "256MB" });
+ * console.log(store.description); // https://example.org/era5.zarr
+ * ```
+ */
+export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: CacheOptions = {}): Wrapped<S> {
+  const kept = new KeptValues(parseBytes(maxBytes));
+  const changing = async <T>(forget: () => void, run: () => Promise<T>): Promise<T> => {
+    forget();
+    try {
+      return await run();
+    } finally {
+      forget();
+    }
+  };
+  const wrapped = wrapStore(store, ({ operation, key }, run) => {
+    if (!CHANGES.includes(operation)) return run();
+    return changing(() => (operation === "rename" ? kept.clear() : kept.forget(key)), run);
+  });
+  const get = async (key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> => {
+    const { range, allocate = plainBuffers.take, signal } = options;
+    signal?.throwIfAborted();
+    const found = kept.find(key, range);
+    if (found === undefined) {
+      const { changes } = kept;
+      const bytes = await wrapped.get(key, options);
+      if (kept.changes === changes) kept.keep(key, range, bytes);
+      return bytes;
+    }
+    if (found.value === undefined) return undefined;
+    const bytes = allocate(found.value.length);
+    bytes.set(found.value);
+    return bytes;
+  };
+  const deleteMany = isWritable(wrapped) ? wrapped.deleteMany : undefined;
+  return {
+    ...wrapped,
+    get,
+    ...(deleteMany !== undefined && {
+      deleteMany: (...request: Parameters<typeof deleteMany>) =>
+        changing(
+          () => kept.clear(),
+          () => deleteMany(...request),
+        ),
+    }),
+  };
+}
+
+/** What the store answered; `value` is undefined for a missing key. */
+interface Kept {
+  readonly value: Uint8Array | undefined;
+}
+
+/** Answers by key and range, the one not used for longest first. */
+class KeptValues {
+  /** How often something was forgotten: what was asked for before must not be kept. */
+  changes = 0;
+  readonly #limit: number;
+  readonly #answers = new Map<string, Kept>();
+  /** The names of the answers about each key. */
+  readonly #names = new Map<string, Set<string>>();
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The answer to the same question, or that part of the whole value. */
+  find(key: string, range: ByteRange | undefined): Kept | undefined {
+    const same = this.#use(nameOf(key, range));
+    if (same !== undefined || range === undefined) return same;
+    const whole = this.#use(nameOf(key, undefined));
+    if (whole?.value === undefined) return whole;
+    const { offset, length } = resolveRange(range, whole.value.length);
+    return { value: whole.value.subarray(offset, offset + length) };
+  }
+
+  /** Keeps a copy, since `value` is the caller's. */
+  keep(key: string, range: ByteRange | undefined, value: Uint8Array | undefined): void {
+    const name = nameOf(key, value && range);
+    this.#drop(key, name);
+    if (cost(name, value) > this.#limit) return;
+    this.#answers.set(name, { value: value?.slice() });
+    this.#names.set(key, (this.#names.get(key) ?? new Set()).add(name));
+    this.#bytes += cost(name, value);
+    for (const oldest of this.#answers.keys()) {
+      if (this.#bytes <= this.#limit) break;
+      this.#drop(keyIn(oldest), oldest);
+    }
+  }
+
+  forget(key: string): void {
+    this.changes++;
+    for (const name of this.#names.get(key) ?? []) this.#drop(key, name);
+  }
+
+  clear(): void {
+    this.changes++;
+    this.#answers.clear();
+    this.#names.clear();
+    this.#bytes = 0;
+  }
+
+  #use(name: string): Kept | undefined {
+    const kept = this.#answers.get(name);
+    if (kept === undefined) return undefined;
+    this.#answers.delete(name);
+    this.#answers.set(name, kept);
+    return kept;
+  }
+
+  #drop(key: string, name: string): void {
+    const kept = this.#answers.get(name);
+    if (kept === undefined) return;
+    this.#answers.delete(name);
+    this.#bytes -= cost(name, kept.value);
+    const names = this.#names.get(key);
+    names?.delete(name);
+    if (names?.size === 0) this.#names.delete(key);
+  }
+}
+
+/** The question for a key and a range; keys have no NUL. */
+function nameOf(key: string, range: ByteRange | undefined): string {
+  if (range === undefined) return `${key}\0`;
+  return "suffix" in range ? `${key}\0-${range.suffix}` : `${key}\0${range.offset}+${range.length ?? ""}`;
+}
+
+function keyIn(name: string): string {
+  return name.slice(0, name.indexOf("\0"));
+}
+
+function cost(name: string, value: Uint8Array | undefined): number {
+  return OVERHEAD + name.length + (value?.length ?? 0);
+}

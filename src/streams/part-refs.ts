@@ -1,0 +1,35 @@
+import type { CodecPipeline } from "../codecs/codec.ts";
+import type { ChunkRef } from "./chunk.ts";
+import { intersect, type Selection, selectedRegion } from "./selection.ts";
+
+/** The same chunks, but of those that can be decoded in part no more than holds the selected items. */
+export function* partRefs(
+  refs: Iterable<ChunkRef>,
+  selection: Selection,
+  { partOf }: Pick<CodecPipeline, "partOf">,
+): Generator<ChunkRef> {
+  if (partOf === undefined) {
+    yield* refs;
+    return;
+  }
+  for (const ref of refs) {
+    const { start } = ref.region;
+    const selected = selectedRegion(selection, ref.region);
+    const part = selected && partOf(boxOf(selection, selected, start));
+    const region =
+      part &&
+      intersect(
+        { start: start.map((from, d) => from + (part.start[d] ?? 0)), shape: part.shape },
+        ref.region,
+      );
+    yield part && region ? { ...ref, region, part } : ref;
+  }
+}
+
+/** What holds the selected items of a chunk, counted from its `first` item. */
+function boxOf({ start, step }: Selection, selected: ChunkRef["region"], first: readonly number[]) {
+  return {
+    start: selected.start.map((at, d) => (start[d] ?? 0) + (step[d] ?? 1) * at - (first[d] ?? 0)),
+    shape: selected.shape.map((count, d) => (step[d] ?? 1) * (count - 1) + 1),
+  };
+}

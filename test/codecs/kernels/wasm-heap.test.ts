@@ -1,0 +1,218 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copyBox } from "../../../src/codecs/kernels/copy-box.ts";
+import type { BlockLayout, Lane, OpenHeap } from "../../../src/codecs/kernels/kernel-types.ts";
+import { kernels, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
+import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
+import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
+import { BufferPool } from "../../../src/streams/buffer-pool.ts";
+import { cStrides, product } from "../../../src/util/shape.ts";
+
+describe("a heap", () => {
+  it("gives away buffers that never overlap, with room behind each, and knows each by any part of it", () => {
+    const step = fc.record({ size: fc.integer({ min: 0, max: 20_000 }), freed: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const heap = new WasmHeap(new ArrayBuffer(256 * 1024), 5000);
+        const held: Uint8Array[] = [];
+        for (const { size, freed } of steps) {
+          const buffer = heap.allocate(size);
+          if (buffer) held.push(buffer);
+          for (const one of held) expect(heap.beginOf(one.subarray(one.length >> 1))).toBe(one.byteOffset);
+          const sorted = [...held].sort((a, b) => a.byteOffset - b.byteOffset);
+          sorted.forEach((one, i) => {
+            const next = sorted[i + 1]?.byteOffset ?? 256 * 1024;
+            expect(one.byteOffset).toBeGreaterThanOrEqual(5000);
+            expect(next - one.byteOffset - one.length).toBeGreaterThanOrEqual(SLACK);
+          });
+          const [gone] = freed % 2 === 0 ? held.splice(freed % Math.max(1, held.length), 1) : [];
+          if (gone) heap.release(gone);
+        }
+        for (const one of held) heap.release(one);
+        expect(heap.allocate(250 * 1024)?.byteOffset).toBe(5120);
+      }),
+    );
+  });
+
+  it("says when it has no room", () => {
+    const heap = new WasmHeap(new ArrayBuffer(16 * 1024), 0);
+    expect(heap.allocate(17_000)).toBeUndefined();
+  });
+});
+
+describe("kernels on buffers of the heap do what they do on others, and touch nothing beyond their room", () => {
+  let open: OpenHeap | undefined;
+  beforeAll(() => {
+    open = openKernelHeap();
+  });
+  afterAll(() => open?.close());
+
+  /** The bytes in a buffer of the heap, and one behind it that is held until the end. */
+  function inHeap(bytes: Uint8Array): { own: Uint8Array; intact: () => void } {
+    const heap = (open as OpenHeap).heap;
+    const own = heap.allocate(bytes.length);
+    const behind = heap.allocate(300);
+    if (!own || !behind) throw new Error("the heap is full");
+    own.set(bytes);
+    behind.fill(0xa5);
+    return {
+      own,
+      intact() {
+        expect(behind.every((byte) => byte === 0xa5)).toBe(true);
+        heap.release(own);
+        heap.release(behind);
+      },
+    };
+  }
+
+  const items = fc
+    .record({
+      length: fc.integer({ min: 0, max: 3000 }),
+      seed: fc.nat(255),
+      period: fc.integer({ min: 1, max: 40 }),
+    })
+    .map(({ length, seed, period }) => Uint8Array.from({ length }, (_, i) => seed + (i % period) * (i >> 6)));
+
+  it("runs in WebAssembly here", () => {
+    expect(kernels().kind).toBe("wasm");
+    expect(open).toBeDefined();
+  });
+
+  it("shuffle and unshuffle", () => {
+    fc.assert(
+      fc.property(items, fc.integer({ min: 1, max: 20 }), (source, itemSize) => {
+        const from = inHeap(source);
+        const to = inHeap(new Uint8Array(source.length));
+        const back = inHeap(new Uint8Array(source.length));
+        kernels().shuffle(from.own, to.own, itemSize);
+        const expected = new Uint8Array(source.length);
+        plainKernels.shuffle(source, expected, itemSize);
+        expect(to.own).toEqual(expected);
+        kernels().unshuffle(to.own, back.own, itemSize);
+        expect(back.own).toEqual(source);
+        for (const { intact } of [from, to, back]) intact();
+      }),
+    );
+  });
+
+  it("LZ4 and zstd, and what a hostile frame is refused for", () => {
+    fc.assert(
+      fc.property(items, fc.nat(), (source, cut) => {
+        const from = inHeap(source);
+        const to = inHeap(new Uint8Array(source.length + 1000));
+        const back = inHeap(new Uint8Array(source.length));
+        const size = kernels().lz4Encode(from.own, to.own, 1);
+        if (source.length > 0) {
+          expect(kernels().lz4Decode(to.own.subarray(0, size), back.own)).toBe(source.length);
+          expect(back.own).toEqual(source);
+          kernels().lz4Decode(to.own.subarray(0, cut % size), back.own);
+        }
+        const frame = kernels().zstd?.encode(from.own, to.own, 3, true) ?? 0;
+        expect(kernels().zstd?.decode(to.own.subarray(0, frame), back.own)).toBe(source.length);
+        expect(back.own).toEqual(source);
+        kernels().zstd?.decode(to.own.subarray(0, cut % frame), back.own);
+        for (const { intact } of [from, to, back]) intact();
+      }),
+    );
+  });
+
+  it("blocks of blosc", () => {
+    const layouts = fc.record({
+      inner: fc.constantFrom("lz4", "blosclz", "zstd"),
+      mode: fc.constantFrom("noshuffle" as const, "shuffle" as const, "bitshuffle" as const),
+      itemSize: fc.constantFrom(2, 4, 8),
+      split: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(items, layouts, (bytes, { split, ...kind }) => {
+        const source = bytes.subarray(0, bytes.length - (bytes.length % (8 * kind.itemSize)));
+        if (source.length === 0) return;
+        const layout: BlockLayout = { ...kind, streams: split ? kind.itemSize : 1 };
+        const from = inHeap(source);
+        const to = inHeap(new Uint8Array(source.length + 64));
+        const back = inHeap(new Uint8Array(source.length));
+        const elsewhere = new Uint8Array(source.length + 64);
+        const effort = kind.inner === "zstd" ? 3 : 5;
+        const size = kernels().blocks?.encode(from.own, to.own, layout, effort) ?? 0;
+        expect(kernels().blocks?.encode(source, elsewhere, layout, effort)).toBe(size);
+        expect(to.own.subarray(0, size)).toEqual(elsewhere.subarray(0, size));
+        if (size > 0) {
+          expect(kernels().blocks?.decode(to.own.subarray(0, size), back.own, layout)).toBe(true);
+          expect(back.own).toEqual(source);
+        }
+        for (const { intact } of [from, to, back]) intact();
+      }),
+    );
+  });
+
+  it("differences, sums, swaps and checksums", () => {
+    fc.assert(
+      fc.property(items, fc.constantFrom<Lane>("i8", "i16", "i32", "i64"), (bytes, lane) => {
+        const unit = Number(lane.slice(1)) / 8;
+        const source = bytes.subarray(0, bytes.length - (bytes.length % unit));
+        const from = inHeap(source);
+        const to = inHeap(new Uint8Array(source.length));
+        kernels().differences(from.own, to.own, lane);
+        const expected = new Uint8Array(source.length);
+        plainKernels.differences(source, expected, lane);
+        expect(to.own).toEqual(expected);
+        kernels().sums(to.own, lane);
+        expect(to.own).toEqual(source);
+        if (unit > 1) {
+          // Part of a buffer: what lies behind it is somebody's.
+          const half = source.length - (source.length % (2 * unit)) - unit;
+          const swapped = source.slice();
+          plainKernels.swapBytes(swapped.subarray(0, Math.max(0, half)), unit);
+          kernels().swapBytes(to.own.subarray(0, Math.max(0, half)), unit);
+          expect(to.own).toEqual(swapped);
+        }
+        expect(kernels().crc32c(from.own)).toBe(plainKernels.crc32c(source));
+        for (const { intact } of [from, to]) intact();
+      }),
+    );
+  });
+
+  it("copies of boxes", () => {
+    const box = fc.record({
+      shape: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
+      pad: fc.array(fc.nat(3), { minLength: 4, maxLength: 4 }),
+      itemSize: fc.constantFrom(1, 2, 3, 4, 7, 8, 12, 16, 70, 300),
+    });
+    fc.assert(
+      fc.property(box, ({ shape, pad, itemSize }) => {
+        const outer = shape.map((n, d) => n + (pad[d] ?? 0));
+        const whole = Uint8Array.from({ length: product(outer) * itemSize }, (_, i) => i * 7 + (i >> 8));
+        const layout = { offset: 0, strides: cStrides(outer) };
+        const packed = { offset: 0, strides: cStrides(shape) };
+        const from = inHeap(whole);
+        const to = inHeap(new Uint8Array(product(shape) * itemSize));
+        const back = inHeap(new Uint8Array(whole.length));
+        const expected = new Uint8Array(product(shape) * itemSize);
+        const spread = new Uint8Array(whole.length);
+        copyBox(whole, layout, expected, packed, shape, itemSize);
+        copyBox(expected, packed, spread, layout, shape, itemSize);
+        copyBox(from.own, layout, to.own, packed, shape, itemSize);
+        copyBox(to.own, packed, back.own, layout, shape, itemSize);
+        expect(to.own).toEqual(expected);
+        expect(back.own).toEqual(spread);
+        for (const { intact } of [from, to, back]) intact();
+      }),
+    );
+  });
+
+  it("a pool of them knows its buffers by any part, and goes on without the heap when that is full", () => {
+    const heap = new WasmHeap(new ArrayBuffer(64 * 1024), 0);
+    const pool = new BufferPool(1e6, { source: heap });
+    const [first, second] = [pool.take(20_000), pool.take(20_000)];
+    const elsewhere = pool.take(40_000);
+    expect(first.buffer).toBe(heap.memory);
+    expect(elsewhere.buffer).not.toBe(heap.memory);
+    pool.give(second.subarray(10_000, 10_001));
+    expect(pool.taken).toBe(20_480 + 40_960);
+    expect(pool.take(20_000).byteOffset).toBe(second.byteOffset);
+    for (const one of [first, second, elsewhere]) pool.give(one);
+    expect(pool.taken).toBe(0);
+    pool.clear();
+    expect(heap.allocate(60_000)).toBeDefined();
+  });
+});

@@ -1,0 +1,55 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { requireBuild } from "../built-package.ts";
+import { testFolder } from "../support/cli.ts";
+import { ramp, writeV2Array } from "../support/v2-store.ts";
+
+const library = pathToFileURL(join(import.meta.dirname, "../../dist/index.js")).href;
+const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+
+/** Fills the disk `small` when the first task has ended, and tells what became of the run. */
+const PROGRAM = `
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { rechunk } from "${library}";
+
+let isFull = false;
+const onEvent = ({ type }) => {
+  if (type !== "task-end" || isFull) return;
+  isFull = true;
+  try {
+    for (let i = 0; ; i++) writeFileSync("small/filler" + i, new Uint8Array(4096));
+  } catch {}
+};
+const options = JSON.parse(process.argv[2]);
+const error = await rechunk("a.zarr", process.argv[1], { ...options, onEvent }).then(() => undefined, (e) => e);
+for (const name of readdirSync("small")) if (name.startsWith("filler")) rmSync("small/" + name);
+console.log(JSON.stringify({ code: error?.code, store: error?.details.store, left: readdirSync("small") }));
+`;
+
+describe.runIf(canMount)("a small disk that fills up amid a run", () => {
+  test.each([
+    ["with scratch objects", "b.zarr", { strategy: "shuffle", scratch: "small" }],
+    ["with the target", "small/b.zarr", { strategy: "direct" }],
+  ])("%s ends it, and nothing is left", async (_, target, options) => {
+    requireBuild();
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "small"));
+    const items = ramp(250_000);
+    await writeV2Array(join(cwd, "a.zarr"), { shape: [500, 500], chunks: [1, 500], dtype: "<f4", items });
+    const how = JSON.stringify({ chunks: [500, 1], maxMemory: "300kB", threads: 1, ...options });
+    const inside =
+      'mount -t tmpfs -o size=4m,nr_inodes=5k tmpfs small && exec "$0" --input-type=module --eval "$1" "$2" "$3"';
+    const args = ["-rm", "sh", "-c", inside, process.execPath, PROGRAM, target, how];
+    const { stdout, stderr } = spawnSync("unshare", args, { cwd, encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual({
+      code: "no-space",
+      store: expect.stringContaining("small"),
+      left: [],
+    });
+    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "small"]);
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { copy, create, rechunk } from "../../src/index.ts";
+import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import {
+  ACCESS_KEY,
+  BUCKET,
+  type S3Fault,
+  type S3Server,
+  SECRET_KEY,
+  serveBucket,
+} from "../stores/s3-server.ts";
+import { type Fault, serveValues } from "../stores/value-server.ts";
+
+const CHUNKS = 20;
+const CHUNK_BYTES = 1000;
+const PER_SECOND = 40;
+
+/** An array of chunks that are no smaller when they are encoded. */
+async function makeArray(chunkBytes = CHUNK_BYTES): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const shape = [CHUNKS * chunkBytes];
+  const array = await create(store, { shape, chunks: [chunkBytes], dataType: "uint8", codec: "none" });
+  await array.write({}, new Uint8Array(CHUNKS * chunkBytes).fill(1));
+  await array.close();
+  return store;
+}
+
+async function valuesOf(store: MemoryStore): Promise<Map<string, Uint8Array>> {
+  const values = new Map<string, Uint8Array>();
+  for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
+  return values;
+}
+
+/** By the server's clock: the most requests of half a second are about half of those of a second. */
+function expectPace(times: readonly number[], perSecond: number): void {
+  const most = Math.max(
+    ...times.map((start) => times.filter((at) => at >= start && at < start + 500).length),
+  );
+  expect(most).toBeLessThan(perSecond);
+  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
+  expect(seconds).toBeGreaterThan((0.7 * (times.length - 1)) / perSecond);
+}
+
+afterEach(() => nameMemoryStore("paced", undefined));
+
+describe("requests of a second, as a bucket sees them", () => {
+  let server: S3Server;
+  let times: number[];
+  beforeEach(async () => {
+    server = await serveBucket({ pageSize: 4 });
+    times = [];
+    vi.stubEnv("AWS_ENDPOINT_URL", server.endpoint);
+    vi.stubEnv("AWS_ACCESS_KEY_ID", ACCESS_KEY);
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
+    vi.stubEnv("AWS_CONFIG_FILE", "/dev/null");
+    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  });
+
+  /** Notes when requests come, and refuses every `n`-th as too many. */
+  const watched = (n: number): S3Fault => {
+    return (response) => {
+      times.push(performance.now());
+      if (times.length % n !== 0) return false;
+      response.writeHead(503).end("<Error><Code>SlowDown</Code></Error>");
+      return true;
+    };
+  };
+  const requestsOf = (isMeant: (query: URLSearchParams) => boolean) =>
+    server.requests.filter(({ query }) => isMeant(query)).length;
+
+  it("are no more than asked for, with pages of listings and requests that are made again", async () => {
+    for (const [key, bytes] of await valuesOf(await makeArray()))
+      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
+    server.fault = watched(7);
+    await copy(`s3://${BUCKET}/x.zarr`, "memory:paced", { requestsPerSecond: PER_SECOND });
+    expect(requestsOf((query) => query.has("continuation-token"))).toBeGreaterThan(3);
+    expectPace(times, PER_SECOND);
+  });
+
+  it("are no more than asked for at a target, from the first look to the last document", async () => {
+    server.fault = watched(Number.POSITIVE_INFINITY);
+    const source = await makeArray();
+    await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND });
+    await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "replace" });
+    await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "update" });
+    expect(times.length).toBeGreaterThan(3 * CHUNKS);
+    const bursts = 3; // each run has a first request that waits for nothing
+    expectPace(times, PER_SECOND + bursts);
+  });
+
+  it("are no more than asked for where parts of a zip are uploaded", async () => {
+    server.fault = watched(Number.POSITIVE_INFINITY);
+    await copy(await makeArray(2 ** 20), `s3://${BUCKET}/out.zip`, { requestsPerSecond: 10 });
+    expect(requestsOf((query) => query.has("partNumber"))).toBeGreaterThan(1);
+    expectPace(times, 10);
+  });
+
+  it("leave the copy to the server where it can copy", async () => {
+    for (const [key, bytes] of await valuesOf(await makeArray()))
+      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
+    await copy(`s3://${BUCKET}/x.zarr`, `s3://${BUCKET}/y.zarr`, { requestsPerSecond: 200 });
+    expect(server.objects.size).toBe(2 * (CHUNKS + 1));
+    expect(server.requests.filter(({ method, key }) => method === "GET" && /\/c\//.test(key))).toEqual([]);
+  });
+});
+
+describe("requests of a second, as a web server sees them", () => {
+  it("are no more than asked for, with those that are made again or sent on", async () => {
+    const server = await serveValues(await valuesOf(await makeArray()));
+    const times: number[] = [];
+    const noted: Fault = (response, { url }) => {
+      times.push(performance.now());
+      server.faults.push(noted);
+      if (times.length % 7 === 0) response.writeHead(503).end();
+      else if (times.length % 5 === 0) response.writeHead(302, { location: url }).end();
+      else return false;
+      return true;
+    };
+    server.faults.push(noted);
+    await rechunk(server.url, "memory:paced", {
+      chunks: [2 * CHUNK_BYTES],
+      requestsPerSecond: PER_SECOND,
+    });
+    expect(times.length).toBeGreaterThan(CHUNKS * 1.3);
+    expectPace(times, PER_SECOND);
+    await server.close();
+  });
+
+  it("come after what the program wants to do before each", async () => {
+    const server = await serveValues(await valuesOf(await makeArray()));
+    let asked = 0;
+    const beforeRequest = async () => void asked++;
+    await copy(server.url, "memory:paced", { beforeRequest, requestsPerSecond: 1000 });
+    expect(asked).toBe(server.requests.length);
+    expect(asked).toBeGreaterThan(CHUNKS);
+    await server.close();
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
+import { planRechunk } from "../../../src/flows/rechunk.ts";
+import { openArray } from "../../../src/hierarchy/open.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+
+/** 40 TB in 10^9 chunks, none of them stored. */
+async function billionChunks() {
+  const store = new MemoryStore();
+  const shape = [100_000, 10_000, 10_000];
+  const document = { zarr_format: 2, shape, chunks: [1, 100, 100], dtype: "<f4", order: "C" };
+  const rest = { compressor: null, filters: null, fill_value: 0 };
+  await store.set(".zarray", new TextEncoder().encode(JSON.stringify({ ...document, ...rest })));
+  return openArray(store);
+}
+
+test.each([undefined, "direct", "shuffle"] as const)(
+  "the plan of 10^9 chunks (%s) takes kilobytes, and less than a second of work",
+  async (strategy) => {
+    const array = await billionChunks();
+    const before = { cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed };
+    const { plan } = await planRechunk(array, "memory:large", {
+      chunks: [1000, 20, 20],
+      maxMemory: "1GB",
+      ...(strategy && { strategy }),
+    });
+    const { user, system } = process.cpuUsage(before.cpu);
+    expect(user + system).toBeLessThan(1e6);
+    expect(process.memoryUsage().heapUsed - before.heap).toBeLessThan(100e6);
+    expect(JSON.stringify(plan).length).toBeLessThan(10_000);
+    expect(plan.totals.chunksRead).toBeGreaterThanOrEqual(1e9);
+    const tasks = plan.stages.flatMap((count, stage): Task[] => [
+      taskAt(plan, stage, 0),
+      taskAt(plan, stage, count - 1),
+    ]);
+    expect(tasks.map(({ number }) => number)).toEqual(
+      plan.stages.flatMap((count, i) => {
+        const first = plan.stages.slice(0, i).reduce((sum, n) => sum + n, 0);
+        return [first, first + count - 1];
+      }),
+    );
+  },
+);

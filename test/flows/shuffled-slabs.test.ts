@@ -1,0 +1,71 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { planSlice, slice } from "../../src/flows/index.ts";
+import { openArray } from "../../src/hierarchy/open.ts";
+import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
+import { product } from "../../src/util/shape.ts";
+import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
+import { rangesOf, recut } from "../support/recipes.ts";
+
+const scratch = await mkdtemp(join(tmpdir(), "zarrflow-slabs-"));
+
+afterAll(async () => {
+  expect(await readdir(scratch)).toEqual([]);
+  await rm(scratch, { recursive: true });
+});
+
+test("items in C order that went through scratch objects are those of the naive model", async () => {
+  let shuffles = 0;
+  const sliced = recut.chain(({ recipe }) => rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })));
+  await fc.assert(
+    fc.asyncProperty(sliced, fc.constantFrom(60_000, 1e6), async ({ recipe, ranges }, maxMemory) => {
+      const made = await makeArray(recipe);
+      const array = await openArray(made.store);
+      const options = { maxMemory, strategy: "shuffle", scratch } as const;
+      if ((await planSlice(array, ranges, options)).shuffle) shuffles++;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of slice(array, ranges, options).bytes()) pieces.push(piece);
+      const selection = {
+        start: ranges.map(([start]) => start),
+        step: ranges.map(([, , step]) => step),
+        shape: ranges.map(([start, stop, step]) => Math.max(0, Math.ceil((stop - start) / step))),
+      };
+      expect(Buffer.concat(pieces).equals(naiveSlice(made, recipe, selection))).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+  expect(shuffles).toBeGreaterThan(30);
+});
+
+test("columns are decoded once, where slabs would decode them again and again", async () => {
+  const n = 1500;
+  const recipe: Recipe = { shape: [n, 64], chunks: [n, 1], order: "C", itemSize: 8, missing: 0, seed: 3 };
+  const made = await makeArray(recipe);
+  const requests: StoreRequest[] = [];
+  const array = await openArray(withRequestLog(made.store, (request) => requests.push(request)));
+  const maxMemory = 120_000;
+  const direct = await planSlice(array, {}, { maxMemory, strategy: "direct" });
+  expect(direct.readAmplification).toBeGreaterThan(5);
+  const plan = await planSlice(array, {}, { maxMemory, strategy: "shuffle", scratch });
+  expect(plan.readAmplification).toBe(1);
+  expect(plan.predictedPeak).toBeLessThanOrEqual(maxMemory);
+  requests.length = 0;
+  const pieces: Uint8Array[] = [];
+  const options = { maxMemory, strategy: "shuffle", scratch } as const;
+  for await (const piece of slice(array, {}, options).bytes()) pieces.push(piece);
+  expect(Buffer.concat(pieces).equals(made.bytes)).toBe(true);
+  expect(requests.filter(({ operation }) => operation === "get")).toHaveLength(64);
+});
+
+test("who stops early leaves no scratch object", async () => {
+  const recipe: Recipe = { shape: [500, 64], chunks: [500, 1], order: "C", itemSize: 8, missing: 0, seed: 3 };
+  const array = await openArray((await makeArray(recipe)).store);
+  for await (const piece of slice(array, {}, { maxMemory: 100_000, strategy: "shuffle", scratch }).bytes()) {
+    expect(piece.length).toBeLessThan(product(recipe.shape) * 8);
+    break;
+  }
+  expect(await readdir(scratch)).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { open } from "../../src/hierarchy/open.ts";
+import { walk } from "../../src/hierarchy/walk.ts";
+import { createGroup, openGroup } from "../../src/index.ts";
+import { HttpStore } from "../../src/stores/http.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { S3Store } from "../../src/stores/s3.ts";
+import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { serveValues } from "../stores/value-server.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const CHUNKS = 100_000;
+const ARRAYS = ["a/t", "a/u", "a/v", "b/t", "b/u", "b/v", "b/w", "z"];
+
+/** A hierarchy of groups and arrays: its documents. */
+async function documentsOf(dialect: "v2" | "v3"): Promise<Map<string, Uint8Array>> {
+  const store = new MemoryStore();
+  const root = await createGroup({ store, path: "" }, { dialect });
+  const groups = new Map([["", root]]);
+  for (const name of ["a", "b"]) groups.set(name, await root.createGroup(name));
+  for (const path of ARRAYS) {
+    const [name = "", group = ""] = path.split("/").reverse();
+    const shape = [CHUNKS / ARRAYS.length];
+    const attributes = { units: "K" };
+    const array = await groups.get(group)?.create(name, { shape, chunks: [1], dataType: "int8", attributes });
+    await array?.close();
+  }
+  for (const name of ["a", "b", ""]) await groups.get(name)?.close();
+  const documents = new Map<string, Uint8Array>();
+  for await (const { key } of store.list("")) {
+    documents.set(key, (await store.get(key)) ?? new Uint8Array());
+  }
+  return documents;
+}
+
+async function pathsBelow(group: Awaited<ReturnType<typeof openGroup>>): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const { path } of walk(group)) paths.push(path);
+  return paths;
+}
+
+describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (dialect) => {
+  it("with 100,000 chunks are listed in S3 by three requests a node, and no chunk is listed", {
+    timeout: 120_000,
+  }, async () => {
+    const server = await serveBucket();
+    closing.push(() => server.close());
+    for (const [key, bytes] of await documentsOf(dialect)) server.objects.set(key, Buffer.from(bytes));
+    const chunk = Buffer.from([1]);
+    for (const path of ARRAYS) {
+      for (let i = 0; i < CHUNKS / ARRAYS.length; i++) {
+        server.objects.set(`${path}/${dialect === "v2" ? i : `c/${i}`}`, chunk);
+      }
+    }
+    const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+    const store = new S3Store({ bucket: BUCKET, endpoint: server.endpoint, credentials });
+    const paths = await pathsBelow(await openGroup(store));
+    expect(paths).toHaveLength(ARRAYS.length + 2);
+    expect(server.requests.length).toBeLessThanOrEqual(3 * (paths.length + 1));
+    expect(server.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  it("come over HTTP with consolidated metadata, in a request beyond those of the root", async () => {
+    const documents = await documentsOf(dialect);
+    const json = (key: string) => JSON.parse(new TextDecoder().decode(documents.get(key)));
+    const below = Object.fromEntries([...documents.keys()].map((key) => [key, json(key)]));
+    if (dialect === "v2") {
+      set(documents, ".zmetadata", { zarr_consolidated_format: 1, metadata: below });
+    } else {
+      const { "zarr.json": root, ...others } = below;
+      const metadata = Object.fromEntries(
+        Object.entries(others).map(([key, document]) => [key.replace(/\/zarr\.json$/, ""), document]),
+      );
+      const consolidated_metadata = { kind: "inline", must_understand: false, metadata };
+      set(documents, "zarr.json", { ...root, consolidated_metadata });
+    }
+    const server = await serveValues(documents);
+    closing.push(() => server.close());
+    const root = await openGroup(new HttpStore(server.url));
+    expect(server.requests).toHaveLength(5);
+    expect(await pathsBelow(root)).toHaveLength(ARRAYS.length + 2);
+    expect(server.requests).toHaveLength(dialect === "v2" ? 6 : 5);
+  });
+
+  it("are opened over HTTP by one round of requests, of documents alone", async () => {
+    const server = await serveValues(await documentsOf(dialect));
+    closing.push(() => server.close());
+    expect((await open(`${server.url}/a/t`)).kind).toBe("array");
+    expect(server.requests.map(({ url }) => url.replace("/data/a/t/", "")).sort()).toEqual([
+      ".zarray",
+      ".zattrs",
+      ".zgroup",
+      "meta",
+      "zarr.json",
+    ]);
+    server.requests.length = 0;
+    const stage = dialect === "v2" ? "zarr2" : "zarr3";
+    await open(`${server.url}|${stage}:a/t`);
+    expect(server.requests.length).toBe(dialect === "v2" ? 3 : 1);
+  });
+});
+
+function set(documents: Map<string, Uint8Array>, key: string, json: unknown): void {
+  documents.set(key, new TextEncoder().encode(JSON.stringify(json)));
+}

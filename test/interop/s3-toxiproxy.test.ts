@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { copy, open } from "../../src/index.ts";
+import { watchRetries } from "../../src/stores/repeat.ts";
+import { storeChecks } from "../../src/stores/testing.ts";
+import { isZarrflowError } from "../../src/util/errors.ts";
+import { type Bucket, bucketAt, canPass, environmentOf, servers } from "./s3-servers.ts";
+import { hasShared, shared } from "./shared.ts";
+import { hasToxiproxy, openToxicProxy, type Toxic, type ToxicProxy } from "./toxiproxy.ts";
+import { digestsOf, filesOf } from "./trees.ts";
+
+/** Connections that are slow, but end well. */
+const SLOW: Readonly<Record<string, readonly Toxic[]>> = {
+  latency: [{ type: "latency", attributes: { latency: 10, jitter: 10 } }],
+  "answers in slices": [
+    { type: "slicer", attributes: { average_size: 700, size_variation: 300, delay: 20 } },
+  ],
+  "requests in slices": [
+    {
+      type: "slicer",
+      stream: "upstream",
+      attributes: { average_size: 3000, size_variation: 1000, delay: 20 },
+    },
+  ],
+};
+
+/** Connections of which some break. */
+const BROKEN: Readonly<Record<string, readonly Toxic[]>> = {
+  "resets of answers": [{ type: "reset_peer", toxicity: 0.2, attributes: { timeout: 20 } }],
+  "resets of requests": [
+    { type: "reset_peer", stream: "upstream", toxicity: 0.2, attributes: { timeout: 20 } },
+  ],
+  "answers that are cut": [{ type: "limit_data", toxicity: 0.3, attributes: { bytes: 20_000 } }],
+  "requests that are cut": [
+    { type: "limit_data", stream: "upstream", toxicity: 0.3, attributes: { bytes: 20_000 } },
+  ],
+  "answers that never come": [{ type: "timeout", toxicity: 0.2, attributes: { timeout: 200 } }],
+};
+
+describe.runIf(hasToxiproxy && hasShared).each(servers)(
+  "$name through toxiproxy",
+  ({ name: server, openBucket }) => {
+    const source = `${shared}data/era5-uk-t2m.zarr`;
+    const env = { ...process.env };
+    let straight: Bucket;
+    let bucket: Bucket;
+    let proxy: ToxicProxy;
+    let folder: string;
+    let targets = 0;
+
+    beforeAll(async () => {
+      straight = await openBucket();
+      proxy = await openToxicProxy(straight.endpoint);
+      bucket = bucketAt(proxy.endpoint, straight);
+      folder = mkdtempSync(join(tmpdir(), "zarrflow-toxic-"));
+    });
+    afterAll(async () => {
+      process.env = env;
+      rmSync(folder, { recursive: true, force: true });
+      await proxy.remove();
+      await straight.close();
+    });
+
+    const reach = (way: Bucket) => Object.assign(process.env, environmentOf(way));
+    const remoteTarget = () => `s3://${bucket.name}/target-${targets++}/x.zarr`;
+    const localTarget = () => join(folder, `target-${targets++}`);
+
+    describe.each(Object.entries(SLOW))("%s", (_, toxics) => {
+      beforeAll(() => proxy.poison(...toxics));
+
+      const empty = async () => bucket.store();
+      const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
+        const store = bucket.store();
+        for (const [key, value] of values) await store.set(key, value);
+        return store;
+      };
+      const checks = storeChecks({ lists: true, filled, empty });
+      test.each(checks.filter(({ name }) => canPass(server, name)))("$name", ({ run }) => run());
+    });
+
+    test("2 MB a second: a copy there and back ends right", async () => {
+      await proxy.poison(
+        { type: "bandwidth", attributes: { rate: 2000 } },
+        { type: "bandwidth", stream: "upstream", attributes: { rate: 2000 } },
+      );
+      reach(bucket);
+      const [remote, back] = [remoteTarget(), localTarget()];
+      await copy(source, remote);
+      await copy(remote, back);
+      expect(filesOf(back)).toEqual(filesOf(source));
+    });
+
+    describe.each(Object.entries(BROKEN))("%s", (_, toxics) => {
+      test.each(["", ".zip"])(
+        "a copy to keys%s ends right, or as transient without a target",
+        async (end) => {
+          const remote = remoteTarget() + end;
+          await proxy.poison(...toxics);
+          reach(bucket);
+          const failure = await failureOf(copy(source, remote));
+          reach(straight);
+          if (failure === undefined) expect(await digestsOf(remote)).toEqual(await digestsOf(source));
+          else await expect(open(remote)).rejects.toMatchObject({ code: "not-found" });
+        },
+      );
+
+      test.each(["", ".zip"])(
+        "a copy from keys%s ends right, or as transient without a target",
+        async (end) => {
+          const remote = remoteTarget() + end;
+          reach(straight);
+          await copy(source, remote);
+          await proxy.poison(...toxics);
+          reach(bucket);
+          const back = localTarget();
+          const failure = await failureOf(copy(remote, back));
+          if (failure === undefined) expect(filesOf(back)).toEqual(filesOf(source));
+          else await expect(open(back)).rejects.toMatchObject({ code: "not-found" });
+        },
+      );
+    });
+
+    test("a copy ends right when the server comes back", async () => {
+      await proxy.poison();
+      reach(bucket);
+      const remote = remoteTarget();
+      await proxy.enable(false);
+      let comesBack: Promise<void> | undefined;
+      const endWatch = watchRetries(() => {
+        comesBack ??= proxy.enable(true);
+      });
+      await copy(source, remote).finally(endWatch);
+      expect(comesBack).toBeDefined();
+      expect(await digestsOf(remote)).toEqual(await digestsOf(source));
+    });
+
+    test("a server that never answers is transient, in time", async () => {
+      await proxy.poison({ type: "timeout", attributes: { timeout: 0 } });
+      const store = bucket.store({ timeout: 300, retry: { attempts: 2 } });
+      const begun = performance.now();
+      for (const call of [() => store.get("a"), () => store.set("a", new Uint8Array(1))]) {
+        await expect(call()).rejects.toMatchObject({ code: "transient" });
+      }
+      expect(performance.now() - begun).toBeLessThan(5000);
+    });
+
+    test("answers that are always cut are transient", async () => {
+      reach(straight);
+      const remote = remoteTarget();
+      await copy(source, remote);
+      await proxy.poison({ type: "limit_data", attributes: { bytes: 1000 } });
+      reach(bucket);
+      const back = localTarget();
+      await expect(copy(remote, back)).rejects.toSatisfy(isTransient);
+      await expect(open(back)).rejects.toMatchObject({ code: "not-found" });
+    });
+  },
+);
+
+/** How a copy failed, which must be for now; undefined where it did not. */
+async function failureOf(copied: Promise<unknown>): Promise<unknown> {
+  const error = await copied.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  if (error !== undefined && !isTransient(error)) throw error;
+  return error;
+}
+
+function isTransient(error: unknown): boolean {
+  return isZarrflowError(error, "transient") || isZarrflowError(error, "short-read");
+}

@@ -1,0 +1,54 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A server that takes everything into a bucket, and keeps only how many bytes came. */
+export interface DiscardingBucket {
+  /** Variables that tell a process how to reach it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly received: () => number;
+  close(): Promise<void>;
+}
+
+export async function discardingBucket(): Promise<DiscardingBucket> {
+  let received = 0;
+  const server = createServer(async (request, response) => {
+    const bytes = await lengthOf(request);
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://host");
+    const isBucket = /^\/[^/]*\/?$/.test(pathname);
+    if (request.method === "HEAD") response.writeHead(isBucket ? 200 : 404).end();
+    else if (request.method === "GET") {
+      response.end("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
+    } else if (request.method === "POST") {
+      response.end(
+        searchParams.has("uploads")
+          ? "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>"
+          : "<CompleteMultipartUploadResult/>",
+      );
+    } else {
+      received += bytes;
+      response.writeHead(200, { etag: '"0"' }).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    env: {
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ACCESS_KEY_ID: "key",
+      AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_CONFIG_FILE: "/dev/null",
+      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    },
+    received: () => received,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function lengthOf(request: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  for await (const piece of request) bytes += piece.length;
+  return bytes;
+}

@@ -1,0 +1,183 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { hostname } from "node:os";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { S3Store } from "../../../src/stores/s3.ts";
+import { openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
+import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
+
+const LOCK = "x.zarr/.zarrflow-lock";
+const MINUTE = 60_000;
+const text = (value: string) => new TextEncoder().encode(value);
+
+describe("openInPlaceBuild", () => {
+  let server: S3Server;
+  let store: S3Store;
+  beforeEach(async () => {
+    server = await serveBucket();
+    const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+    const { endpoint } = server;
+    store = new S3Store({ bucket: BUCKET, prefix: "x.zarr", endpoint, credentials, retry: { firstWait: 1 } });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await server.close();
+  });
+
+  const keys = () => [...server.objects.keys()].sort();
+  const lock = (record: object) => server.objects.set(LOCK, Buffer.from(JSON.stringify(record)));
+  const now = () => new Date().toISOString();
+
+  it("locks its place until it is published, and shows no lock among the keys", async () => {
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    expect(keys()).toEqual([LOCK]);
+    await build.store.set("a", text("1"));
+    const listed = [];
+    for await (const { key } of store.list("")) listed.push(key);
+    expect(listed).toEqual(["a"]);
+    await build.publish();
+    expect(keys()).toEqual(["x.zarr/a"]);
+    await build.discard();
+    expect(keys()).toEqual(["x.zarr/a"]);
+  });
+
+  it("discards what was written, and its lock", async () => {
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    await build.store.set("a", text("1"));
+    await build.discard();
+    expect(keys()).toEqual([]);
+  });
+
+  it.each(["error", "replace"] as const)("of two at once one is refused (%s)", async (ifExists) => {
+    const builds = await Promise.allSettled(
+      Array.from({ length: 4 }, () => openInPlaceBuild(store, { ifExists })),
+    );
+    const won = builds.filter(({ status }) => status === "fulfilled");
+    expect(won).toHaveLength(1);
+    for (const build of builds) {
+      if (build.status === "rejected") {
+        expect(build.reason).toMatchObject({
+          code: "locked",
+          exitCode: 1,
+          details: { store: "s3://bucket/x.zarr", found: expect.stringContaining(`process ${process.pid}`) },
+        });
+      }
+    }
+    await store.set("a", text("1"));
+    await expect(openInPlaceBuild(store, { ifExists })).rejects.toMatchObject({ code: "locked" });
+    expect(keys()).toEqual([LOCK, "x.zarr/a"]);
+  });
+
+  it("leaves no lock where it refuses a target that exists", async () => {
+    await store.set("a", text("1"));
+    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
+      code: "target-exists",
+    });
+    expect(keys()).toEqual(["x.zarr/a"]);
+  });
+
+  it("takes over from a process of this machine that is gone", async () => {
+    const child = spawn(process.execPath, ["-e", ""]);
+    await once(child, "exit");
+    lock({ owner: "other", host: hostname(), pid: child.pid, begun: now(), renewed: now() });
+    await store.set("a", text("half"));
+    const build = await openInPlaceBuild(store, { ifExists: "replace" });
+    expect(keys()).toEqual([LOCK]);
+    await build.publish();
+  });
+
+  it("takes over from a run that has not been seen for long, and from what is no lock", async () => {
+    const seen = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();
+    const record = { owner: "other", host: "elsewhere", pid: 1, begun: seen(100) };
+    lock({ ...record, renewed: seen(14) });
+    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
+      code: "locked",
+      details: { found: expect.stringContaining("process 1 on elsewhere") },
+    });
+    lock({ ...record, renewed: seen(16) });
+    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
+    server.objects.set(LOCK, Buffer.from("{"));
+    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
+    expect(keys()).toEqual([]);
+  });
+
+  it("publishes nothing, and removes nothing, once another run has taken over", async () => {
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    await build.store.set("a", text("1"));
+    lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
+    await expect(build.publish()).rejects.toMatchObject({ code: "locked" });
+    await build.discard();
+    expect(keys()).toEqual([LOCK, "x.zarr/a"]);
+  });
+
+  it("of two that take over the lock of a dead run at once one is refused", async () => {
+    const old = new Date(0).toISOString();
+    lock({ owner: "dead", host: "elsewhere", pid: 1, begun: old, renewed: old });
+    // one removes the lock of the other, which it takes for the dead run's
+    let deletions = 0;
+    let hasSecond = () => {};
+    const second = new Promise<void>((resolve) => {
+      hasSecond = resolve;
+    });
+    server.fault = async (_, { method, headers }) => {
+      if (method === "DELETE" && ++deletions === 2) await second;
+      if (deletions > 0 && headers["if-none-match"]) setTimeout(hasSecond, 100);
+      return false;
+    };
+    const builds = await Promise.allSettled(
+      [1, 2].map(() => openInPlaceBuild(store, { ifExists: "replace" })),
+    );
+    expect(deletions).toBeGreaterThan(1);
+    expect(builds.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    for (const build of builds) if (build.status === "fulfilled") await build.value.publish();
+  });
+
+  it("renews its lock while it runs", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const renewed = () => JSON.parse(server.objects.get(LOCK)?.toString() ?? "{}").renewed;
+    const first = renewed();
+    vi.advanceTimersByTime(MINUTE);
+    await vi.waitFor(() => expect(renewed()).not.toBe(first));
+    await build.publish();
+    vi.advanceTimersByTime(10 * MINUTE);
+    expect(keys()).toEqual([]);
+  });
+
+  it("does without a lock where the server knows none, or forgets to compare", async () => {
+    server.fault = (response, { headers }) => {
+      if (!headers["if-none-match"]) return false;
+      response.writeHead(501).end("<Error><Code>NotImplemented</Code></Error>");
+      return true;
+    };
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    await build.store.set("a", text("1"));
+    await build.publish();
+    expect(keys()).toEqual(["x.zarr/a"]);
+  });
+
+  it("is not refused by its own lock whose answer was lost", async () => {
+    server.faults.push(
+      () => false,
+      (response) => {
+        response.end = () => response.destroy();
+        return false;
+      },
+    );
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    await build.publish();
+    expect(keys()).toEqual([]);
+  });
+
+  it("empties a target of many keys by few requests, its documents first", async () => {
+    for (let i = 0; i < 2500; i++) server.objects.set(`x.zarr/t/c/${i}`, Buffer.from("x"));
+    server.objects.set("x.zarr/t/zarr.json", Buffer.from("{}"));
+    server.objects.set("y.zarr/zarr.json", Buffer.from("{}"));
+    const build = await openInPlaceBuild(store, { ifExists: "replace" });
+    expect(keys()).toEqual([LOCK, "y.zarr/zarr.json"]);
+    const deletions = server.requests.filter(({ query }) => query.has("delete"));
+    expect(deletions).toHaveLength(4);
+    expect(deletions[0]?.body.toString()).toContain("<Key>x.zarr/t/zarr.json</Key></Object></Delete>");
+    await build.publish();
+  });
+});
