@@ -3,7 +3,6 @@ import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
 import type { ChunkData } from "./chunk-data.ts";
-import { partFinder } from "./chunk-part.ts";
 import type {
   ArrayToBytesCodec,
   BytesToBytesCodec,
@@ -13,6 +12,7 @@ import type {
   PlacedCodec,
 } from "./codec.ts";
 import { type ChunkForm, codecStep } from "./codec-step.ts";
+import { partFinder } from "./find-parts.ts";
 
 /** Bytes that an item of varying size takes on average, as long as nobody knows better. */
 const VARIABLE_ITEM_SIZE = 32;

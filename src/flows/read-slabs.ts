@@ -100,7 +100,7 @@ function directSlabs({ array, pipeline, selection, plan, buffers, io, signal }: 
 }
 
 async function* decoded(
-  chunks: ReadableStream<EncodedChunk>,
+  chunks: AsyncIterable<EncodedChunk>,
   decode: ChunkDecoder,
 ): AsyncGenerator<DecodedChunk> {
   for await (const chunk of chunks) yield await decode(chunk);

@@ -99,11 +99,13 @@ describe("the spec and the path of a node, as JSON", () => {
     }
   });
 
-  it("open nothing that is an object of the caller's", async () => {
+  it("open an object of the caller's in this process, as that very spec, and nowhere else", async () => {
     const store = new MemoryStore("mine");
     await (await createGroup({ store, path: "" })).close();
     const { spec, path } = await open(store);
-    await expect(open({ spec, path })).rejects.toMatchObject({ code: "invalid-option" });
+    expect(await open({ spec, path })).toMatchObject({ kind: "group", path: "" });
+    const told = JSON.parse(JSON.stringify(spec));
+    await expect(open({ spec: told, path })).rejects.toMatchObject({ code: "invalid-option" });
     expect(specOf(store)).toBeUndefined();
   });
 

@@ -262,7 +262,7 @@ describe("HttpStore", () => {
     ["after it has sent the request on", [sendOn("/data/a/1"), silence]],
   ])("gives up on a server that is silent %s, which may be asked again", async (_, given) => {
     const { url, faults } = await serveOne();
-    const store = new HttpStore(url, { timeout: 50 });
+    const store = new HttpStore(url, { timeout: 500 });
     faults.push(...given);
     const failure = {
       code: "transient",
@@ -294,14 +294,14 @@ describe("HttpStore", () => {
     const before: number[] = [];
     const beforeRequest = async () => void before.push(requests.length);
     faults.push(sendOn("/data/a/0"));
-    await new HttpStore(url, { beforeRequest, timeout: 50 }).get("a/0");
+    await new HttpStore(url, { beforeRequest }).get("a/0");
     expect(before).toEqual([0, 1]);
   });
 
   it("does not take the wait before a request for silence", async () => {
     const { url } = await serveOne();
-    const beforeRequest = () => new Promise<void>((resolve) => setTimeout(resolve, 120));
-    expect(await new HttpStore(url, { beforeRequest, timeout: 60 }).get("a/0")).toEqual(bytes);
+    const beforeRequest = () => new Promise<void>((resolve) => setTimeout(resolve, 600));
+    expect(await new HttpStore(url, { beforeRequest, timeout: 500 }).get("a/0")).toEqual(bytes);
   });
 
   it("escapes what a URL means otherwise", async () => {

@@ -343,7 +343,7 @@ describe("S3Store", () => {
   });
 
   it("asks again when the server is silent, before an answer and amid a body", async () => {
-    const { store, server } = await open({ timeout: 100, retry: { attempts: 5, firstWait: 1 } });
+    const { store, server } = await open({ timeout: 500, retry: { attempts: 5, firstWait: 1 } });
     server.objects.set("k", Buffer.from("abc"));
     const silent: S3Fault = () => true;
     const stalls: S3Fault = (response) => {

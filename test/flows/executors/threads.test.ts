@@ -204,7 +204,10 @@ describe("the memory that a plan predicts", () => {
     const from = chunks[0] === 1 ? [32, 32, 32] : [1, 128, 128];
     const codec = "blosc:lz4:5:shuffle";
     const array = await create(path, { dialect: "v2", shape, chunks: from, dataType: "float32", codec });
-    await array.write([], Float32Array.from({ length: 2 ** 21 }, (_, i) => Math.sin(i / 100)));
+    await array.write(
+      [],
+      Float32Array.from({ length: 2 ** 21 }, (_, i) => Math.sin(i / 100)),
+    );
     await array.close();
     const options = { chunks: [...chunks], strategy, maxMemory: "5MB", threads: 1, scratch: folder };
     const { plan, close } = await planRechunk(path, place(), options);
@@ -264,7 +267,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
       import { syncBuiltinESMExports } from "node:module";
       const { readSync } = fs;
       let reads = 0;
-      fs.readSync = (...args) => (++reads > 40 ? process.exit(1) : readSync(...args));
+      fs.readSync = (...args) => (++reads > 8 ? process.exit(1) : readSync(...args));
       syncBuiltinESMExports();
       await import(${JSON.stringify(script().href)});`;
     await writeFile(path, text);
