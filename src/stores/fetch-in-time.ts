@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { OwnReadableStream, type ReadableStream } from "../util/web-streams.ts";
 
 /** Bytes a second of a body that is sent; the server is silent while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
@@ -66,7 +67,7 @@ class SilenceWatch {
 /** The same body, each read of which is watched. */
 function watched(body: ReadableStream<Uint8Array>, watch: SilenceWatch): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
+  return new OwnReadableStream<Uint8Array>(
     {
       async pull(controller) {
         watch.begin();

@@ -15,6 +15,9 @@ export type ReadableStream<T> = globalThis.ReadableStream<T>;
 export type TransformStream<I, O> = globalThis.TransformStream<I, O>;
 export type WritableStream<T> = globalThis.WritableStream<T>;
 
+/** The runtime's own: `fetch` and what it answers with take no other. */
+export const OwnReadableStream = globalThis.ReadableStream;
+
 /** A stream that pulls from an iterable when read, and closes it when cancelled. */
 export function streamFrom<T>(items: AsyncIterable<T> | Iterable<T>): ReadableStream<T> {
   const iterator = iteratorOf(items);

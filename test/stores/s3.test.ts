@@ -357,7 +357,7 @@ describe("S3Store", () => {
     await expect(store.size("k")).rejects.toMatchObject({
       code: "transient",
       exitCode: 5,
-      details: { found: "nothing for 0.1 s", key: "k" },
+      details: { found: "nothing for 0.5 s", key: "k" },
     });
   });
 

@@ -1,3 +1,5 @@
+import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
+
 /** Bytes of the smallest body that is sent in pieces, and of these. */
 const LEAST_BYTES = 2 ** 20;
 const PIECE_BYTES = 256 * 1024;
@@ -24,7 +26,7 @@ export const fetchInPieces: typeof globalThis.fetch = (url, init) => {
 
 function piecesOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
-  return new ReadableStream(
+  return new OwnReadableStream(
     {
       pull(controller) {
         controller.enqueue(bytes.subarray(at, at + PIECE_BYTES));
