@@ -9,7 +9,6 @@ import { bytes, GZIP, sharding } from "./v3-final/kit.ts";
 
 /** Codes that nothing throws so far, with the reason. */
 const UNREACHED: Readonly<Partial<Record<ErrorCode, string>>> = {
-  locked: "targets are built beside their name, so that writers do not meet",
   "plan-mismatch": "no run is resumed",
 };
 
