@@ -1,17 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import {
-  ACCESS_KEY,
-  BUCKET,
-  type S3Fault,
-  type S3Seen,
-  type S3Server,
-  SECRET_KEY,
-  serveBucket,
-} from "../stores/s3-server.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BUCKET, type S3Fault, type S3Seen, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
 import { type Run, runCli, testFolder } from "../support/cli.ts";
+import { serveReachableBucket, stubEnvironment as setEnv } from "../support/s3-environment.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 const arrays = { t: { shape: [8, 6], chunks: [2, 3], dtype: "<f4", items: ramp(48) } };
@@ -23,27 +16,13 @@ const SECRETS = [SECRET_KEY, "wrongsecret987", "sessiontoken654", "Signature=", 
 let server: S3Server;
 let cwd: string;
 beforeEach(async () => {
-  server = await serveBucket();
+  server = await serveReachableBucket();
   cwd = await testFolder();
-  setEnv({
-    AWS_ENDPOINT_URL: server.endpoint,
-    AWS_ACCESS_KEY_ID: ACCESS_KEY,
-    AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-    AWS_CONFIG_FILE: "/dev/null",
-    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-    AWS_EC2_METADATA_DISABLED: "true",
-  });
+  setEnv({ AWS_EC2_METADATA_DISABLED: "true" });
   await writeV2Group(join(cwd, "g.zarr"), arrays, { title: "x" });
   await fill();
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await server.close();
-});
-
-function setEnv(variables: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-}
+afterEach(() => server.close());
 
 /** Puts the group into the bucket as it is. */
 async function fill(): Promise<void> {

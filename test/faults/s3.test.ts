@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, type FlowEvent, validate } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { watchRetries } from "../../src/stores/repeat.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
-import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 import { tenthFails } from "./failing-requests.ts";
 
 const recipe: Recipe = { shape: [60, 40], chunks: [4, 4], order: "C", itemSize: 4, missing: 0, seed: 7 };
@@ -16,24 +17,14 @@ const recipe: Recipe = { shape: [60, 40], chunks: [4, 4], order: "C", itemSize: 
 let server: S3Server;
 let folder: string;
 beforeEach(async () => {
-  server = await serveBucket();
+  server = await serveReachableBucket();
   folder = await mkdtemp(join(tmpdir(), "zarrflow-faults-"));
-  for (const [name, value] of Object.entries({
-    AWS_ENDPOINT_URL: server.endpoint,
-    AWS_ACCESS_KEY_ID: ACCESS_KEY,
-    AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-    AWS_CONFIG_FILE: "/dev/null",
-    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-  })) {
-    vi.stubEnv(name, value);
-  }
   const { store } = await makeArray(recipe, "t2m");
   await store.set(".zgroup", new TextEncoder().encode('{"zarr_format": 2}'));
   await store.set("notes.txt", new TextEncoder().encode("no Zarr"));
   nameMemoryStore("faults", store);
 });
 afterEach(async () => {
-  vi.unstubAllEnvs();
   for (const name of ["faults", "faults-back"]) nameMemoryStore(name, undefined);
   await rm(folder, { recursive: true });
   await server.close();

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { crc32 } from "../../src/util/crc32.ts";
-import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const folder = temporaryFolder();
 const KIB = 1024;
@@ -84,20 +85,10 @@ test("a value that cannot be read ends the copy, and leaves nothing", async () =
 describe("from S3 to S3", () => {
   let server: S3Server;
   beforeEach(async () => {
-    server = await serveBucket();
+    server = await serveReachableBucket();
     for (const [key, bytes] of values()) server.objects.set(`source.zarr/${key}`, Buffer.from(bytes));
-    Object.assign(process.env, {
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-      AWS_ENDPOINT_URL: server.endpoint,
-    });
   });
-  afterEach(async () => {
-    for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL"]) {
-      delete process.env[name];
-    }
-    await server.close();
-  });
+  afterEach(() => server.close());
   const readKeys = () =>
     server.requests.flatMap(({ method, key }) => (method === "GET" && key !== "" ? [key] : []));
   const copied = () =>

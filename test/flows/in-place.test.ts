@@ -1,36 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/index.ts";
 import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import {
-  ACCESS_KEY,
-  BUCKET,
-  type S3Fault,
-  type S3Server,
-  SECRET_KEY,
-  serveBucket,
-} from "../stores/s3-server.ts";
+import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const FROM = "memory:in-place-source";
 const TO = `s3://${BUCKET}/x.zarr`;
-const env = { ...process.env };
 
 let server: S3Server;
 let source: MemoryStore;
 beforeEach(async () => {
   source = await makeHierarchy("v3", { consolidated: true });
   nameMemoryStore("in-place-source", source);
-  server = await serveBucket();
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL: server.endpoint,
-    AWS_ACCESS_KEY_ID: ACCESS_KEY,
-    AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-    AWS_CONFIG_FILE: "/dev/null",
-    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-  });
+  server = await serveReachableBucket();
 });
 afterEach(async () => {
-  process.env = { ...env };
   nameMemoryStore("in-place-source", undefined);
   await server.close();
 });

@@ -1,15 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { copy, create, rechunk } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import {
-  ACCESS_KEY,
-  BUCKET,
-  type S3Fault,
-  type S3Server,
-  SECRET_KEY,
-  serveBucket,
-} from "../stores/s3-server.ts";
+import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { type Fault, serveValues } from "../stores/value-server.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const CHUNKS = 20;
 const CHUNK_BYTES = 1000;
@@ -47,18 +41,10 @@ describe("requests of a second, as a bucket sees them", () => {
   let server: S3Server;
   let times: number[];
   beforeEach(async () => {
-    server = await serveBucket({ pageSize: 4 });
+    server = await serveReachableBucket({ pageSize: 4 });
     times = [];
-    vi.stubEnv("AWS_ENDPOINT_URL", server.endpoint);
-    vi.stubEnv("AWS_ACCESS_KEY_ID", ACCESS_KEY);
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
-    vi.stubEnv("AWS_CONFIG_FILE", "/dev/null");
-    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
   });
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    await server.close();
-  });
+  afterEach(() => server.close());
 
   /** Notes when requests come, and refuses every `n`-th as too many. */
   const watched = (n: number): S3Fault => {

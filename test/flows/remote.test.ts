@@ -20,16 +20,10 @@ import type { ListableStore } from "../../src/stores/store.ts";
 import { DRAFT_DOCUMENTS } from "../hierarchy/draft-stores.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { ZARRAY, ZGROUP } from "../hierarchy/stores.ts";
-import {
-  ACCESS_KEY,
-  BUCKET,
-  type S3Fault,
-  type S3Server,
-  SECRET_KEY,
-  serveBucket,
-} from "../stores/s3-server.ts";
+import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const recipe: Recipe = { shape: [7, 9], chunks: [2, 4], order: "C", itemSize: 4, missing: 0.2, seed: 5 };
 const rangesOf2d = { start: [1, 2], step: [1, 1], shape: [5, 6] };
@@ -54,21 +48,12 @@ describe("S3", () => {
   let server: S3Server;
   let source: string;
   let folder: string;
-  const env = { ...process.env };
   beforeEach(async () => {
-    server = await serveBucket();
+    server = await serveReachableBucket();
     source = await makeSource();
     folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-"));
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: server.endpoint,
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-      AWS_CONFIG_FILE: "/dev/null",
-      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-    });
   });
   afterEach(async () => {
-    process.env = { ...env };
     nameMemoryStore("remote-source", undefined);
     rmSync(folder, { recursive: true });
     await server.close();

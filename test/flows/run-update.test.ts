@@ -11,8 +11,9 @@ import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { streamFrom } from "../../src/util/web-streams.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
-import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 type Values = ListableStore & WritableStore;
 
@@ -250,20 +251,11 @@ describe("an update", () => {
 describe("an update of files and buckets", () => {
   let folder: string;
   let server: S3Server;
-  const env = { ...process.env };
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "zarrflow-update-"));
-    server = await serveBucket();
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: server.endpoint,
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-      AWS_CONFIG_FILE: "/dev/null",
-      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-    });
+    server = await serveReachableBucket();
   });
   afterEach(async () => {
-    process.env = { ...env };
     rmSync(folder, { recursive: true });
     await server.close();
   });

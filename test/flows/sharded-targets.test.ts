@@ -7,9 +7,10 @@ import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { S3_PART_BYTES } from "../../src/stores/writer-memory.ts";
-import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { failOnUnhandledRejections } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 failOnUnhandledRejections();
 
@@ -34,24 +35,13 @@ async function digestOf(source: Parameters<typeof digest>[0]): Promise<string | 
 let server: S3Server;
 let source: MemoryStore;
 let expected: string | undefined;
-const env = { ...process.env };
 beforeAll(async () => {
-  server = await serveBucket();
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL: server.endpoint,
-    AWS_ACCESS_KEY_ID: ACCESS_KEY,
-    AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-    AWS_CONFIG_FILE: "/dev/null",
-    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-  });
+  server = await serveReachableBucket();
   source = await arrayOf([1, 256, 256]);
   expected = await digestOf(await openArray(source));
 });
 afterEach(() => nameMemoryStore("sharded", undefined));
-afterAll(async () => {
-  process.env = env;
-  await server.close();
-});
+afterAll(() => server.close());
 
 const targets = {
   "a directory": async () => `${await testFolder()}/sharded.zarr`,

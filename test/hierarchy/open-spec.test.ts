@@ -11,8 +11,9 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore, specOf } from "../../src/stores/url.ts";
 import { ZipWriter } from "../../src/stores/zip.ts";
 import { dist, requireBuild } from "../built-package.ts";
-import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { BUCKET, SECRET_KEY } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const run = promisify(execFile);
 
@@ -23,9 +24,9 @@ const PROGRAM = `
   console.log(JSON.stringify({ kind, path, attributes }));
 `;
 
-async function openElsewhere(told: string, env: Record<string, string> = {}): Promise<unknown> {
+async function openElsewhere(told: string): Promise<unknown> {
   const args = ["--input-type=module", "-e", PROGRAM, "--", dist, told];
-  const { stdout } = await run(process.execPath, args, { cwd: "/", env: { ...process.env, ...env } });
+  const { stdout } = await run(process.execPath, args, { cwd: "/" });
   return JSON.parse(stdout);
 }
 
@@ -80,21 +81,13 @@ describe("the spec and the path of a node, as JSON", () => {
   });
 
   it.each(["x.zarr/t", "x.zip/t"])("open the same of S3's %s, and hold no credential", async (url) => {
-    const server = await serveBucket();
-    const before = { ...process.env };
-    const env = {
-      AWS_ENDPOINT_URL: server.endpoint,
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
-    };
-    Object.assign(process.env, env);
+    const server = await serveReachableBucket();
     try {
       for (const [key, value] of values) server.objects.set(key, Buffer.from(value));
       const text = await told(`s3://${BUCKET}/${url}`);
       expect(text).not.toContain(SECRET_KEY);
-      expect(await openElsewhere(text, env)).toMatchObject(expected);
+      expect(await openElsewhere(text)).toMatchObject(expected);
     } finally {
-      process.env = before;
       await server.close();
     }
   });

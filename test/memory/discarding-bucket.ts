@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { s3Environment } from "../support/s3-environment.ts";
 
 /** A server that takes everything into a bucket, and keeps only how many bytes came. */
 export interface DiscardingBucket {
@@ -31,13 +32,7 @@ export async function discardingBucket(): Promise<DiscardingBucket> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    env: {
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      AWS_ACCESS_KEY_ID: "key",
-      AWS_SECRET_ACCESS_KEY: "secret",
-      AWS_CONFIG_FILE: "/dev/null",
-      AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-    },
+    env: s3Environment(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
     received: () => received,
     close: () =>
       new Promise((resolve) => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openS3 } from "../../../src/stores/s3/open-s3.ts";
+import { s3Environment, stubEnvironment as set } from "../../support/s3-environment.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
 
 const spec = { kind: "s3", bucket: BUCKET, prefix: "" } as const;
@@ -15,9 +16,7 @@ describe("openS3", () => {
     folder = await mkdtemp(join(tmpdir(), "zarrflow-s3-"));
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) vi.stubEnv(name, undefined);
     set({
-      AWS_ENDPOINT_URL: server.endpoint,
-      AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      ...s3Environment(server.endpoint),
       AWS_CONFIG_FILE: join(folder, "config"),
       AWS_SHARED_CREDENTIALS_FILE: join(folder, "credentials"),
       AWS_EC2_METADATA_DISABLED: "true",
@@ -28,9 +27,6 @@ describe("openS3", () => {
     await server.close();
     await rm(folder, { recursive: true });
   });
-  const set = (variables: Readonly<Record<string, string | undefined>>) => {
-    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  };
   /** The headers of a write and of a read. */
   const headersSent = async () => {
     const store = await openS3(spec);
