@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { requireBuild } from "../built-package.ts";
+import { describe, test } from "vitest";
 import { hasShared, shared } from "../interop/shared.ts";
-import { peakMemoryOfNode } from "./peak-memory.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { describePeaks, expectPeaks, MB, peakMemoryOfNode } from "./peak-memory.ts";
 
-const MB = 1e6;
+const folder = temporaryFolder();
 const script = fileURLToPath(new URL("read-corpora.mjs", import.meta.url));
 
 interface Listed {
@@ -35,27 +34,19 @@ function listed(corpus: string, list: string): readonly Listed[] {
   return JSON.parse(readFileSync(`${shared}${corpus}/manifest.json`, "utf8"))[list];
 }
 
-describe.runIf(hasShared && process.platform === "linux")(
-  "peak resident memory of a process that reads",
-  () => {
-    let folder: string;
-    beforeAll(() => {
-      requireBuild();
-      folder = mkdtempSync(join(tmpdir(), "zarrflow-corpora-"));
-    });
-    afterAll(() => rmSync(folder, { recursive: true }));
-
+describe.runIf(hasShared)("the corpora", () => {
+  describePeaks("peak resident memory of a process that reads", () => {
     test.each(Object.entries(corpora))(
       "all of %s, bombs and huge shapes among them",
       async (name, list) => {
-        const file = join(folder, `${name}.jsonl`);
+        const file = join(folder.path, `${name}.jsonl`);
         const lines = list();
         writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
-        const peak = await peakMemoryOfNode(script, file);
-        console.log(`VmHWM over ${lines.length} of ${name}: ${Math.round(peak / MB)} MB`);
-        expect(peak).toBeLessThan(300 * MB);
+        await expectPeaks(`a process that reads ${lines.length} of ${name}`, { peak: 300 * MB }, () =>
+          peakMemoryOfNode(script, file),
+        );
       },
-      300_000,
+      900_000,
     );
-  },
-);
+  });
+});

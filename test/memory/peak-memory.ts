@@ -1,5 +1,43 @@
 import { spawn } from "node:child_process";
-import { command } from "../built-package.ts";
+import { describe, expect } from "vitest";
+import { command, requireBuild } from "../built-package.ts";
+
+export const MB = 1e6;
+
+/** Where the system tells the peak of a process. */
+export const describePeaks = describe.runIf(process.platform === "linux");
+
+/** What peaks may be, in bytes. */
+export interface PeakLimits {
+  readonly peak?: number;
+  /** How much more the last run may take than the first. */
+  readonly growth?: number;
+}
+
+/**
+ * Expects that runs keep within limits; each returns its peak, in bytes. Chance moves peaks, upwards only: buffers wait
+ * for the garbage collector, and freed memory for the allocator. So the least of up to three runs counts; they take
+ * turns, and end as soon as the limits are kept.
+ */
+export async function expectPeaks(
+  what: string,
+  { peak = Number.POSITIVE_INFINITY, growth = Number.POSITIVE_INFINITY }: PeakLimits,
+  ...runs: readonly (() => Promise<number>)[]
+): Promise<void> {
+  const peaks = runs.map((): number[] => []);
+  let highest = Number.NaN;
+  let added = Number.NaN;
+  for (let round = 0; round < 3 && !(highest < peak && added < growth); round++) {
+    for (const [i, run] of runs.entries()) peaks[i]?.push(await run());
+    const least = peaks.map((ofRun) => Math.min(...ofRun));
+    highest = Math.max(...least);
+    added = (least.at(-1) ?? Number.NaN) - (least[0] ?? Number.NaN);
+  }
+  const told = peaks.map((ofRun) => ofRun.map((bytes) => (bytes / MB).toFixed(1)).join(", "));
+  console.log(`VmHWM of ${what}: ${told.join(" and ")} MB`);
+  expect(highest).toBeLessThan(peak);
+  expect(added).toBeLessThan(growth);
+}
 
 /** Tells VmHWM on file descriptor 3 when the process ends. */
 const REPORT = `
@@ -9,11 +47,12 @@ process.on("exit", () => writeSync(3, readFileSync("/proc/self/status")));
 
 /** Runs the command and returns the most memory that its process had resident, in bytes (VmHWM). */
 export function peakMemoryOf(...args: readonly string[]): Promise<number> {
-  return peakMemoryOfNode(command, ...args);
+  return peakMemoryOfNode(command, ...args, "--quiet");
 }
 
-/** The same of Node with these arguments. */
+/** The same of Node with these arguments, which run the built package. */
 export function peakMemoryOfNode(...args: readonly string[]): Promise<number> {
+  requireBuild();
   const report = `data:text/javascript,${encodeURIComponent(REPORT)}`;
   const child = spawn(process.execPath, ["--import", report, ...args], {
     stdio: ["ignore", "ignore", "inherit", "pipe"],

@@ -18,8 +18,21 @@ export interface V2Array {
 
 /** Writes an array into `folder`, which becomes its root. Edge chunks are padded with zeros. */
 export async function writeV2Array(folder: string, array: V2Array): Promise<void> {
-  const { shape, chunks, dtype, fillValue = null, compressor = null, items } = array;
-  const filters = ArrayBuffer.isView(items) ? null : [{ id: "vlen-utf8" }];
+  const { shape, chunks, items } = array;
+  await writeV2Metadata(folder, array, ArrayBuffer.isView(items) ? null : [{ id: "vlen-utf8" }]);
+  for (const coords of boxes(shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))))) {
+    const file = join(folder, coords.join(".") || "0");
+    await writeFile(file, ArrayBuffer.isView(items) ? rawChunk(array, items, coords) : stringChunk(items));
+  }
+}
+
+/** Writes the documents of an array alone, whose chunks somebody else writes. */
+export async function writeV2Metadata(
+  folder: string,
+  array: Omit<V2Array, "items">,
+  filters: unknown = null,
+): Promise<void> {
+  const { shape, chunks, dtype, fillValue = null, compressor = null } = array;
   const metadata = {
     zarr_format: 2,
     shape,
@@ -36,10 +49,6 @@ export async function writeV2Array(folder: string, array: V2Array): Promise<void
     ...array.attributes,
   };
   if (Object.keys(attributes).length > 0) await writeJson(join(folder, ".zattrs"), attributes);
-  for (const coords of boxes(shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))))) {
-    const file = join(folder, coords.join(".") || "0");
-    await writeFile(file, ArrayBuffer.isView(items) ? rawChunk(array, items, coords) : stringChunk(items));
-  }
 }
 
 /** Writes a group with arrays in it. */
