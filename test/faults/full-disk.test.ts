@@ -5,10 +5,10 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { requireBuild } from "../built-package.ts";
 import { testFolder } from "../support/cli.ts";
+import { canMount } from "../support/mounts.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
 const library = pathToFileURL(join(import.meta.dirname, "../../dist/index.js")).href;
-const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
 /** Fills the disk `small` when the first task has ended, and tells what became of the run. */
 const PROGRAM = `
@@ -29,27 +29,34 @@ for (const name of readdirSync("small")) if (name.startsWith("filler")) rmSync("
 console.log(JSON.stringify({ code: error?.code, store: error?.details.store, left: readdirSync("small") }));
 `;
 
-describe.runIf(canMount)("a small disk that fills up amid a run", () => {
+/** Runs the program in a folder that it alone sees, where the disk `small` of 4 MiB is. */
+async function runBeside(target: string, options: object): Promise<object> {
+  requireBuild();
+  const cwd = await testFolder();
+  await mkdir(join(cwd, "small"));
+  const items = ramp(250_000);
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [500, 500], chunks: [1, 500], dtype: "<f4", items });
+  const how = JSON.stringify({ chunks: [500, 1], maxMemory: "300kB", threads: 1, ...options });
+  const inside =
+    'mount -t tmpfs -o size=4m,nr_inodes=5k tmpfs small && exec "$0" --input-type=module --eval "$1" "$2" "$3"';
+  const args = ["-rm", "sh", "-c", inside, process.execPath, PROGRAM, target, how];
+  const { stdout, stderr } = spawnSync("unshare", args, { cwd, encoding: "utf8" });
+  expect(stderr).toBe("");
+  expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "small"]);
+  return JSON.parse(stdout);
+}
+
+describe.runIf(canMount)("a small disk", () => {
   test.each([
     ["with scratch objects", "b.zarr", { strategy: "shuffle", scratch: "small" }],
     ["with the target", "small/b.zarr", { strategy: "direct" }],
-  ])("%s ends it, and nothing is left", async (_, target, options) => {
-    requireBuild();
-    const cwd = await testFolder();
-    await mkdir(join(cwd, "small"));
-    const items = ramp(250_000);
-    await writeV2Array(join(cwd, "a.zarr"), { shape: [500, 500], chunks: [1, 500], dtype: "<f4", items });
-    const how = JSON.stringify({ chunks: [500, 1], maxMemory: "300kB", threads: 1, ...options });
-    const inside =
-      'mount -t tmpfs -o size=4m,nr_inodes=5k tmpfs small && exec "$0" --input-type=module --eval "$1" "$2" "$3"';
-    const args = ["-rm", "sh", "-c", inside, process.execPath, PROGRAM, target, how];
-    const { stdout, stderr } = spawnSync("unshare", args, { cwd, encoding: "utf8" });
-    expect(stderr).toBe("");
-    expect(JSON.parse(stdout)).toEqual({
-      code: "no-space",
-      store: expect.stringContaining("small"),
-      left: [],
-    });
-    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "small"]);
+    ["with a zip", "small/b.zarr.zip", { strategy: "direct" }],
+  ])("that fills up amid a run, %s, ends it, and nothing is left", async (_, target, options) => {
+    const ended = { code: "no-space", store: expect.stringContaining("small"), left: [] };
+    expect(await runBeside(target, options)).toEqual(ended);
+  });
+
+  test("cannot itself become a target", async () => {
+    expect(await runBeside("small", {})).toMatchObject({ code: "invalid-option", left: [] });
   });
 });

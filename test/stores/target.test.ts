@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -249,36 +248,6 @@ describe("a replacement that was cut", () => {
     await start(spec);
     expect(await read(spec)).toEqual(one);
     expect(beside(spec)).toEqual([".x.zarr.zarrflow-0123456789ab", "x.zarr"]);
-  });
-});
-
-describe("a full disk", () => {
-  const canMount = process.getuid?.() === 0 && process.platform === "linux";
-
-  it.runIf(canMount)("is no-space, and leaves nothing after discard", async (context) => {
-    const place = folder.next("disk");
-    fs.mkdirSync(place, { recursive: true });
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", place]);
-    if (mounted.status !== 0) return context.skip();
-    try {
-      for (const kind of ["directory", "zip"] as const) {
-        const target = await openTargetBuild({ kind, path: join(place, "x") }, { ifExists: "error" });
-        const fill = async () => {
-          for (let i = 0; i < 100; i++) await target.store.set(`a/${i}`, new Uint8Array(10_000));
-          await target.publish();
-        };
-        await expect(fill()).rejects.toMatchObject({ code: "no-space" });
-        await target.discard();
-        expect(fs.readdirSync(place)).toEqual([]);
-      }
-      await expect(
-        openTargetBuild({ kind: "directory", path: place }, { ifExists: "error" }),
-      ).rejects.toMatchObject({
-        code: "invalid-option",
-      });
-    } finally {
-      execFileSync("umount", [place]);
-    }
   });
 });
 

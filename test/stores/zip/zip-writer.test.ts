@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -260,23 +259,6 @@ describe("ZipWriter", () => {
     await store.close();
     fs.rmSync(path);
   });
-
-  it("writes archives that Python reads", async (context) => {
-    if (!hasPython()) return context.skip();
-    const { sink, path } = await fileSink();
-    const writer = new ZipWriter(sink, "zip test.zip");
-    await writer.set("t2m/.zarray", Buffer.from("{}"));
-    const value = await writer.openWriter("t2m/é");
-    await value.write(DATA);
-    await value.commit();
-    await writer.finish();
-    const program = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), z.namelist())";
-    const told = execFileSync("python3", ["-c", program, path], {
-      encoding: "utf8",
-      env: { PYTHONUTF8: "1" },
-    });
-    expect(told.trim()).toBe("None ['t2m/.zarray', 't2m/é']");
-  });
 });
 
 describe("FileSink", () => {
@@ -341,15 +323,6 @@ async function byYazl(values: readonly (readonly [string, Uint8Array])[], stream
   zip.end();
   await done;
   return Buffer.concat(pieces);
-}
-
-function hasPython(): boolean {
-  try {
-    execFileSync("python3", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Keeps what is written, at once. */
