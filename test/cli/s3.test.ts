@@ -230,7 +230,7 @@ describe("no secret", () => {
       const names = await readdir(cwd);
       const control = names.find((name) => name.startsWith(".h.zarr.zarrflow-"));
       const file = join(cwd, control ?? "none", "ledger.jsonl");
-      for (let i = 0; i < 100 && ledger === ""; i++) {
+      while (ledger === "") {
         await new Promise((resolve) => setTimeout(resolve, 20));
         if (existsSync(file)) ledger = await readFile(file, "utf8");
       }

@@ -25,14 +25,14 @@ async function valuesOf(store: MemoryStore): Promise<Map<string, Uint8Array>> {
   return values;
 }
 
-/** By the server's clock: the most requests of half a second are about half of those of a second. */
-function expectPace(times: readonly number[], perSecond: number): void {
-  const most = Math.max(
-    ...times.map((start) => times.filter((at) => at >= start && at < start + 500).length),
-  );
-  expect(most).toBeLessThan(perSecond);
-  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
-  expect(seconds).toBeGreaterThan((0.7 * (times.length - 1)) / perSecond);
+/**
+ * None came before its turn, by the server's clock, but for what is `free`; a busy machine may let them come later.
+ *
+ * @param begun when the first could come.
+ */
+function expectPace(begun: number, times: readonly number[], perSecond: number, free = 1): void {
+  const early = times.filter((at, i) => at - begun < ((i - free) / perSecond) * 1000 - 1);
+  expect(early).toEqual([]);
 }
 
 afterEach(() => nameMemoryStore("paced", undefined));
@@ -62,27 +62,30 @@ describe("requests of a second, as a bucket sees them", () => {
     for (const [key, bytes] of await valuesOf(await makeArray()))
       server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
     server.fault = watched(7);
+    const begun = performance.now();
     await copy(`s3://${BUCKET}/x.zarr`, "memory:paced", { requestsPerSecond: PER_SECOND });
     expect(requestsOf((query) => query.has("continuation-token"))).toBeGreaterThan(3);
-    expectPace(times, PER_SECOND);
+    expectPace(begun, times, PER_SECOND);
   });
 
   it("are no more than asked for at a target, from the first look to the last document", async () => {
     server.fault = watched(Number.POSITIVE_INFINITY);
     const source = await makeArray();
+    const begun = performance.now();
     await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND });
     await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "replace" });
     await copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "update" });
     expect(times.length).toBeGreaterThan(3 * CHUNKS);
-    const bursts = 3; // each run has a first request that waits for nothing
-    expectPace(times, PER_SECOND + bursts);
+    expectPace(begun, times, PER_SECOND, 3); // each run has a first request that waits for nothing
   });
 
   it("are no more than asked for where parts of a zip are uploaded", async () => {
     server.fault = watched(Number.POSITIVE_INFINITY);
-    await copy(await makeArray(2 ** 20), `s3://${BUCKET}/out.zip`, { requestsPerSecond: 10 });
+    const source = await makeArray(2 ** 20);
+    const begun = performance.now();
+    await copy(source, `s3://${BUCKET}/out.zip`, { requestsPerSecond: 10 });
     expect(requestsOf((query) => query.has("partNumber"))).toBeGreaterThan(1);
-    expectPace(times, 10);
+    expectPace(begun, times, 10);
   });
 
   it("leave the copy to the server where it can copy", async () => {
@@ -107,12 +110,13 @@ describe("requests of a second, as a web server sees them", () => {
       return true;
     };
     server.faults.push(noted);
+    const begun = performance.now();
     await rechunk(server.url, "memory:paced", {
       chunks: [2 * CHUNK_BYTES],
       requestsPerSecond: PER_SECOND,
     });
     expect(times.length).toBeGreaterThan(CHUNKS * 1.3);
-    expectPace(times, PER_SECOND);
+    expectPace(begun, times, PER_SECOND);
     await server.close();
   });
 

@@ -1,7 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { copy, create, openArray, rechunk } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
+
+// time passes as fast as those who wait for it
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.setTimerTickMode("nextTimerAsync");
+});
+afterEach(() => void vi.useRealTimers());
 
 const CHUNKS = 25;
 const CHUNK_BYTES = 20_000;

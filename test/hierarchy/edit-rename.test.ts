@@ -221,9 +221,14 @@ describe("renaming nodes of the 2019 draft", () => {
     const node = await open({ store, path: "foo" });
     const rename = store.rename.bind(store);
     let left = moves;
-    store.rename = (from, to) => (left-- > 0 ? rename(from, to) : new Promise(() => {}));
-    renameNode(node, "a");
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise<void>((cut) => {
+      store.rename = (from, to) => {
+        if (left-- > 0) return rename(from, to);
+        cut();
+        return new Promise(() => {});
+      };
+      renameNode(node, "a").then(() => cut(), cut);
+    });
     for (const path of ["foo/baz/qux", "a/baz/qux"]) {
       const hasDocument = (await store.size(`meta/root/${path}.array`)) !== undefined;
       const hasChunk = (await store.size(`data/${path}/0.0`)) !== undefined;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /** What befalls a request that would do well when it is made again: most never get to the server, one loses its answer. */
 export const FAULTS = ["503", "reset", "cut body", "2 s stall"] as const;
-export type Fault = (typeof FAULTS)[number] | "403";
+export type Fault = (typeof FAULTS)[number] | "403" | "no answer";
 
 /** A request as it came to a proxy. */
 export interface ProxiedRequest {
@@ -59,6 +59,7 @@ export async function proxyTo(upstream: string, faultOf: FaultChoice = () => und
     if (fault === "403") response.writeHead(403).end(method !== "HEAD" && errorBody("AccessDenied"));
     else if (fault === "503") response.writeHead(503).end(method !== "HEAD" && errorBody("SlowDown"));
     else if (fault === "reset") incoming.socket.resetAndDestroy();
+    else if (fault === "no answer") return;
     else if (fault === "2 s stall") {
       await pause(2000);
       incoming.socket.resetAndDestroy();

@@ -128,15 +128,15 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
     const long = join(folder, "long.zarr");
     cpSync(source, long, { recursive: true });
     writeFileSync(join(long, "more"), new Uint8Array(2 ** 25));
-    const proxy = await reachWith(({ url }) => (url.includes("partNumber=2") ? "2 s stall" : undefined));
+    const proxy = await reachWith(({ url }) => (url.includes("partNumber=2") ? "no answer" : undefined));
     const place = `${target()}.zip`;
     const child = startCli(folder, "copy", "long.zarr", place);
     const exit = exitOf(child);
-    while (!proxy.requests.some(({ url }) => url.includes("partNumber=2"))) await sleep(10);
+    const stalled = () => proxy.requests.filter(({ url }) => url.includes("partNumber=2"));
+    while (stalled().length === 0) await sleep(10);
     child.kill("SIGINT");
-    const interrupted = performance.now();
     expect(await exit).toBe(130);
-    expect(performance.now() - interrupted).toBeLessThan(5000);
+    expect(stalled()).toHaveLength(1);
     reach(bucket);
     await expect(open(place)).rejects.toMatchObject({ code: "not-found" });
     if (canPass(server, "uploads")) {

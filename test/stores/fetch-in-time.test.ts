@@ -1,10 +1,13 @@
-import { createServer, type RequestListener } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fetchInTime } from "../../src/stores/fetch-in-time.ts";
 
 const closings: (() => void)[] = [];
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
+  vi.useRealTimers();
   for (const close of closings.splice(0)) close();
 });
 
@@ -18,7 +21,21 @@ async function serve(listener: RequestListener): Promise<URL> {
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Serves an answer that goes on as the test wants. */
+async function serveParts(begin: string) {
+  const answers: ServerResponse[] = [];
+  const url = await serve((_, response) => {
+    answers.push(response);
+    response.writeHead(200).write(begin);
+  });
+  const response = await fetchInTime(fetch, url, {}, 200);
+  const [answer] = answers;
+  const reader = response.body?.getReader();
+  if (!answer || !reader) throw new Error("there is no body");
+  return { answer, read: async () => Buffer.from((await reader.read()).value ?? "").toString() };
+}
+
+const silence = { code: "transient", reason: "the server is silent" };
 
 describe("fetchInTime", () => {
   it("passes on an answer as it is", async () => {
@@ -30,54 +47,57 @@ describe("fetchInTime", () => {
 
   it("fails when there is no answer", async () => {
     const url = await serve(() => {});
-    await expect(fetchInTime(fetch, url, {}, 50)).rejects.toMatchObject({
-      code: "transient",
-      reason: "the server is silent",
-    });
+    const failing = expect(fetchInTime(fetch, url, {}, 50)).rejects.toMatchObject(silence);
+    await vi.advanceTimersByTimeAsync(50);
+    await failing;
   });
 
   it("fails when the body stops, and gives the connection up", async () => {
-    let isClosed = false;
-    const url = await serve((_, response) => {
-      response.on("close", () => {
-        isClosed = true;
-      });
-      response.writeHead(200, { "content-length": 9 }).write("abc");
-    });
-    const response = await fetchInTime(fetch, url, {}, 50);
-    await expect(response.text()).rejects.toMatchObject({ code: "transient" });
-    await pause(20);
-    expect(isClosed).toBe(true);
+    const { answer, read } = await serveParts("abc");
+    const closed = once(answer, "close");
+    expect(await read()).toBe("abc");
+    const failing = expect(read()).rejects.toMatchObject(silence);
+    await vi.advanceTimersByTimeAsync(200);
+    await failing;
+    await closed;
   });
 
   it("waits for a body that comes slowly, piece by piece", async () => {
-    const url = await serve(async (_, response) => {
-      response.writeHead(200);
-      for (const piece of "abcdef") {
-        response.write(piece);
-        await pause(60);
-      }
-      response.end();
-    });
-    const response = await fetchInTime(fetch, url, {}, 200);
-    expect(await response.text()).toBe("abcdef");
+    const { answer, read } = await serveParts("a");
+    expect(await read()).toBe("a");
+    for (const piece of "bcdef") {
+      const reading = read();
+      await vi.advanceTimersByTimeAsync(199);
+      answer.write(piece);
+      expect(await reading).toBe(piece);
+    }
+    answer.end();
+    expect(await read()).toBe("");
   });
 
   it("does not count the time in which nobody reads", async () => {
-    const url = await serve((_, response) => response.end("x".repeat(1e6)));
-    const response = await fetchInTime(fetch, url, {}, 100);
-    await pause(200);
-    expect(await response.text()).toHaveLength(1e6);
+    const { answer, read } = await serveParts("abc");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await read()).toBe("abc");
+    await vi.advanceTimersByTimeAsync(1000);
+    answer.end("d");
+    expect(await read()).toBe("d");
   });
 
   it("gives a body that is sent the time that a slow connection takes", async () => {
-    const url = await serve(async (request, response) => {
-      await pause(300);
-      for await (const _ of request);
-      response.end();
+    let asked = (_: ServerResponse) => {};
+    const answer = new Promise<ServerResponse>((resolve) => {
+      asked = resolve;
     });
-    const request = { method: "PUT", body: new Uint8Array(65_536) };
-    expect((await fetchInTime(fetch, url, request, 100)).status).toBe(200);
+    const url = await serve((_, response) => asked(response));
+    const send = () => fetchInTime(fetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
+    const sending = send();
+    await vi.advanceTimersByTimeAsync(1099);
+    (await answer).end();
+    expect((await sending).status).toBe(200);
+    const failing = expect(send()).rejects.toMatchObject(silence);
+    await vi.advanceTimersByTimeAsync(1100);
+    await failing;
   });
 
   it("ends with the caller's reason, before and amid the answer", async () => {

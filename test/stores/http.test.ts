@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpStore } from "../../src/stores/http.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { type Fault, type Manners, serveValues, type ValueServer } from "./value-server.ts";
@@ -17,6 +17,7 @@ describe("HttpStore", () => {
   };
   const serveOne = (manners?: Manners) => serve(new Map([["a/0", bytes]]), manners);
   afterEach(async () => {
+    vi.useRealTimers();
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
 
@@ -277,12 +278,14 @@ describe("HttpStore", () => {
 
   it("waits for a server that is slow, not silent", async () => {
     const { url, faults } = await serveOne();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     faults.push((response) => {
       response.writeHead(200, { "content-length": bytes.length });
-      const send = (at: number): unknown =>
-        at < bytes.length
-          ? response.write(bytes.subarray(at, at + 4), () => setTimeout(send, 60, at + 4))
-          : response.end();
+      const send = (at: number): unknown => {
+        if (at >= bytes.length) return response.end();
+        vi.advanceTimersByTime(60);
+        return response.write(bytes.subarray(at, at + 4), () => setImmediate(send, at + 4));
+      };
       send(0);
       return true;
     });
@@ -300,7 +303,8 @@ describe("HttpStore", () => {
 
   it("does not take the wait before a request for silence", async () => {
     const { url } = await serveOne();
-    const beforeRequest = () => new Promise<void>((resolve) => setTimeout(resolve, 600));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const beforeRequest = async () => void (await vi.advanceTimersByTimeAsync(600));
     expect(await new HttpStore(url, { beforeRequest, timeout: 500 }).get("a/0")).toEqual(bytes);
   });
 

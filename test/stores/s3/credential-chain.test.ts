@@ -153,15 +153,13 @@ describe("an instance", () => {
     expect(await failureOf(old.env)).toMatchObject({ reason: "the credentials have expired" });
   });
 
-  it("that is none says how to give credentials, after a second", async () => {
+  it("that never answers says how to give credentials", async () => {
     const { url } = await serve(() => {});
-    const started = performance.now();
     expect(await failureOf({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url })).toMatchObject({
       code: "access-denied",
       reason: "there are no credentials to sign requests with",
       details: { hint: expect.stringContaining("AWS_PROFILE") },
     });
-    expect(performance.now() - started).toBeLessThan(3000);
   });
 });
 

@@ -121,7 +121,9 @@ describe("openInPlaceBuild", () => {
     });
     server.fault = async (_, { method, headers }) => {
       if (method === "DELETE" && ++deletions === 2) await second;
-      if (deletions > 0 && headers["if-none-match"]) setTimeout(hasSecond, 100);
+      if (deletions > 0 && headers["if-none-match"]) {
+        vi.waitFor(() => expect(`${server.objects.get(LOCK)}`).not.toContain("dead")).then(hasSecond);
+      }
       return false;
     };
     const builds = await Promise.allSettled(

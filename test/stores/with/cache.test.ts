@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { type CacheOptions, withCache } from "../../../src/stores/with/cache.ts";
@@ -101,17 +101,15 @@ describe("withCache", () => {
       },
     });
     const store = withCache(slow);
-    const release = async () => {
-      while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-      waiting.shift()?.();
-    };
+    const hasRead = () => vi.waitFor(() => expect(waiting).toHaveLength(1), { interval: 1 });
     const before = store.get("a");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await hasRead();
     await store.set("a", bytes(2));
-    await release();
+    waiting.shift()?.();
     expect(await before).toHaveLength(1);
     const after = store.get("a");
-    await release();
+    await hasRead();
+    waiting.shift()?.();
     expect(await after).toHaveLength(2);
   });
 
