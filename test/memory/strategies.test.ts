@@ -9,7 +9,7 @@ const BUDGET = 48;
 /** What Node, the library and the kernels of two threads take besides the budget. */
 const PROGRAM = 120;
 /** What twice the data may add. */
-const GROWTH = 16;
+const GROWTH = 18;
 
 const folder = temporaryFolder();
 
