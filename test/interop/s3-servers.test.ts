@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
-import { storeChecks } from "../../src/stores/testing.ts";
+import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { type Bucket, canPass, servers } from "./s3-servers.ts";
 
 describe.each(servers)("$name", ({ name: server, openBucket }) => {
@@ -11,13 +11,7 @@ describe.each(servers)("$name", ({ name: server, openBucket }) => {
   });
   afterAll(() => bucket.close());
 
-  const empty = async () => bucket.store();
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = bucket.store();
-    for (const [key, value] of values) await store.set(key, value);
-    return store;
-  };
-  const checks = storeChecks({ lists: true, filled, empty });
+  const checks = writableStoreChecks(async () => bucket.store());
   test.each(checks.filter(({ name }) => canPass(server, name)))("$name", ({ run }) => run());
 
   test("a long value is uploaded in parts", async () => {

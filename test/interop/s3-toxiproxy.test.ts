@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, open } from "../../src/index.ts";
 import { watchRetries } from "../../src/stores/repeat.ts";
-import { storeChecks } from "../../src/stores/testing.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
+import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
 import { hasToxiproxy, openToxicProxy, type Toxic, type ToxicProxy } from "./toxiproxy.ts";
@@ -70,13 +70,7 @@ describe.runIf(hasToxiproxy && hasShared).each(servers)(
     describe.each(Object.entries(SLOW))("%s", (_, toxics) => {
       beforeAll(() => proxy.poison(...toxics));
 
-      const empty = async () => bucket.store();
-      const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-        const store = bucket.store();
-        for (const [key, value] of values) await store.set(key, value);
-        return store;
-      };
-      const checks = storeChecks({ lists: true, filled, empty });
+      const checks = writableStoreChecks(async () => bucket.store());
       test.each(checks.filter(({ name }) => canPass(server, name)))("$name", ({ run }) => run());
     });
 

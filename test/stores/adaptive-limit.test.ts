@@ -10,7 +10,7 @@ async function serve(limit: AdaptiveLimit, capacity: () => number, calls: number
   const call = async () => {
     seen.push(++running);
     const isOver = running > capacity();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise(setImmediate);
     running--;
     if (!isOver) return;
     refused++;
@@ -47,16 +47,9 @@ describe("AdaptiveLimit", () => {
     const limit = new AdaptiveLimit(isSlowDown);
     const fail = () => limit.run(() => Promise.reject(new Error("SlowDown"))).catch(() => {});
     await Promise.all(Array.from({ length: 64 }, fail));
-    let running = 0;
-    let most = 0;
-    const call = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-    };
-    await Promise.all(Array.from({ length: 64 }, () => limit.run(call)));
-    expect(most).toBeGreaterThanOrEqual(32);
-    expect(most).toBeLessThanOrEqual(34);
+    const { seen } = await serve(limit, () => 64, 64);
+    expect(Math.max(...seen)).toBeGreaterThanOrEqual(32);
+    expect(Math.max(...seen)).toBeLessThanOrEqual(34);
   });
 
   it("goes on with one call at a time at least, and passes other errors by", async () => {
@@ -89,15 +82,8 @@ describe("limits that share overloads", () => {
     const later = here.run(async () => {});
     for (const done of waiting) done();
     await Promise.all([...calls, later]);
-    let running = 0;
-    let most = 0;
-    const call = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-    };
-    await Promise.all(Array.from({ length: 24 }, () => here.run(call)));
-    expect(most).toBeGreaterThanOrEqual(8);
-    expect(most).toBeLessThan(16);
+    const { seen } = await serve(here, () => 24, 24);
+    expect(Math.max(...seen)).toBeGreaterThanOrEqual(8);
+    expect(Math.max(...seen)).toBeLessThan(16);
   });
 });

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Retry } from "../../src/stores/repeat.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
-import { storeChecks } from "../../src/stores/testing.ts";
 import {
   ACCESS_KEY,
   BUCKET,
@@ -11,6 +10,7 @@ import {
   SECRET_KEY,
   serveBucket,
 } from "./s3-server.ts";
+import { writableStoreChecks } from "./writable-store-checks.ts";
 
 const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
 const once = { attempts: 1 };
@@ -38,13 +38,7 @@ describe("S3Store", () => {
     ["at the root of a bucket", {}, {}],
     ["below a prefix, in pages of 2", { prefix: "a b/+x" }, { pageSize: 2 }],
   ])("%s", (_, more, options) => {
-    const empty = async () => (await open(more, options)).store;
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-      const store = await empty();
-      for (const [key, value] of values) await store.set(key, value);
-      return store;
-    };
-    it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+    it.each(writableStoreChecks(async () => (await open(more, options)).store))("$name", ({ run }) => run());
   });
 
   it("signs keys and prefixes with any characters", async () => {

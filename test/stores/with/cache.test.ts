@@ -1,19 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
 import { type CacheOptions, withCache } from "../../../src/stores/with/cache.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { writableStoreChecks } from "../writable-store-checks.ts";
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i);
 
 describe("withCache", () => {
-  const empty = async () => withCache(new MemoryStore());
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = await empty();
-    for (const [key, value] of values) await store.set(key, value);
-    return store;
-  };
-  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+  it.each(writableStoreChecks(async () => withCache(new MemoryStore())))("$name", ({ run }) => run());
 
   /** A cache of a store with the values `a`, `b` and `c` of 1000 bytes, and what was asked of that store. */
   const cached = async (options?: CacheOptions) => {

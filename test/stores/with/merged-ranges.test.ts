@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { GetOptions } from "../../../src/stores/store.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
 import { type MergeOptions, withMergedRanges } from "../../../src/stores/with/merged-ranges.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
+import { writableStoreChecks } from "../writable-store-checks.ts";
 
 const value = Uint8Array.from({ length: 10_000 }, (_, i) => i * 7 + (i >> 8));
 const part = (offset: number, length: number) => value.slice(offset, offset + length);
@@ -33,13 +33,7 @@ async function storeOf(options?: MergeOptions) {
 }
 
 describe("withMergedRanges", () => {
-  const empty = async () => withMergedRanges(new MemoryStore());
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = await empty();
-    for (const [key, bytes] of values) await store.set(key, bytes);
-    return store;
-  };
-  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+  it.each(writableStoreChecks(async () => withMergedRanges(new MemoryStore())))("$name", ({ run }) => run());
 
   it("reads near ranges of a value in one request, in whatever order, also where they overlap", async () => {
     const { inner, store } = await storeOf({ mostBetween: 100 });

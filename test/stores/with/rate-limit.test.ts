@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store } from "../../../src/stores/store.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
 import { withRateLimit } from "../../../src/stores/with/rate-limit.ts";
+import { writableStoreChecks } from "../writable-store-checks.ts";
 
 // time passes as fast as those who wait for it
 beforeEach(() => {
@@ -26,13 +26,9 @@ function timed(length: number): { store: Store; times: number[] } {
 }
 
 describe("withRateLimit", () => {
-  const empty = async () => withRateLimit(new MemoryStore(), plenty);
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = await empty();
-    for (const [key, value] of values) await store.set(key, value);
-    return store;
-  };
-  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+  it.each(writableStoreChecks(async () => withRateLimit(new MemoryStore(), plenty)))("$name", ({ run }) =>
+    run(),
+  );
 
   it("begins no more requests a second than it may, evenly, however many are asked for at once", async () => {
     const { store, times } = timed(1);

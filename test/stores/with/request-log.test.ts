@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { writableStoreChecks } from "../writable-store-checks.ts";
 
 describe("withRequestLog", () => {
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = withRequestLog(new MemoryStore(), () => {});
-    for (const [key, value] of values) await store.set(key, value);
-    return store;
-  };
-  const empty = async () => withRequestLog(new MemoryStore(), () => {});
-  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+  it.each(writableStoreChecks(async () => withRequestLog(new MemoryStore(), () => {})))("$name", ({ run }) =>
+    run(),
+  );
 
   it("tells of each request that succeeded, with its bytes", async () => {
     const requests: StoreRequest[] = [];

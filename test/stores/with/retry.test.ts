@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
 import { type Retry, withRetry } from "../../../src/stores/with/retry.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
+import { writableStoreChecks } from "../writable-store-checks.ts";
 
 /** A store whose calls fail with `errors`, one after the other, before they succeed. */
 class FailingStore extends MemoryStore {
@@ -35,13 +35,7 @@ afterEach(() => {
 const transient = (details = {}) => new ZarrflowError("transient", "not now", details);
 
 describe("withRetry", () => {
-  const empty = async () => withRetry(new MemoryStore());
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-    const store = await empty();
-    for (const [key, value] of values) await store.set(key, value);
-    return store;
-  };
-  it.each(storeChecks({ lists: true, filled, empty }))("$name", ({ run }) => run());
+  it.each(writableStoreChecks(async () => withRetry(new MemoryStore())))("$name", ({ run }) => run());
 
   const failing = (options = {}) => {
     const failures = new FailingStore();
