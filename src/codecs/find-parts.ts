@@ -5,8 +5,8 @@ import type { ChunkBox, PartFinder } from "./chunk-part.ts";
 import type { BytesToBytesCodec, ChunkSpec, PlacedCodec } from "./codec.ts";
 import { codecFailure, corrupt } from "./failures.ts";
 
-/** Decoding less than the whole chunk must spare so many bytes, and half of them. */
-const LEAST_SPARED = 128 * 1024;
+/** Less than the whole chunk must spare half of its bytes, and so many of them: by reading, or by decoding. */
+const LEAST_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };
 
 /**
  * How parts of chunks are decoded: of items that are stored plainly, or behind one codec that decodes ranges. Undefined
@@ -25,6 +25,7 @@ export function partFinder(
   const { decodeItems } = packing;
   if (decodeItems === undefined) return undefined;
   if (compressor && (compressor.kind !== "bytes-to-bytes" || !compressor.decodeRangeInto)) return undefined;
+  const least = compressor ? LEAST_SPARED.decoding : LEAST_SPARED.reading;
   const itemSize = spec.dataType.size;
   const size = product(spec.shape) * itemSize;
   const byStride = spec.shape.map((_, d) => d).sort((a, b) => (strides[b] ?? 0) - (strides[a] ?? 0));
@@ -33,7 +34,7 @@ export function partFinder(
     const { start, shape } = runAround(box, spec.shape, byStride);
     const offset = start.reduce((sum, from, d) => sum + from * (strides[d] ?? 0), 0) * itemSize;
     const length = product(shape) * itemSize;
-    if (size - length < Math.max(LEAST_SPARED, length)) return undefined;
+    if (size - length < Math.max(least, length)) return undefined;
     return {
       start,
       shape,

@@ -17,11 +17,16 @@ const blosc: CodecConfig = {
   configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 16384 },
 };
 
+const oneBlock: CodecConfig = { name: "blosc", configuration: { ...blosc.configuration, blocksize: 0 } };
+const lz4: CodecConfig = { name: "lz4", configuration: { acceleration: 1 } };
+
 const chains: readonly [string, readonly CodecConfig[]][] = [
   ["plain", [bytes("little")]],
   ["big-endian", [bytes("big")]],
   ["transposed", [transpose, bytes("little")]],
   ["blosc", [bytes("little"), blosc]],
+  ["blosc of one block", [bytes("little"), oneBlock]],
+  ["lz4", [bytes("little"), lz4]],
   ["transposed, big-endian blosc", [transpose, bytes("big"), blosc]],
 ];
 

@@ -29,6 +29,7 @@ type Kernel = (source: Uint8Array, target: Uint8Array) => number;
 /** What codecs are made of, and what runs in its place elsewhere: each alone, and against its twin. */
 export function kernelSubjects(): readonly Subject[] {
   const lz4 = unbounded(lz4Decode);
+  const lz4Prefix = unbounded((...place) => lz4Decode(...place, true));
   const blosclz = unbounded(blosclzDecode);
   const encodeLz4: Kernel = (bytes, target) => lz4Encode(bytes, 0, bytes.length, target, 0, target.length, 1);
   const encodeBlosclz: Kernel = (bytes, target) =>
@@ -38,6 +39,7 @@ export function kernelSubjects(): readonly Subject[] {
   return [
     subject("kernel lz4 plain", () => blockSeeds(encodeLz4, lz4)),
     subject("kernel lz4 wasm", () => blockSeeds(encodeLz4, twins(inWasm("lz4Decode"), lz4))),
+    subject("kernel lz4 prefix", () => prefixSeeds(encodeLz4, twins(inWasm("lz4Prefix"), lz4Prefix))),
     subject("kernel blosclz plain", () => blockSeeds(encodeBlosclz, blosclz)),
     subject("kernel blosclz wasm", () => blockSeeds(encodeBlosclz, twins(inWasm("blosclzDecode"), blosclz))),
     subject("kernel snappy plain", () => blockSeeds(encodeSnappy, unbounded(snappyDecode))),
@@ -95,6 +97,11 @@ function blockSeeds(encode: Kernel, decode: Kernel): Seed[] {
     const frame = room.slice(0, size);
     return size === 0 ? [] : [{ frame, size: bytes.length, decode: refusing(decode) }];
   });
+}
+
+/** Frames of which no more than the first half is wanted. */
+function prefixSeeds(encode: Kernel, decode: Kernel): Seed[] {
+  return blockSeeds(encode, decode).map((seed) => ({ ...seed, size: Math.ceil(seed.size / 2) }));
 }
 
 function refusing(decode: Kernel): Kernel {

@@ -1,8 +1,16 @@
-import { WasmMemory } from "../../src/codecs/kernels/wasm-memory.ts";
+import { type WasmExports, WasmMemory } from "../../src/codecs/kernels/wasm-memory.ts";
 import { Fault } from "./subject.ts";
 
+type Bounds = [source: number, sourceEnd: number, target: number, targetEnd: number];
+
 /** Decoders of the module that are given the bounds of a source and of a target. */
-export type DecoderName = "lz4Decode" | "blosclzDecode" | "zstdDecode";
+const DECODERS = {
+  lz4Decode: (exports: WasmExports, ...bounds: Bounds) => exports.lz4Decode(...bounds, 0),
+  lz4Prefix: (exports: WasmExports, ...bounds: Bounds) => exports.lz4Decode(...bounds, 1),
+  blosclzDecode: (exports: WasmExports, ...bounds: Bounds) => exports.blosclzDecode(...bounds),
+  zstdDecode: (exports: WasmExports, ...bounds: Bounds) => exports.zstdDecode(...bounds),
+};
+export type DecoderName = keyof typeof DECODERS;
 
 const GUARD = 256;
 /** Kernels may touch this many bytes behind a target. */
@@ -23,7 +31,7 @@ export class WasmArena {
     this.#poison = (this.#poison + 0x53) & 0xff;
     wasm.bytes.fill(this.#poison, before, end);
     wasm.bytes.set(source, from);
-    const written = wasm.exports[name](from, from + source.length, to, to + target.length);
+    const written = DECODERS[name](wasm.exports, from, from + source.length, to, to + target.length);
     if (written < -1 || written > target.length) throw new Fault(`${name} returned ${written}`);
     this.#checkGuard(name, before, from);
     if (Buffer.compare(wasm.bytes.subarray(from, from + source.length), source) !== 0) {

@@ -38,6 +38,16 @@ export const createLz4: CodecFactory = (configuration) => {
       if (written !== size) throw corrupt("not a whole LZ4 block of the stated size");
       return written;
     },
+    decodeRangeInto(source, offset, target) {
+      const size = statedDecodedSize(source);
+      const end = offset + target.length;
+      if (end > size) {
+        throw corrupt("the decoded form ends before the range", { expected: end, found: size });
+      }
+      if (!kernels().lz4DecodePart(source.subarray(HEADER_SIZE), target, offset)) {
+        throw corrupt("not an LZ4 block of the stated size");
+      }
+    },
   };
 };
 

@@ -14,6 +14,11 @@ export interface Kernels {
   lz4Encode(source: Uint8Array, target: Uint8Array, acceleration: number): number;
   /** Decodes one raw LZ4 block. @returns the bytes written, or -1 where it is broken or gives more than fits. */
   lz4Decode(source: Uint8Array, target: Uint8Array): number;
+  /**
+   * Fills `target` with the bytes from `offset` on of one raw LZ4 block; what of the block lies behind them is not looked
+   * at. @returns whether it has them.
+   */
+  lz4DecodePart(source: Uint8Array, target: Uint8Array, offset: number): boolean;
   /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
   swapBytes(bytes: Uint8Array, unit: number): void;
   /** The first number of `source`, then each less the one before it; both hold whole numbers of the lane. */
@@ -89,8 +94,13 @@ export interface BlockKernels {
    * @returns the bytes written, or 0 where they do not fit.
    */
   encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, effort: number): number;
-  /** Decodes the streams of one block and undoes the shuffle. @returns whether they gave exactly `target`. */
-  decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout): boolean;
+  /**
+   * Fills `target` with the bytes from `offset` on of one block that has `size` decoded: decodes its streams, LZ4 no
+   * further than that takes, and undoes the shuffle.
+   *
+   * @returns whether they gave exactly that.
+   */
+  decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, size: number, offset: number): boolean;
 }
 
 /** Frames of zstd. */

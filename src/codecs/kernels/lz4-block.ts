@@ -92,7 +92,9 @@ export function lz4Encode(
  * Decodes the block `source[start, end)` into `target[targetStart, targetEnd)`; bytes of that range behind the
  * result are left undefined, none outside it is touched.
  *
- * @returns the bytes written, or -1 where the block is broken or would give more than the range holds.
+ * @param isPrefix whether it is enough to fill the range: the block then may go on, and is not looked at any further.
+ * @returns the bytes written, or -1 where what is decoded is broken, or a whole block would give more than the range
+ *   holds.
  */
 export function lz4Decode(
   source: Uint8Array,
@@ -101,6 +103,7 @@ export function lz4Decode(
   target: Uint8Array,
   targetStart: number,
   targetEnd: number,
+  isPrefix = false,
 ): number {
   const words = wordsOf(source);
   const out = wordsOf(target);
@@ -108,6 +111,7 @@ export function lz4Decode(
   let t = targetStart;
 
   while (s < end) {
+    if (isPrefix && t === targetEnd) return t - targetStart;
     const token = source[s++] as number;
     let literals = token >>> 4;
     if (literals === 15) {
@@ -118,7 +122,11 @@ export function lz4Decode(
         literals += more;
       }
     }
-    if (literals > end - s || literals > targetEnd - t) return -1;
+    if (literals > end - s) return -1;
+    if (literals > targetEnd - t) {
+      if (!isPrefix) return -1;
+      literals = targetEnd - t;
+    }
     if (literals <= 16 && s + 16 <= end && t + 16 <= targetEnd) {
       out.setInt32(t, words.getInt32(s, true), true);
       out.setInt32(t + 4, words.getInt32(s + 4, true), true);
@@ -127,7 +135,7 @@ export function lz4Decode(
     } else copyLiterals(source, words, s, target, out, t, literals, targetEnd);
     s += literals;
     t += literals;
-    if (s === end) return t - targetStart;
+    if (s === end || (isPrefix && t === targetEnd)) return t - targetStart;
 
     if (s + 2 > end) return -1;
     const distance = words.getUint16(s, true);
@@ -142,7 +150,10 @@ export function lz4Decode(
         length += more;
       }
     }
-    if (length > targetEnd - t) return -1;
+    if (length > targetEnd - t) {
+      if (!isPrefix) return -1;
+      length = targetEnd - t;
+    }
     if (length <= 16 && distance >= 4 && t + 16 <= targetEnd) {
       const back = t - distance;
       out.setInt32(t, out.getInt32(back, true), true);

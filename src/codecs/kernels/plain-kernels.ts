@@ -14,6 +14,13 @@ export const plainKernels: Kernels = {
   lz4Encode: (source, target, acceleration) =>
     lz4Encode(source, 0, source.length, target, 0, target.length, acceleration),
   lz4Decode: (source, target) => lz4Decode(source, 0, source.length, target, 0, target.length),
+  lz4DecodePart(source, target, offset) {
+    const end = offset + target.length;
+    const prefix = offset === 0 ? target : new Uint8Array(end);
+    if (lz4Decode(source, 0, source.length, prefix, 0, end, true) !== end) return false;
+    if (prefix !== target) target.set(prefix.subarray(offset));
+    return true;
+  },
   swapBytes: (bytes, unit) => swapBytes(wordsOf(bytes), 0, bytes.length, unit),
   differences,
   sums,

@@ -1,4 +1,5 @@
 import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
+import { rangeInStream } from "./stream-range.ts";
 import { PIECE, type WasmExports, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
 import { wordsOf } from "./words.ts";
 
@@ -20,6 +21,23 @@ const ENCODERS = {
   zstd: (exports, s, sEnd, t, _, effort) => exports.zstdEncode(s, sEnd, t, effort, 0),
 } satisfies Record<string, EncodeStream>;
 type InnerName = keyof typeof ENCODERS;
+
+/** Decodes the first `wanted` bytes of a stream, or more of it up to `targetEnd`. @returns whether it has them. */
+type DecodeStream = (
+  exports: WasmExports,
+  source: number,
+  sourceEnd: number,
+  target: number,
+  targetEnd: number,
+  wanted: number,
+) => boolean;
+
+const DECODERS: Readonly<Record<InnerName, DecodeStream>> = {
+  blosclz: (exports, s, sEnd, t, tEnd) => exports.blosclzDecode(s, sEnd, t, tEnd) === tEnd - t,
+  lz4: (exports, s, sEnd, t, tEnd, wanted) =>
+    exports.lz4Decode(s, sEnd, t, t + wanted, t + wanted < tEnd ? 1 : 0) === wanted,
+  zstd: (exports, s, sEnd, t, tEnd) => exports.zstdDecode(s, sEnd, t, tEnd) === tEnd - t,
+};
 
 /**
  * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory, unless they lie there,
@@ -58,25 +76,28 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
       return t;
     },
 
-    decode(source, target, layout) {
-      const plainSize = target.length / layout.streams;
+    decode(source, target, layout, size, offset) {
+      const plainSize = size / layout.streams;
       const words = wordsOf(source);
-      const places = placesOf(wasm.layOut(target.length, PIECE, PIECE, source.length));
-      const decodeStream = wasm.exports[`${layout.inner as InnerName}Decode`];
-      const isUnshuffled = layout.mode === "noshuffle" && wasm.holds(target);
-      const block = isUnshuffled ? target.byteOffset : places.block;
-      let t = block;
-      for (let s = 0; s < source.length; t += plainSize) {
-        const size = words.getInt32(s, true);
-        const encoded = source.subarray(s + 4, s + 4 + size);
-        s += 4 + size;
-        if (size === plainSize) wasm.bytes.set(encoded, t);
+      const places = placesOf(wasm.layOut(size, PIECE, PIECE, source.length));
+      const decodeStream = DECODERS[layout.inner as InnerName];
+      const wanted = { start: offset, end: offset + target.length };
+      const isInPlace = layout.mode === "noshuffle" && target.length === size && wasm.holds(target);
+      const block = isInPlace ? target.byteOffset : places.block;
+      for (let s = 0, stream = 0; s < source.length; stream++) {
+        const length = words.getInt32(s, true);
+        const encoded = source.subarray(s + 4, s + 4 + length);
+        s += 4 + length;
+        const t = block + stream * plainSize;
+        const { start, end } = rangeInStream(layout, size, stream, wanted);
+        if (end <= start) continue;
+        if (length === plainSize) wasm.bytes.set(encoded.subarray(start, end), t + start);
         else {
-          const stream = wasm.bring(encoded, places.stream);
-          if (decodeStream(stream, stream + size, t, t + plainSize) !== plainSize) return false;
+          const from = wasm.bring(encoded, places.stream);
+          if (!decodeStream(wasm.exports, from, from + length, t, t + plainSize, end)) return false;
         }
       }
-      if (!isUnshuffled) unshuffleFrom(wasm, target, layout, places);
+      if (!isInPlace) unshuffleFrom(wasm, target, layout, places, size, offset);
       return true;
     },
   };
@@ -107,7 +128,7 @@ function shuffleInto(
   if (mode === "noshuffle") return wasm.bring(source, block);
   const total = Math.floor(source.length / itemSize);
   const whole = total * itemSize;
-  forPieces(total, itemSize, (first, count) => {
+  forPieces(0, total, itemSize, (first, count) => {
     const piece = wasm.bring(source.subarray(first * itemSize, (first + count) * itemSize), items);
     if (mode === "shuffle") wasm.exports.shuffle(piece, block + first, count, itemSize, total);
     else {
@@ -119,33 +140,51 @@ function shuffleInto(
   return block;
 }
 
+/** Unshuffles, of a block of `size` bytes at its place, what fills the target, from `offset` on. */
 function unshuffleFrom(
   wasm: WasmMemory,
   target: Uint8Array,
   { mode, itemSize }: BlockLayout,
   { block, items, planes }: Places,
+  size: number,
+  offset: number,
 ): void {
-  if (mode === "noshuffle") {
-    target.set(wasm.bytes.subarray(block, block + target.length));
-    return;
-  }
-  const total = Math.floor(target.length / itemSize);
-  const whole = total * itemSize;
-  forPieces(total, itemSize, (first, count) => {
-    const part = target.subarray(first * itemSize, (first + count) * itemSize);
-    const piece = wasm.placeFor(part, items);
-    if (mode === "shuffle") wasm.exports.unshuffle(block + first, piece, count, itemSize, total);
+  const end = offset + target.length;
+  /** Takes what is wanted of the bytes `[start, stop)` of the block, which lie at an address. */
+  const take = (start: number, stop: number, address: number) => {
+    const from = Math.max(start, offset);
+    const to = Math.min(stop, end);
+    if (from >= to) return;
+    target.set(wasm.bytes.subarray(address + from - start, address + to - start), from - offset);
+  };
+  const total = mode === "noshuffle" ? 0 : Math.floor(size / itemSize);
+  // Eight items share the bytes of their bits.
+  const unit = mode === "shuffle" ? 1 : 8;
+  const first = unit * Math.floor(offset / itemSize / unit);
+  const last = Math.min(total, unit * Math.ceil(end / itemSize / unit));
+  forPieces(first, last, itemSize, (at, count) => {
+    const start = at * itemSize;
+    const stop = start + count * itemSize;
+    const isInPlace = wasm.holds(target) && offset <= start && stop <= end;
+    const piece = isInPlace ? target.byteOffset + start - offset : items;
+    if (mode === "shuffle") wasm.exports.unshuffle(block + at, piece, count, itemSize, total);
     else {
-      wasm.exports.joinBits(block + first / 8, planes, itemSize, count, total / 8);
+      wasm.exports.joinBits(block + at / 8, planes, itemSize, count, total / 8);
       wasm.exports.unshuffle(planes, piece, count, itemSize, count);
     }
-    wasm.fetch(part, piece, part.length);
+    if (!isInPlace) take(start, stop, piece);
   });
-  target.set(wasm.bytes.subarray(block + whole, block + target.length), whole);
+  const whole = total * itemSize;
+  take(whole, size, block + whole);
 }
 
-/** Items in pieces; all but the last a multiple of 16, where items are small enough for as many. */
-function forPieces(total: number, itemSize: number, visit: (first: number, count: number) => void): void {
+/** Items `[first, last)` in pieces; all but the last a multiple of 16, where items are small enough for as many. */
+function forPieces(
+  first: number,
+  last: number,
+  itemSize: number,
+  visit: (first: number, count: number) => void,
+): void {
   const most = Math.floor(PIECE / itemSize) & ~15;
-  for (let first = 0; first < total; first += most) visit(first, Math.min(most, total - first));
+  for (let at = first; at < last; at += most) visit(at, Math.min(most, last - at));
 }

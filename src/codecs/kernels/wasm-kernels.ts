@@ -90,9 +90,20 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       const [s = 0, t = 0] = wasm.layOut(wasm.room(source), wasm.room(target));
       const from = wasm.bring(source, s);
       const to = wasm.placeFor(target, t);
-      const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length);
+      const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length, 0);
       if (size > 0) wasm.fetch(target, to, size);
       return size;
+    },
+
+    lz4DecodePart(source, target, offset) {
+      const end = offset + target.length;
+      if (source.length + end > MOST_MEMORY) return plainKernels.lz4DecodePart(source, target, offset);
+      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), offset === 0 ? wasm.room(target) : end);
+      const from = wasm.bring(source, s);
+      const to = offset === 0 ? wasm.placeFor(target, t) : t;
+      if (wasm.exports.lz4Decode(from, from + source.length, to, to + end, 1) !== end) return false;
+      wasm.fetch(target, to + offset, target.length);
+      return true;
     },
 
     swapBytes(bytes, unit) {

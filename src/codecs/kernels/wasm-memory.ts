@@ -17,7 +17,8 @@ export interface WasmExports {
     targetEnd: number,
     acceleration: number,
   ): number;
-  lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
+  /** Of a prefix (1) no more is decoded than fills the target. */
+  lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number, isPrefix: 0 | 1): number;
   blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;

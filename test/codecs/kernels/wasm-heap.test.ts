@@ -137,8 +137,14 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
         expect(kernels().blocks?.encode(source, elsewhere, layout, effort)).toBe(size);
         expect(to.own.subarray(0, size)).toEqual(elsewhere.subarray(0, size));
         if (size > 0) {
-          expect(kernels().blocks?.decode(to.own.subarray(0, size), back.own, layout)).toBe(true);
+          const block = to.own.subarray(0, size);
+          expect(kernels().blocks?.decode(block, back.own, layout, source.length, 0)).toBe(true);
           expect(back.own).toEqual(source);
+          const [start, end] = [source.length >> 2, source.length - (source.length >> 3)];
+          const part = inHeap(new Uint8Array(end - start));
+          expect(kernels().blocks?.decode(block, part.own, layout, source.length, start)).toBe(true);
+          expect(part.own).toEqual(source.subarray(start, end));
+          part.intact();
         }
         for (const { intact } of [from, to, back]) intact();
       }),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/blosclz.ts";
 import type { BlockLayout } from "../../../src/codecs/kernels/kernel-types.ts";
-import { lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
+import { lz4Decode, lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
 import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
@@ -56,6 +56,72 @@ test("LZ4: changed and cut blocks get the same verdict and the same bytes", () =
     ours.check();
     theirs.check();
   }
+});
+
+test("LZ4: a part is what the whole has there, however the block is cut behind it", () => {
+  fc.assert(
+    fc.property(chunkBytes(3000), fc.nat(), fc.nat(), fc.nat(), (bytes, from, length, cut) => {
+      if (bytes.length === 0) return;
+      const encoded = new Uint8Array(lz4MaxEncodedSize(bytes.length));
+      const size = plainKernels.lz4Encode(bytes, encoded, 1);
+      const offset = from % bytes.length;
+      const end = offset + 1 + (length % (bytes.length - offset));
+      for (const kernels of [wasmKernels, plainKernels]) {
+        const part = guarded(end - offset);
+        expect(kernels.lz4DecodePart(encoded.slice(0, size), part.bytes, offset)).toBe(true);
+        expectSame(part.bytes, bytes.subarray(offset, end));
+        part.bytes.fill(0);
+        const isThere = kernels.lz4DecodePart(encoded.slice(0, cut % size), part.bytes, offset);
+        if (end === bytes.length) expect(isThere).toBe(false);
+        if (isThere) expectSame(part.bytes, bytes.subarray(offset, end));
+        part.check();
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("LZ4: parts of changed and cut blocks get the same verdict and the same bytes", () => {
+  const random = randomNumbers(29);
+  const encoded = new Uint8Array(2000);
+  const verdicts = { true: 0, false: 0 };
+  for (let round = 0; round < 20_000; round++) {
+    const bytes = Uint8Array.from({ length: 60 + random(400) }, (_, i) =>
+      i % 50 < 25 ? random(256) : i % 3,
+    );
+    const size = plainKernels.lz4Encode(bytes, encoded, 1);
+    for (let change = random(4); change > 0; change--) encoded[random(size)] = random(256);
+    const block = encoded.slice(0, random(4) === 0 ? random(size + 1) : size);
+    const offset = random(bytes.length);
+    const length = 1 + random(bytes.length - offset);
+    const ours = guarded(length);
+    const theirs = guarded(length);
+    const isThere = wasmKernels.lz4DecodePart(block, ours.bytes, offset);
+    expect(isThere).toBe(plainKernels.lz4DecodePart(block, theirs.bytes, offset));
+    if (isThere) expectSame(ours.bytes, theirs.bytes);
+    verdicts[`${isThere}`]++;
+    ours.check();
+    theirs.check();
+  }
+  expect(Math.min(verdicts.true, verdicts.false)).toBeGreaterThan(1000);
+});
+
+test("LZ4: a match that ends beyond all addresses is too long, and nothing is written at the first ones", () => {
+  const memory = new WasmMemory();
+  const most = Math.ceil(2 ** 32 / 255);
+  const [from = 0, to = 0] = memory.layOut(most + 100, 1000);
+  // One literal, a match at distance 1 that ends at address 2^32 + 64, and 14 literals.
+  const length = 2 ** 32 + 64 - (to + 1);
+  const lengthBytes = Math.floor((length - 19) / 255);
+  const block = new Uint8Array(lengthBytes + 80).fill(255, 4, 4 + lengthBytes);
+  block.set([0x1f, 7, 1, 0]);
+  block.set([(length - 19) % 255, 0xe0, ...new Uint8Array(14).fill(0xa5)], 4 + lengthBytes);
+  memory.bytes.set(block, from);
+  const before = memory.bytes.slice(0, from);
+  const bounds = [from, from + block.length, to, to + 1000] as const;
+  expect(memory.exports.lz4Decode(...bounds, 0)).toBe(-1);
+  expect(Buffer.compare(memory.bytes.subarray(0, from), before)).toBe(0);
+  expect(lz4Decode(block, 0, block.length, new Uint8Array(1000), 0, 1000)).toBe(-1);
 });
 
 describe("BloscLZ", () => {
@@ -142,8 +208,14 @@ describe("blocks of blosc", () => {
         const size = blocks?.encode(bytes, encoded.bytes, layout, 1) ?? 0;
         expect(size).toBeGreaterThan(0);
         const decoded = guarded(bytes.length);
-        expect(blocks?.decode(encoded.bytes.subarray(0, size), decoded.bytes, layout)).toBe(true);
+        const block = encoded.bytes.subarray(0, size);
+        expect(blocks?.decode(block, decoded.bytes, layout, bytes.length, 0)).toBe(true);
         expectSame(decoded.bytes, bytes);
+        const start = random(bytes.length);
+        const part = guarded(1 + random(bytes.length - start));
+        expect(blocks?.decode(block, part.bytes, layout, bytes.length, start)).toBe(true);
+        expectSame(part.bytes, bytes.subarray(start, start + part.bytes.length));
+        part.check();
         encoded.check();
         decoded.check();
       }),

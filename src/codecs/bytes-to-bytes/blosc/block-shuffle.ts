@@ -49,25 +49,47 @@ export function shuffleBlock(
   target.set(planes.subarray(whole, length), whole);
 }
 
-/** Undoes `shuffleBlock`, from the begin of `source` to `target` at `targetStart`. */
+/** Undoes `shuffleBlock` of `length` bytes at the begin of `source`: fills `target` with those from `offset` on. */
 export function unshuffleBlock(
   mode: Shuffle,
   source: Uint8Array,
   target: Uint8Array,
-  targetStart: number,
   length: number,
   typeSize: number,
+  offset: number,
 ): void {
-  const { unshuffle } = kernels();
-  const block = target.subarray(targetStart, targetStart + length);
-  if (mode === "shuffle") {
-    unshuffle(source.subarray(0, length), block, typeSize);
+  const items = Math.floor(length / typeSize);
+  const isWhole = target.length === length;
+  if (mode === "shuffle" && !isWhole && offset % typeSize === 0 && target.length % typeSize === 0) {
+    unshuffleItems(source, items, target, offset / typeSize, typeSize);
     return;
   }
-  const planes = workingBuffer(1, length);
-  const items = Math.floor(length / typeSize);
-  const whole = items * typeSize;
-  joinBits(source, 0, planes, 0, typeSize, items);
-  planes.set(source.subarray(whole, length), whole);
-  unshuffle(planes.subarray(0, length), block, typeSize);
+  const { unshuffle } = kernels();
+  const block = isWhole ? target : workingBuffer(2, length).subarray(0, length);
+  if (mode === "shuffle") unshuffle(source.subarray(0, length), block, typeSize);
+  else {
+    const planes = workingBuffer(1, length);
+    const whole = items * typeSize;
+    joinBits(source, 0, planes, 0, typeSize, items);
+    planes.set(source.subarray(whole, length), whole);
+    unshuffle(planes.subarray(0, length), block, typeSize);
+  }
+  if (!isWhole) target.set(block.subarray(offset, offset + target.length));
+}
+
+/** Fills `target` with the items from `first` on, of planes of `items` bytes. */
+function unshuffleItems(
+  source: Uint8Array,
+  items: number,
+  target: Uint8Array,
+  first: number,
+  typeSize: number,
+): void {
+  const count = target.length / typeSize;
+  const planes = workingBuffer(1, target.length).subarray(0, target.length);
+  for (let plane = 0; plane < typeSize; plane++) {
+    const start = plane * items + first;
+    planes.set(source.subarray(start, start + count), plane * count);
+  }
+  kernels().unshuffle(planes, target, typeSize);
 }

@@ -1,4 +1,6 @@
 import { corrupt } from "../../failures.ts";
+import type { BlockLayout } from "../../kernels/kernel-types.ts";
+import { rangeInStream, type Span } from "../../kernels/stream-range.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import { blockKernels } from "./block-kernels.ts";
 import { shuffleOfBlock, unshuffleBlock, workingBuffer } from "./block-shuffle.ts";
@@ -18,7 +20,7 @@ export function decodeBlocks(
 ): void {
   for (let block = 0; block < blockCount(header); block++) {
     const { start, end } = boundsOf(block, header);
-    decodeBlock(source, header, inner, block, target.subarray(start, end));
+    decodeBlock(source, header, inner, block, target.subarray(start, end), end - start, 0);
   }
 }
 
@@ -39,13 +41,8 @@ export function decodeBlockRange(
   for (let done = offset; done < rangeEnd; block++) {
     const { start, end } = boundsOf(block, header);
     const stop = Math.min(end, rangeEnd);
-    if (start === done && end === stop) {
-      decodeBlock(source, header, inner, block, target.subarray(start - offset, end - offset));
-    } else {
-      const whole = workingBuffer(2, end - start).subarray(0, end - start);
-      decodeBlock(source, header, inner, block, whole);
-      target.set(whole.subarray(done - start, stop - start), done - offset);
-    }
+    const part = target.subarray(done - offset, stop - offset);
+    decodeBlock(source, header, inner, block, part, end - start, done - start);
     done = stop;
   }
 }
@@ -56,31 +53,32 @@ function boundsOf(block: number, { blockSize, size }: BloscHeader): { start: num
   return { start, end: Math.min(start + blockSize, size) };
 }
 
-/** One block into `target`, which is as long as the block. */
+/** Fills `target` with the decoded bytes from `offset` on of one block that has `length` of them. */
 function decodeBlock(
   source: Uint8Array,
   header: BloscHeader,
   inner: InnerCodec,
-  block: number,
+  index: number,
   target: Uint8Array,
+  length: number,
+  offset: number,
 ): void {
-  const { length } = target;
   const words = wordsOf(source);
-  const start = words.getUint32(HEADER_SIZE + 4 * block, true);
+  const start = words.getUint32(HEADER_SIZE + 4 * index, true);
   const streams = streamCount(header, length);
   const end = streamsEnd(words, start, header.encodedSize, streams, length);
   const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
   const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
   const kernels = blockKernels(header, inner);
   // What the kernels refuse goes the longer way, which knows why.
-  if (kernels?.decode(source.subarray(start, end), target, layout)) return;
-  if (mode === "noshuffle") {
-    decodeStreams(source, start, end, header, inner, target, length / streams);
-  } else {
-    const shuffled = workingBuffer(0, length);
-    decodeStreams(source, start, end, header, inner, shuffled, length / streams);
-    unshuffleBlock(mode, shuffled, target, 0, length, header.typeSize);
-  }
+  const block = source.subarray(start, end);
+  if (kernels?.decode(block, target, layout, length, offset)) return;
+  const isInPlace = mode === "noshuffle" && target.length === length;
+  const shuffled = isInPlace ? target : workingBuffer(0, length);
+  const wanted = { start: offset, end: offset + target.length };
+  decodeStreams(block, layout, inner, shuffled, length, wanted);
+  if (mode !== "noshuffle") unshuffleBlock(mode, shuffled, target, length, header.typeSize, offset);
+  else if (!isInPlace) target.set(shuffled.subarray(wanted.start, wanted.end));
 }
 
 /** Where a block's streams end, each behind its size as i32le. */
@@ -105,28 +103,30 @@ function streamsEnd(
   return s;
 }
 
-/** The streams of `source[start, end)`, of `plainSize` bytes each; one as long as that is stored plainly. */
+/** Decodes the streams of a block, as far as the `wanted` bytes of it take; one of its full length is stored plainly. */
 function decodeStreams(
   source: Uint8Array,
-  start: number,
-  end: number,
-  header: BloscHeader,
+  layout: BlockLayout,
   inner: InnerCodec,
   target: Uint8Array,
-  plainSize: number,
+  length: number,
+  wanted: Span,
 ): void {
   const words = wordsOf(source);
-  let t = 0;
-  for (let s = start; s < end; t += plainSize) {
+  const plainSize = length / layout.streams;
+  for (let s = 0, stream = 0; s < source.length; stream++) {
     const size = words.getInt32(s, true);
     s += 4;
-    if (size === plainSize) target.set(source.subarray(s, s + size), t);
-    else if (inner.decode(source, s, s + size, target, t, t + plainSize) !== plainSize)
-      throw notWhole(header);
+    const t = stream * plainSize;
+    const { start, end } = rangeInStream(layout, length, stream, wanted);
+    if (end > start) {
+      if (size === plainSize) target.set(source.subarray(s + start, s + end), t + start);
+      else if (inner.decode(source, s, s + size, target, t, t + plainSize, end) < end) throw notWhole(layout);
+    }
     s += size;
   }
 }
 
-function notWhole({ inner }: BloscHeader): Error {
+function notWhole({ inner }: BlockLayout): Error {
   return corrupt(`a blosc stream is not whole ${inner} data`);
 }

@@ -7,6 +7,8 @@ import type { InnerName } from "./frame.ts";
 /** A codec of the streams within blosc blocks; works on parts of larger buffers. */
 export interface InnerCodec {
   /**
+   * Decodes one stream; where no more than its first `wanted` bytes are, what is behind them may be left out.
+   *
    * @returns the bytes written, or -1 where the stream is broken or would give more than the target's part holds.
    * @throws `corrupt-chunk`, `codec-error` where more is known.
    */
@@ -17,6 +19,7 @@ export interface InnerCodec {
     target: Uint8Array,
     targetStart: number,
     targetEnd: number,
+    wanted: number,
   ): number;
   /** @param level 1 to 9. @returns the bytes written, or 0 where they do not fit. */
   encode(
@@ -36,7 +39,10 @@ export interface InnerCodec {
 }
 
 const lz4: InnerCodec = {
-  decode: lz4Decode,
+  decode(source, start, end, target, targetStart, targetEnd, wanted) {
+    const wantedEnd = targetStart + wanted;
+    return lz4Decode(source, start, end, target, targetStart, wantedEnd, wantedEnd < targetEnd);
+  },
   encode: (source, start, end, target, targetStart, targetEnd, level) =>
     lz4Encode(source, start, end, target, targetStart, targetEnd, 10 - level),
   kernelEffort: (level) => 10 - level,

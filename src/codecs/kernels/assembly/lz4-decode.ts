@@ -9,8 +9,17 @@ const FIXED_BYTES: usize = 3;
 const LAST_SOURCE: usize = 32;
 const LAST_TARGET: usize = 64;
 
-/** Decodes a block. Returns the bytes written, or -1 where it is broken or would give more than the target holds. */
-export function lz4Decode(source: usize, sourceEnd: usize, target: usize, targetEnd: usize): i32 {
+/**
+ * Decodes a block, or, of a prefix, no more of it than fills the target. Returns the bytes written, or -1 where what is
+ * decoded is broken, or a whole block would give more than the target holds.
+ */
+export function lz4Decode(
+  source: usize,
+  sourceEnd: usize,
+  target: usize,
+  targetEnd: usize,
+  isPrefix: bool,
+): i32 {
   let s = source;
   let t = target;
   if (sourceEnd - source > LAST_SOURCE && targetEnd - target > LAST_TARGET) {
@@ -32,11 +41,9 @@ export function lz4Decode(source: usize, sourceEnd: usize, target: usize, target
           more = <usize>load<u8>(at++);
           literals += more;
         } while (more == 255);
-        if (literals > sourceEnd - at || literals > targetEnd - t) return -1;
+        if (literals >= sourceEnd - at || literals >= targetEnd - t) break;
         copyLiterals(t, at, literals);
-        at += literals;
-        if (at >= sourceEnd) return <i32>(t + literals - target);
-        next = at + 2;
+        next = at + literals + 2;
       }
       t += literals;
       const distance = <usize>load<u16>(next - 2);
@@ -53,20 +60,34 @@ export function lz4Decode(source: usize, sourceEnd: usize, target: usize, target
             length += more;
           } while (more == 255);
         }
-        if (s > sourceEnd || t + length > targetEnd) return -1;
+        if (s > sourceEnd) return -1;
+        if (length > targetEnd - t) {
+          if (!isPrefix) return -1;
+          length = targetEnd - t;
+        }
         copyMatch(t, distance, length);
       }
       t += length;
     }
   }
-  return decodeRest(s, sourceEnd, target, t, targetEnd);
+  return decodeRest(s, sourceEnd, target, t, targetEnd, isPrefix);
 }
 
 /** The sequences from `s` on, each copy looked at. */
-function decodeRest(s: usize, sourceEnd: usize, target: usize, t: usize, targetEnd: usize): i32 {
-  // A short match behind long literals was not held against the end.
-  if (t > targetEnd) return -1;
+function decodeRest(
+  s: usize,
+  sourceEnd: usize,
+  target: usize,
+  t: usize,
+  targetEnd: usize,
+  isPrefix: bool,
+): i32 {
   while (s < sourceEnd) {
+    // A short match behind long literals was not held against the end.
+    if (t >= targetEnd) {
+      if (isPrefix) return <i32>(targetEnd - target);
+      if (t > targetEnd) return -1;
+    }
     const token = <usize>load<u8>(s++);
     let literals = token >> 4;
     if (literals < 15) {
@@ -79,12 +100,18 @@ function decodeRest(s: usize, sourceEnd: usize, target: usize, t: usize, targetE
         more = <usize>load<u8>(s++);
         literals += more;
       } while (more == 255);
-      if (literals > sourceEnd - s || literals > targetEnd - t) return -1;
-      copyLiterals(t, s, literals);
+      if (literals > sourceEnd - s) return -1;
+      if (literals > targetEnd - t) {
+        if (!isPrefix) return -1;
+        copyLiterals(t, s, targetEnd - t);
+      } else copyLiterals(t, s, literals);
     }
     s += literals;
     t += literals;
-    if (s >= sourceEnd) return s == sourceEnd && t <= targetEnd ? <i32>(t - target) : -1;
+    if (s > sourceEnd) return -1;
+    if (t >= targetEnd && isPrefix) return <i32>(targetEnd - target);
+    if (t > targetEnd) return -1;
+    if (s == sourceEnd) return <i32>(t - target);
 
     const distance = <usize>load<u16>(s);
     s += 2;
@@ -97,7 +124,11 @@ function decodeRest(s: usize, sourceEnd: usize, target: usize, t: usize, targetE
         length += more;
       } while (more == 255);
     }
-    if (s > sourceEnd || distance - 1 >= t - target || t + length > targetEnd) return -1;
+    if (s > sourceEnd || distance - 1 >= t - target) return -1;
+    if (length > targetEnd - t) {
+      if (!isPrefix) return -1;
+      length = targetEnd - t;
+    }
     copyMatch(t, distance, length);
     t += length;
   }
