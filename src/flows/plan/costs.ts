@@ -65,7 +65,8 @@ export function costOf(request: CostRequest): Cost {
   const passes = rounds.length;
 
   const reading =
-    windows.chunksRead * COSTS.chunk + decoded * (COSTS.read + COSTS.decoded[compression(source)]);
+    windows.chunksRead * COSTS.chunk +
+    decoded * (COSTS.read + COSTS.decoded[compression(source)] * (passes > 0 ? 1 : partDecoded(request)));
   const writing =
     chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[compression(target)]);
   const moving = (passes + 1) * logical * COSTS.scattered;
@@ -111,6 +112,15 @@ function atOnce(request: CostRequest, stage: StageSize | undefined): number {
   if (stage === undefined || stage.tasks === 0) return 1;
   const most = Math.min(request.threads, admitted(request, stage));
   return stage.tasks / Math.ceil(stage.tasks / most);
+}
+
+/** What of a chunk a window decodes that takes a band of it: of LZ4 all up to the band's end, wherever that lies. */
+function partDecoded({ sides: { source, target }, windows }: CostRequest): number {
+  const [, compressor = "", ...others] = source.codecs;
+  if (others.length > 0 || !/^(blosc\()?lz4/.test(compressor)) return 1;
+  const d = source.chunkShape.findIndex((n) => n > 1);
+  const band = ((windows.window[d] ?? 1) * (target.chunkShape[d] ?? 1)) / (source.chunkShape[d] ?? 1);
+  return band <= 0.5 ? (1 + band) / 2 : 1;
 }
 
 type Compression = keyof typeof COSTS.decoded;
