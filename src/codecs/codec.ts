@@ -84,8 +84,8 @@ export interface BytesToBytesCodec {
    */
   decodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
   /**
-   * Fills `target` with the bytes of the decoded form from `offset` on and decodes no more than these need; absent
-   * where the format has no parts that stand alone.
+   * Fills `target` with the bytes of the decoded form from `offset` on and decodes no more than these need; what that
+   * leaves out is not checked. Absent where the format is decoded whole.
    *
    * @throws as `decodeInto`, and `corrupt-chunk` when the decoded form ends before the range.
    */
