@@ -15,7 +15,7 @@ import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import type { EditableStore } from "./existing-target.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
-import { openBuild } from "./open-build.ts";
+import { checkBuild, openBuild } from "./open-build.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
 import { openPlain } from "./plain-source.ts";
@@ -178,6 +178,15 @@ async function consolidatedGroups(
     if (node.kind === "group" && (await hasConsolidated(node, signal))) paths.push(node.path);
   }
   return paths;
+}
+
+/**
+ * Holds that a run of what was planned can begin, as far as that shows without writing.
+ *
+ * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
+ */
+export async function checkFlow({ plan }: Planned, options: RunOptions): Promise<void> {
+  await tellingRetries(options, () => checkBuild(plan, options));
 }
 
 /** Runs what was planned, and closes it. */

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { demandUnlocked, PrefixLock } from "./prefix-lock.ts";
 
 /** Names of documents in any dialect: without them the other keys are not read as data. */
@@ -9,6 +9,14 @@ export const DOCUMENTS = ["zarr.json", ".zmetadata", ".zarray", ".zgroup", ".zat
 /** How many keys are deleted at a time: in one call, or by one call each. */
 const DELETED_TOGETHER = 1000;
 const DELETED_EACH = 16;
+
+/** Where a target is built under its final keys. */
+export function inPlace(store: WritableStore & ListableStore): TargetPlace {
+  return {
+    check: (options) => checkPlace(store, options),
+    open: (options) => openInPlaceBuild(store, options),
+  };
+}
 
 /**
  * Builds a target under its final keys, where nothing can be renamed: it is whole once its documents are written, which
@@ -19,7 +27,7 @@ const DELETED_EACH = 16;
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, signal }: TargetBuildOptions,
+  { ifExists, signal }: TargetPlaceOptions,
 ): Promise<TargetBuild> {
   if (ifExists !== "replace") await demandEmpty(store, { signal });
   const lock = await PrefixLock.take(store, { signal });
@@ -46,6 +54,15 @@ export async function openInPlaceBuild(
       await lock?.release();
     },
   };
+}
+
+/** @throws as `openInPlaceBuild`. */
+async function checkPlace(
+  store: WritableStore & ListableStore,
+  { ifExists, signal }: TargetPlaceOptions,
+): Promise<void> {
+  if (ifExists !== "replace") await demandEmpty(store, { signal });
+  await demandUnlocked(store, { signal });
 }
 
 /** @throws `target-exists`, or `locked` when a run is writing there now. */
