@@ -52,10 +52,11 @@ export interface OpenOptions extends DialectOptions, StoreAccess {
  */
 export async function open(
   source: OpenSource,
-  { signal, wrap = (store) => store, anonymous, missing403, beforeRequest, ...reading }: OpenOptions = {},
+  { signal, wrap = (store) => store, v1Order, v2, ...access }: OpenOptions = {},
 ): Promise<ZarrNode> {
-  const { spec, path, dialect, ...place } = await locate(source, { anonymous, missing403, beforeRequest });
+  const { spec, path, dialect, ...place } = await locate(source, access);
   const store = wrap(place.store);
+  const reading = { ...(v1Order && { v1Order }), ...(v2 && { v2 }) };
   const options = { ...reading, signal, ...(dialect && { dialect }) };
   try {
     const node =
