@@ -9,7 +9,7 @@ import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 import { checkPath } from "./check-path.ts";
 import { nearestMemberHint, nearestStoreHint } from "./nearest-member.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
@@ -186,5 +186,5 @@ async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | u
     if (sizes.some((size) => size !== undefined)) folders.push(name);
     if (folders.length > MAX_FOLDERS) break;
   }
-  return folders.sort(compareUtf8);
+  return sortUtf8(folders);
 }

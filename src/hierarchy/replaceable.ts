@@ -1,6 +1,6 @@
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { readLock } from "../stores/target/prefix-lock.ts";
-import { openStore } from "../stores/url.ts";
+import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { openNode } from "./open-node.ts";
 
@@ -45,9 +45,8 @@ async function assertZarr(spec: StoreSpec, path: string): Promise<void> {
 
 async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
   try {
-    return await openStore(spec);
+    return await openStoreIfThere(spec);
   } catch (error) {
-    if (isZarrflowError(error, "not-found")) return undefined;
     if (!isZarrflowError(error, "corrupt-store")) throw error;
     throw new ZarrflowError(
       "target-not-empty",
