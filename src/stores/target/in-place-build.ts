@@ -1,10 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { isNamedDocument } from "../document-names.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { demandUnlocked, PrefixLock } from "./prefix-lock.ts";
-
-/** Names of documents in any dialect: without them the other keys are not read as data. */
-export const DOCUMENTS = ["zarr.json", ".zmetadata", ".zarray", ".zgroup", ".zattrs", "meta", "attrs"];
 
 /** How many keys are deleted at a time: in one call, or by one call each. */
 const DELETED_TOGETHER = 1000;
@@ -78,7 +76,7 @@ async function demandEmpty(store: WritableStore & ListableStore, options: StoreO
 
 /** Documents first, so that what is left at any moment is no array. */
 async function deleteAll(store: WritableStore & ListableStore, options: StoreOptions = {}): Promise<void> {
-  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1)), options);
+  await deleteWhere(store, isNamedDocument, options);
   await deleteWhere(store, () => true, options);
 }
 

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { DOCUMENT_NAMES } from "../document-names.ts";
 import type { TargetBuild, WritableStore } from "../store.ts";
 import { wrapStore } from "../with/around.ts";
-import { DOCUMENTS } from "./in-place-build.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 /** Calls after which there is a value at a key. */
@@ -55,8 +55,8 @@ async function checkPlace(store: WritableStore, { ifExists, signal }: TargetPlac
       { ...about, hint: "Empty it yourself, or use a store that lists." },
     );
   }
-  const sizes = await Promise.all(DOCUMENTS.map((key) => store.size(key, { signal })));
-  const found = DOCUMENTS.find((_, i) => sizes[i] !== undefined);
+  const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, { signal })));
+  const found = DOCUMENT_NAMES.find((_, i) => sizes[i] !== undefined);
   if (found === undefined) return;
   const hint = "Empty it yourself, or name another target.";
   throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
