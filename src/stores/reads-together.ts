@@ -17,20 +17,21 @@ export async function readForAll<T>(
   waiters: readonly Waiter[],
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const [abandoned, over] = [new AbortController(), new AbortController()];
+  const abandoned = new AbortController();
   let left = waiters.length;
-  for (const { signal, reject } of waiters) {
+  const stops = waiters.map(({ signal, reject }) => {
     const giveUp = () => {
       reject(signal?.reason);
       if (--left === 0) abandoned.abort(signal?.reason);
     };
     if (signal?.aborted) giveUp();
-    else signal?.addEventListener("abort", giveUp, { once: true, signal: over.signal });
-  }
+    signal?.addEventListener("abort", giveUp, { once: true });
+    return () => signal?.removeEventListener("abort", giveUp);
+  });
   try {
     abandoned.signal.throwIfAborted();
     return await read(abandoned.signal);
   } finally {
-    over.abort();
+    for (const stop of stops) stop();
   }
 }
