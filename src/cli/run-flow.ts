@@ -19,7 +19,7 @@ import { warningText } from "./words/warning.ts";
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof tellingOptions>;
 type OnEvent = (event: FlowEvent) => void;
 
-/** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan. */
+/** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
 export async function runPlanned(
   plan: (telling: EventOptions) => Promise<Planned>,
   values: FlowValues,
@@ -36,16 +36,19 @@ export async function runPlanned(
   else await run(planned, values, onEvent, recorder, terminal);
 }
 
-/** Prints what would be done, and closes what was opened for it. */
+/** Prints what would be done, where it can be, and closes what was opened for it. */
 async function showPlan(
   planned: Planned,
-  { json }: FlowValues,
+  values: FlowValues,
   onEvent: OnEvent,
   { write, signal }: Terminal,
 ): Promise<void> {
+  const { checkFlow } = await import("../flows/flow.ts");
   const { estimateCopy } = await import("../flows/estimate-copy.ts");
+  const { json } = values;
   try {
     const { plan } = planned;
+    await checkFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, copied));
   } finally {

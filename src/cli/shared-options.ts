@@ -1,5 +1,6 @@
 import type { Changes } from "../flows/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/flow.ts";
+import type { DialectOptions } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./command-line.ts";
@@ -11,12 +12,18 @@ export const tellingOptions = {
   help: { type: "boolean", summary: "this text" },
 } as const satisfies Options;
 
-/** How sources that others keep are read. */
+/** How sources that others keep or wrote are read. */
 export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
     type: "boolean",
     summary: "take 403 of a server for a missing key, where listing is not allowed",
+  },
+  "v2-separator": {
+    type: "string",
+    value: ".|/",
+    choices: [".", "/"],
+    summary: "what joins the keys of chunks in Zarr v2 where an array does not say so; a dot by default",
   },
 } as const satisfies Options;
 
@@ -195,8 +202,13 @@ export function changesOf({
 export function accessOf({
   anonymous,
   "missing-403": missing403,
-}: Values<typeof accessOptions>): StoreAccess {
-  return { ...(anonymous && { anonymous }), ...(missing403 && { missing403 }) };
+  "v2-separator": separator,
+}: Values<typeof accessOptions>): StoreAccess & DialectOptions {
+  return {
+    ...(anonymous && { anonymous }),
+    ...(missing403 && { missing403 }),
+    ...(separator && { v2: { separator } }),
+  };
 }
 
 /** What is to become of a target that is there. @throws `invalid-option` */

@@ -3,7 +3,7 @@ import { walk } from "../hierarchy/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { product } from "../util/shape.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
@@ -43,7 +43,7 @@ export async function* diff(
     const right = await openSource(b, options);
     try {
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
-      const paths = [...new Set([...nodes.keys(), ...others.keys()])].sort(compareUtf8);
+      const paths = sortUtf8([...new Set([...nodes.keys(), ...others.keys()])]);
       for (const path of paths) {
         for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
           yield { path, ...found, counts: found.counts || options.strict === true };

@@ -3,7 +3,7 @@ import { outerPrefixes } from "../meta/key-trees.ts";
 import type { ListableStore } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../streams/web.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 import { doneAtOnce } from "./at-once.ts";
 import { type Keyed, mergeListings, type Pair } from "./merge-listings.ts";
 import { isSameAtOnce, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
@@ -79,7 +79,7 @@ async function* listed(
   { store, layout, keyOf }: ComparedSide,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Keyed> {
-  for (const prefix of [...outerPrefixes(layout)].sort(compareUtf8)) {
+  for (const prefix of sortUtf8([...outerPrefixes(layout)])) {
     for await (const entry of store.list(prefix, { signal })) {
       const key = keyOf(entry.key);
       if (key !== undefined) yield { key, listed: entry };

@@ -9,8 +9,8 @@ import {
   type Store,
   type WritableStore,
 } from "../stores/store.ts";
-import { openStore } from "../stores/url.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { openStoreIfThere } from "../stores/url.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import type { NodeSpec } from "./plan/plan.ts";
 
@@ -31,7 +31,7 @@ export async function openExistingTarget(
   dialect: DialectName,
   signal: AbortSignal | undefined,
 ): Promise<ExistingTarget | undefined> {
-  const store = await openedIfThere(spec, signal);
+  const store = await openStoreIfThere(spec, { signal });
   if (store === undefined) return undefined;
   try {
     const nodes = new Map<string, ZarrNode>();
@@ -71,18 +71,6 @@ export function demandEditable(store: Store): EditableStore {
     store: store.description,
     hint: "replace it, or name another target: values are only ever added to folders, buckets and other stores that list",
   });
-}
-
-async function openedIfThere(
-  spec: NodeSpec["store"],
-  signal: AbortSignal | undefined,
-): Promise<Store | undefined> {
-  try {
-    return await openStore(spec, { signal });
-  } catch (error) {
-    if (isZarrflowError(error, "not-found")) return undefined;
-    throw error;
-  }
 }
 
 async function hasKeys(store: Store, signal: AbortSignal | undefined): Promise<boolean> {

@@ -3,7 +3,7 @@ import { hierarchyAround, publishedIn } from "../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { type DialectOptions, dialectNamed } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { specOf } from "../stores/url.ts";
@@ -15,7 +15,7 @@ import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import type { EditableStore } from "./existing-target.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
-import { openBuild } from "./open-build.ts";
+import { checkBuild, openBuild } from "./open-build.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
 import { openPlain } from "./plain-source.ts";
@@ -32,7 +32,7 @@ import { planWarnings, sourceWarnings } from "./warnings.ts";
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 
-export interface PlanOptions extends StoreAccess, PaceOptions {
+export interface PlanOptions extends StoreAccess, DialectOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string;
   /** Requests in flight, for each store; 16 by default. */
@@ -180,6 +180,15 @@ async function consolidatedGroups(
   return paths;
 }
 
+/**
+ * Holds that a run of what was planned can begin, as far as that shows without writing.
+ *
+ * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
+ */
+export async function checkFlow({ plan }: Planned, options: RunOptions): Promise<void> {
+  await tellingRetries(options, () => checkBuild(plan, options));
+}
+
 /** Runs what was planned, and closes it. */
 export async function runFlow(planned: Planned, options: RunOptions): Promise<RunReport> {
   try {
@@ -267,10 +276,10 @@ export async function openSource(
   if (isNode(source))
     return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
   const wrap = (store: Store) => withPace(store, options, specOf(store));
-  const { anonymous, missing403, signal } = options;
+  const { anonymous, missing403, v1Order, v2, signal } = options;
   const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
   try {
-    const root = await open(source, opening);
+    const root = await open(source, { ...opening, ...(v1Order && { v1Order }), ...(v2 && { v2 }) });
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { openNode } from "../hierarchy/open-node.ts";
 import { assertReplaceable } from "../hierarchy/replaceable.ts";
 import type { StoreOptions, TargetBuild } from "../stores/store.ts";
-import { openTargetBuild } from "../stores/target.ts";
+import { checkTargetPlace, openTargetBuild } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { openAddition } from "./open-addition.ts";
@@ -15,22 +15,43 @@ import type { NodeSpec, Plan } from "./plan/plan.ts";
  */
 export async function openBuild(
   plan: Plan,
-  {
-    ifExists = "error",
-    fsync,
-    signal,
-  }: StoreOptions & { readonly ifExists?: string; readonly fsync?: boolean },
+  options: BuildOptions & { readonly fsync?: boolean },
 ): Promise<TargetBuild | undefined> {
-  const { target } = plan;
+  const { fsync, signal } = options;
   if (plan.publication.existing === "skip") return openAddition(plan, signal);
+  const size = expectedSize(plan.jobs, plan.budget.maxMemory);
+  return atPlace(plan.target, options, (ifExists) =>
+    openTargetBuild(plan.target.store, { ifExists, expectedSize: size, fsync, signal }),
+  );
+}
+
+/**
+ * Holds that `openBuild` can begin, as far as that shows without writing. What is added to a target was held against it
+ * when it was planned.
+ *
+ * @throws `target-exists`, `target-not-empty`, and whatever `checkTargetPlace` throws.
+ */
+export async function checkBuild(plan: Plan, options: BuildOptions): Promise<void> {
+  if (plan.publication.existing !== undefined) return;
+  const { signal } = options;
+  await atPlace(plan.target, options, (ifExists) =>
+    checkTargetPlace(plan.target.store, { ifExists, signal }),
+  );
+}
+
+interface BuildOptions extends StoreOptions {
+  readonly ifExists?: string;
+}
+
+/** Takes a step at the place of a target; undefined where the target is there and may be skipped. */
+async function atPlace<T>(
+  target: NodeSpec,
+  { ifExists, signal }: BuildOptions,
+  step: (ifExists: "error" | "replace") => Promise<T>,
+): Promise<T | undefined> {
   if (ifExists === "replace") await assertReplaceable(target);
   try {
-    return await openTargetBuild(target.store, {
-      ifExists: ifExists === "replace" ? "replace" : "error",
-      expectedSize: expectedSize(plan.jobs, plan.budget.maxMemory),
-      fsync,
-      signal,
-    });
+    return await step(ifExists === "replace" ? "replace" : "error");
   } catch (error) {
     const isThere = ifExists === "skip" && isZarrflowError(error, "target-exists");
     if (isThere && (await hasNode(target, signal))) return undefined;

@@ -3,8 +3,7 @@ import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../stores/access.ts";
 import { isListable, type Store, type StoreOptions } from "../stores/store.ts";
-import { openStore, parseStoreUrl } from "../stores/url.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { openStoreIfThere, parseStoreUrl } from "../stores/url.ts";
 
 /**
  * A place that is no array and no group, but below which there are keys, as a group without documents; undefined where
@@ -17,13 +16,9 @@ export async function openPlain(
   const { spec: stated, path, dialect } = parseStoreUrl(url);
   if (dialect !== undefined) return undefined;
   const spec = accessedBy(stated, access);
-  let store: Store;
-  try {
-    store = wrap(await openStore(spec, { signal }));
-  } catch (error) {
-    if (isZarrflowError(error, "not-found")) return undefined;
-    throw error;
-  }
+  const opened = await openStoreIfThere(spec, { signal });
+  if (opened === undefined) return undefined;
+  const store = wrap(opened);
   if (isListable(store)) {
     for await (const _ of store.list(joinKey(path, ""), { signal })) {
       const layout = dialectNamed("v3").layout(path);

@@ -1,4 +1,4 @@
-import { isNamedDocument } from "../hierarchy/edit-delete.ts";
+import { isDocumentKey } from "../hierarchy/edit-delete.ts";
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { outerPrefixes } from "../meta/key-trees.ts";
@@ -25,8 +25,8 @@ export async function sweepAll(
   { documents, documentsLast, ...options }: SweepAllOptions,
 ): Promise<void> {
   const from = demandListable(source);
-  const { nodeOf } = dialectNamed(plan.publication.dialect).layout(plan.target.path).hierarchy;
-  const isLate = (key: string) => documentsLast && (isNamedDocument(key) || nodeOf(key) !== undefined);
+  const layout = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
   const targetKeyOf = sweptKeys(plan, documents);
   const turn = async (late: boolean) => {
     let areLeft = false;

@@ -1,4 +1,4 @@
-import { isNamedDocument } from "../hierarchy/edit-delete.ts";
+import { isDocumentKey } from "../hierarchy/edit-delete.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
@@ -64,8 +64,7 @@ function comparedSides(
 ): [source: ComparedSide, target: ComparedSide] {
   const { from, dialect } = plan.publication;
   const layout = dialectNamed(dialect).layout(plan.target.path);
-  const isAsked = (key: string) =>
-    (isNamedDocument(key) || layout.hierarchy.nodeOf(key) !== undefined) === (which === "documents");
+  const isAsked = (key: string) => isDocumentKey(key, layout) === (which === "documents");
   const targetKeyOf = sweptKeys(plan, documents);
   const ofSource = (key: string) => {
     const same = targetKeyOf(key);

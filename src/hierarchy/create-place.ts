@@ -6,13 +6,14 @@ import { joinKey } from "../meta/join-key.ts";
 import { folderInside } from "../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
-import { openStore, parseStoreUrl } from "../stores/url.ts";
+import { openStoreIfThere, parseStoreUrl } from "../stores/url.ts";
 import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
 import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
+import { agreed, chooseDialect, layoutOf } from "./create-dialect.ts";
 import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
 import { deleteKeys } from "./edit-delete.ts";
 import { demandWritable, type Home, homeAround } from "./edit-home.ts";
@@ -75,7 +76,7 @@ export async function placeOf(target: CreateTarget, options: PlaceOptions): Prom
   if (folder?.kind === "directory") return placeOfFolder(folder, asked);
   if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
   const isZip = spec.kind === "zip" || spec.kind === "zip-value";
-  const store = path === "" || isZip ? undefined : await openIfThere(spec);
+  const store = path === "" || isZip ? undefined : await openStoreIfThere(spec);
   return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
 
@@ -150,7 +151,7 @@ async function placeInHierarchy({ store, spec, path }: Home, options: PlaceOptio
 /** A store that is built whole: a zip, or one in memory that has no name yet. */
 async function placeInNewStore(spec: StoreSpec, path: string, options: PlaceOptions): Promise<NodePlace> {
   const { ifExists = "error" } = options;
-  const inside = ifExists === "replace" && path !== "" ? await openIfThere(spec) : undefined;
+  const inside = ifExists === "replace" && path !== "" ? await openStoreIfThere(spec) : undefined;
   if (inside) {
     await inside.close?.();
     throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
@@ -241,58 +242,12 @@ async function clear(
   await keepConsolidated(store, ancestorPaths(layout.path), change, { signal });
 }
 
-async function openIfThere(spec: StoreSpec): Promise<Store | undefined> {
-  try {
-    return await openStore(spec);
-  } catch (error) {
-    if (isZarrflowError(error, "not-found")) return undefined;
-    throw error;
-  }
-}
-
 async function setAll(
   store: WritableStore,
   documents: Documents,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
-}
-
-/** The layout of a node that is to be created. @see V2-72 */
-export function layoutOf(
-  path: string,
-  dialect: DialectName,
-  { allowUnicode = false }: Pick<PlaceOptions, "allowUnicode">,
-): NodeLayout {
-  const layout = dialectNamed(dialect).layout(path);
-  if (allowUnicode || !layout.hierarchy.wantsAscii || /^[\x20-\x7e]*$/.test(path)) return layout;
-  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
-    format: dialect,
-    path,
-    hint: "Allow others with `allowUnicode`; not every reader takes them.",
-  });
-}
-
-/** The dialect of a node; a root that replaces another may have any. */
-function chooseDialect(
-  { dialect: asked, ifExists }: PlaceOptions,
-  path: string,
-  around: DialectName | undefined,
-): DialectName {
-  const isFree = path === "" && ifExists === "replace";
-  return (isFree ? (asked ?? around) : agreed(asked, around)) ?? "v3";
-}
-
-/** One of two dialects, of which either may be open. @throws `invalid-option` when they differ. */
-export function agreed(
-  asked: DialectName | undefined,
-  around: DialectName | undefined,
-): DialectName | undefined {
-  if (asked === undefined || around === undefined || asked === around) return asked ?? around;
-  throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
-    expected: around,
-    found: asked,
-  });
 }
 
 function exists(store: Store, path: string): ZarrflowError {

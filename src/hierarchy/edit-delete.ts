@@ -1,6 +1,7 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-metadata.ts";
 import type { NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
+import { DOCUMENT_NAMES, isNamedDocument } from "../stores/document-names.ts";
 import { isListable, type ListableStore, type WritableStore } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -15,9 +16,6 @@ export interface DeleteOptions {
   readonly io?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Names of documents in dialects that keep what belongs to a node below its path. */
-const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata", "meta", "attrs"];
 
 /**
  * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every
@@ -55,7 +53,7 @@ export async function deleteKeys(
     forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
   const ownDocuments = ownDocumentKeys(layout);
   if (isListable(store)) {
-    const isDocument = (key: string) => isNamedDocument(key) || layout.hierarchy.nodeOf(key) !== undefined;
+    const isDocument = (key: string) => isDocumentKey(key, layout);
     await removeAll(ownDocuments);
     await removeAll(listedKeys(store, layout, signal, isDocument));
     await removeAll(listedKeys(store, layout, signal));
@@ -74,12 +72,12 @@ export async function deleteKeys(
 /** Documents of the node, also of another dialect in the same folder. */
 function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly string[] {
   const isFolder = documentKeys.every((key) => key.startsWith(membersPrefix));
-  return isFolder ? DOCUMENTS.map((name) => membersPrefix + name) : documentKeys;
+  return isFolder ? DOCUMENT_NAMES.map((name) => membersPrefix + name) : documentKeys;
 }
 
-/** Whether a key has the name of a document, in a dialect that keeps what belongs to a node below its path. */
-export function isNamedDocument(key: string): boolean {
-  return DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1));
+/** Whether a key is that of a document: of the dialect, or of another one in the same folders. */
+export function isDocumentKey(key: string, { hierarchy }: NodeLayout): boolean {
+  return isNamedDocument(key) || hierarchy.nodeOf(key) !== undefined;
 }
 
 async function* listedKeys(

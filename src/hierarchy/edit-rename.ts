@@ -6,7 +6,7 @@ import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
 import { createAncestors, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
-import { agreed, layoutOf } from "./create-place.ts";
+import { agreed, layoutOf } from "./create-dialect.ts";
 import { documentsBelow } from "./documents-below.ts";
 import { type AtOnce, type DocumentChanges, keepConsolidated } from "./edit-consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./edit-home.ts";

@@ -1,6 +1,6 @@
 import type { NodeLayout } from "../meta/dialect.ts";
 import type { ListableStore, StoreOptions } from "../stores/store.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 
 /** Names of what may be members of the group that `layout` is of, sorted. @see V2-75, V3-4, D19-74 */
 export async function memberNames(
@@ -13,5 +13,5 @@ export async function memberNames(
     const name = layout.memberName("prefix" in entry ? entry.prefix : entry.key);
     if (name !== undefined) names.add(name);
   }
-  return [...names].sort(compareUtf8);
+  return sortUtf8([...names]);
 }

@@ -9,7 +9,7 @@ import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 import { checkPath } from "./check-path.ts";
 import { nearestMemberHint, nearestStoreHint } from "./nearest-member.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "./node.ts";
@@ -52,10 +52,11 @@ export interface OpenOptions extends DialectOptions, StoreAccess {
  */
 export async function open(
   source: OpenSource,
-  { signal, wrap = (store) => store, anonymous, missing403, beforeRequest, ...reading }: OpenOptions = {},
+  { signal, wrap = (store) => store, v1Order, v2, ...access }: OpenOptions = {},
 ): Promise<ZarrNode> {
-  const { spec, path, dialect, ...place } = await locate(source, { anonymous, missing403, beforeRequest });
+  const { spec, path, dialect, ...place } = await locate(source, access);
   const store = wrap(place.store);
+  const reading = { ...(v1Order && { v1Order }), ...(v2 && { v2 }) };
   const options = { ...reading, signal, ...(dialect && { dialect }) };
   try {
     const node =
@@ -185,5 +186,5 @@ async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | u
     if (sizes.some((size) => size !== undefined)) folders.push(name);
     if (folders.length > MAX_FOLDERS) break;
   }
-  return folders.sort(compareUtf8);
+  return sortUtf8(folders);
 }

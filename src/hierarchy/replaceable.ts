@@ -1,6 +1,6 @@
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { readLock } from "../stores/target/prefix-lock.ts";
-import { openStore } from "../stores/url.ts";
+import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { openNode } from "./open-node.ts";
 
@@ -15,11 +15,25 @@ interface Target {
  *
  * @throws `target-not-empty`
  */
-export async function assertReplaceable(target: Target): Promise<void> {
-  const store = await openedIfThere(target);
+export async function assertReplaceable({ store, path }: Target): Promise<void> {
+  for (const spec of specsAt(store)) await assertZarr(spec, path);
+}
+
+/** All that may be at a place: a file is removed for a folder, too, and a folder for a file. */
+function specsAt(spec: StoreSpec): readonly StoreSpec[] {
+  if (spec.kind !== "directory" && spec.kind !== "zip") return [spec];
+  const { path } = spec;
+  return [
+    { kind: "directory", path },
+    { kind: "zip", path },
+  ];
+}
+
+async function assertZarr(spec: StoreSpec, path: string): Promise<void> {
+  const store = await openedIfThere(spec);
   if (!store) return;
   try {
-    if (await isZarr(store, target.path)) return;
+    if (await isZarr(store, path)) return;
     throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not removed", {
       store: store.description,
       hint: "name another target, or remove it yourself",
@@ -29,11 +43,10 @@ export async function assertReplaceable(target: Target): Promise<void> {
   }
 }
 
-async function openedIfThere({ store }: Target): Promise<Store | undefined> {
+async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
   try {
-    return await openStore(store);
+    return await openStoreIfThere(spec);
   } catch (error) {
-    if (isZarrflowError(error, "not-found")) return undefined;
     if (!isZarrflowError(error, "corrupt-store")) throw error;
     throw new ZarrflowError(
       "target-not-empty",

@@ -7,8 +7,9 @@ import type { WritableStore } from "../stores/store.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { isTaken } from "./create-checks.ts";
+import { layoutOf } from "./create-dialect.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
-import { layoutOf, type NodePlace, type NodeSite } from "./create-place.ts";
+import type { NodePlace, NodeSite } from "./create-place.ts";
 import { ArrayWriter, type WriterOptions } from "./write-array.ts";
 
 export interface GroupWriterOptions extends WriterOptions {

@@ -1,11 +1,11 @@
 import { toBase64 } from "../util/base64.ts";
+import { joinBytes } from "../util/join-bytes.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonValue } from "../util/json-value.ts";
 import { type DataType, type Endian, type Field, isFixed } from "./data-type.ts";
 import { swapElement } from "./element-order.ts";
 import { expectInteger, expectObject, expectString, invalid, member, required } from "./expect.ts";
 import {
-  joinBytes,
   padBytes,
   parseBase64,
   parseBoolFill,

@@ -1,5 +1,6 @@
 import { fromBase64 } from "../util/base64.ts";
 import { parseInteger } from "../util/decimal.ts";
+import { joinBytes } from "../util/join-bytes.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonValue } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
@@ -177,14 +178,4 @@ export function writeIntegerFill(bytes: Uint8Array, signed: boolean): JsonValue 
 export function zeroElement(dataType: DataType): Uint8Array {
   if (isFixed(dataType)) return new Uint8Array(dataType.size);
   return dataType.kind === "object" ? new TextEncoder().encode("null") : new Uint8Array(0);
-}
-
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

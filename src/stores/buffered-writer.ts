@@ -1,3 +1,4 @@
+import { joinBytes } from "../util/join-bytes.ts";
 import type { StoreWriter } from "./store.ts";
 import { inTurn } from "./writer.ts";
 
@@ -13,7 +14,7 @@ export function bufferedWriter(
       write: async (bytes) => {
         pieces.push(new Uint8Array(bytes));
       },
-      commit: () => set(joined(pieces)),
+      commit: () => set(joinBytes(pieces)),
       abort: async () => {
         pieces.length = 0;
       },
@@ -21,14 +22,4 @@ export function bufferedWriter(
     key,
     signal,
   );
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let offset = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, offset);
-    offset += piece.length;
-  }
-  return bytes;
 }

@@ -176,13 +176,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     const writer = await this.#inFolder(key, () =>
       openFileWriter(this.#written, this.#temporary(key), this.#folders.pathOf(key)),
     );
-    const attempt = async (step: () => Promise<void>) => {
-      try {
-        await step();
-      } catch (error) {
-        throw this.#error(error, key);
-      }
-    };
+    const attempt = (step: () => Promise<void>) => this.#attempt(key, step);
     return inTurn(
       {
         write: (bytes) => attempt(() => writer.write(bytes)),
@@ -227,23 +221,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     await this.#folders.prune(folderOf(old));
   }
 
-  async #holds(key: string, kind: "file" | "folder"): Promise<boolean> {
-    try {
-      return (
-        (await this.#found.isReachable(key)) &&
-        (await isMovable(this.#files, this.#folders.pathOf(key), kind))
-      );
-    } catch (error) {
-      throw this.#error(error, key);
-    }
+  #holds(key: string, kind: "file" | "folder"): Promise<boolean> {
+    const isAt = () => isMovable(this.#files, this.#folders.pathOf(key), kind);
+    return this.#attempt(key, async () => (await this.#found.isReachable(key)) && isAt());
   }
 
-  async #find(key: string): ReturnType<FoundFiles["find"]> {
-    try {
-      return await this.#found.find(key);
-    } catch (error) {
-      throw this.#error(error, key);
-    }
+  #find(key: string): ReturnType<FoundFiles["find"]> {
+    return this.#attempt(key, () => this.#found.find(key));
   }
 
   #check(key: string, signal: AbortSignal | undefined): void {
@@ -292,6 +276,15 @@ export class DirectoryStore implements ListableStore, WritableStore {
       for await (const names of pages) yield names.map(entryOf);
     } catch (error) {
       throw this.#error(error, prefix);
+    }
+  }
+
+  /** Takes a step, whose failure tells the store and the key. */
+  async #attempt<T>(key: string, step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      throw this.#error(error, key);
     }
   }
 

@@ -1,7 +1,7 @@
 import { plainBuffers } from "../util/buffers.ts";
 import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { bufferedWriter } from "./buffered-writer.ts";
 import { checkKey, checkRename } from "./key.ts";
@@ -32,7 +32,7 @@ export class MemoryStore implements ListableStore, WritableStore {
   readonly description: string;
   readonly #values = new Map<string, Uint8Array>();
   readonly #index: KeyIndex = {
-    sortedKeys: () => [...this.#values.keys()].sort(compareUtf8),
+    sortedKeys: () => sortUtf8([...this.#values.keys()]),
     sizeOf: (key) => this.#values.get(key)?.length,
   };
 

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { isListable, isWritable, type Store, type StoreSpec, type TargetBuild } from "./store.ts";
-import type { TargetBuildOptions } from "./target/options.ts";
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./target/options.ts";
 import { openStore } from "./url.ts";
 
 export type { TargetBuildOptions } from "./target/options.ts";
@@ -28,30 +28,38 @@ export type { TargetBuildOptions } from "./target/options.ts";
  * ```
  */
 export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptions): Promise<TargetBuild> {
+  return (await placeOf(spec)).open(options);
+}
+
+/**
+ * Holds that a target can be built at the place that `spec` names, as far as that shows without writing.
+ *
+ * @throws as `openTargetBuild`, but for what only writing tells, such as `no-space`.
+ */
+export async function checkTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
+  await (await placeOf(spec)).check(options);
+}
+
+async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
   switch (spec.kind) {
     case "directory":
     case "zip":
-      return (await import("./target/file-build.ts")).openFileBuild(spec, options);
+      return (await import("./target/file-build.ts")).filePlace(spec);
     case "memory":
-      return (await import("./target/memory-build.ts")).openMemoryBuild(spec.name, options);
-    case "s3": {
-      const [{ openS3 }, { openInPlaceBuild }] = await Promise.all([
-        import("./s3/open-s3.ts"),
-        import("./target/in-place-build.ts"),
-      ]);
-      return openInPlaceBuild(await openS3(spec), options);
-    }
+      return (await import("./target/memory-build.ts")).memoryPlace(spec.name);
+    case "s3":
+      return placeIn(await (await import("./s3/open-s3.ts")).openS3(spec));
     case "zip-value":
-      return (await import("./target/zip-value-build.ts")).openZipValueBuild(spec, options);
+      return (await import("./target/zip-value-build.ts")).zipValuePlace(spec);
     case "http":
       throw new ZarrflowError("unsupported-operation", "a web server can only be read", { store: spec.url });
     case "object":
-      return openBuildIn(await openStore(spec), options);
+      return placeIn(await openStore(spec));
   }
 }
 
-/** Builds in a store of the caller's, under the keys where the values stay. */
-async function openBuildIn(store: Store, options: TargetBuildOptions): Promise<TargetBuild> {
+/** The root of a store, under the keys where the values stay. */
+async function placeIn(store: Store): Promise<TargetPlace> {
   if (!isWritable(store) || store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -60,6 +68,6 @@ async function openBuildIn(store: Store, options: TargetBuildOptions): Promise<T
     );
   }
   return isListable(store)
-    ? (await import("./target/in-place-build.ts")).openInPlaceBuild(store, options)
-    : (await import("./target/unlisted-build.ts")).openUnlistedBuild(store, options);
+    ? (await import("./target/in-place-build.ts")).inPlace(store)
+    : (await import("./target/unlisted-build.ts")).unlistedPlace(store);
 }

@@ -1,4 +1,4 @@
-import { ZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { FileCalls } from "./file-calls.ts";
 import { objectPlace } from "./object-spec.ts";
 import { requestHookOf } from "./request-hook.ts";
@@ -28,6 +28,19 @@ export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {})
   const store = await openKind(spec, options);
   if (spec.kind !== "object") specs.set(store, spec);
   return store;
+}
+
+/** As `openStore`; undefined where no zip and no memory store is. */
+export async function openStoreIfThere(
+  spec: StoreSpec,
+  options: OpenStoreOptions = {},
+): Promise<Store | undefined> {
+  try {
+    return await openStore(spec, options);
+  } catch (error) {
+    if (isZarrflowError(error, "not-found")) return undefined;
+    throw error;
+  }
 }
 
 /** By which spec each store was opened. */

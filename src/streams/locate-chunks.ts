@@ -2,10 +2,10 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
+import { mergeRanges } from "../util/merge-ranges.ts";
 import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
 import { flatten } from "./flatten.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { mergeRanges } from "./merge-ranges.ts";
 import { tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
@@ -60,7 +60,10 @@ export function locateChunks(
       else requests.push({ key, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
     }
     const key = stored[0]?.key ?? "";
-    return [...requests, ...mergeRanges(stored, fits).map(({ parts, ...range }) => ({ key, range, parts }))];
+    return [
+      ...requests,
+      ...mergeRanges(stored, { fits }).map(({ parts, ...range }) => ({ key, range, parts })),
+    ];
   };
   return streamFrom(runsOf(place.shards, refs))
     .pipeThrough(mapConcurrent(requestsFor, { concurrency: SHARDS_AHEAD, signal }))

@@ -51,7 +51,7 @@ function characters(set: string, isNegated: boolean, glob: string): string {
 }
 
 function escaped(character: string): string {
-  return character.replace(/[\\^$.*+?()[\]{}|/-]/u, "\\$&").replace("\\-", "-");
+  return character.replace(/[\\^$.*+?()[\]{}|/]/u, "\\$&");
 }
 
 function unclosed(glob: string): ZarrflowError {

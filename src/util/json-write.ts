@@ -1,7 +1,7 @@
 import { ZarrflowError } from "./errors.ts";
 import { type JsonPath, pointerOf } from "./json-pointer.ts";
 import { JsonNumber, type JsonValue } from "./json-value.ts";
-import { compareUtf8 } from "./utf8-order.ts";
+import { sortUtf8 } from "./utf8-order.ts";
 
 export interface WriteJsonOptions {
   /** Spaces a level; 0 (the default) puts all on one line. */
@@ -38,7 +38,7 @@ export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): str
         "]",
       );
     const names = Object.keys(item);
-    if (sortNames) names.sort(compareUtf8);
+    if (sortNames) sortUtf8(names);
     const colon = indent > 0 ? ": " : ":";
     return enclose(
       "{",

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
@@ -40,5 +40,35 @@ describe("--if-exists skip", () => {
     expect(await readFile(join(cwd, "out"))).toHaveLength(96);
     const { stdout } = await runCli(cwd, "slice", ...args, "--json");
     expect(JSON.parse(stdout)).toEqual({ output: "out", skipped: true });
+  });
+});
+
+describe("--dry-run of a target that is there", () => {
+  it.each([["copy"], ["rechunk", "--chunks", "-1,-1"], ["convert", "--to", "v3"], ["slice", "--slice", "0"]])(
+    "is refused as %s itself would be",
+    async (name, ...flags) => {
+      const cwd = await folderWithGroup();
+      await runCli(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
+      const args = [name, "g.zarr/t", "c.zarr", ...flags];
+      const dry = await runCli(cwd, ...args, "--dry-run");
+      expect(dry).toMatchObject({ code: 2, stdout: "" });
+      expect(dry.stderr).toMatch(/c\.zarr exists/);
+      expect(dry).toEqual(await runCli(cwd, ...args));
+      const replacing = await runCli(cwd, ...args, "--if-exists", "replace", "--dry-run");
+      expect(replacing).toMatchObject({ code: 0, stderr: "" });
+      expect((await readdir(cwd)).sort()).toEqual(["c.zarr", "g.zarr"]);
+      expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
+    },
+  );
+
+  it("is refused where what is there is no Zarr, whatever is asked for", async () => {
+    const cwd = await folderWithGroup();
+    await writeFile(join(cwd, "c.zarr"), "mine");
+    for (const ifExists of ["error", "skip", "replace"]) {
+      const args = ["copy", "g.zarr", "c.zarr", "--if-exists", ifExists, "--json"];
+      const dry = await runCli(cwd, ...args, "--dry-run");
+      expect(dry).toMatchObject({ code: 2, stdout: "" });
+      expect(dry).toEqual(await runCli(cwd, ...args));
+    }
   });
 });

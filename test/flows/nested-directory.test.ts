@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { copy, create, createGroup, digest, open, rechunk } from "../../src/index.ts";
+import { runCli } from "../support/cli.ts";
 
 const nested = { v2: { separator: "/" } } as const;
 let folder: string;
@@ -31,8 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function digestOf(source: Parameters<typeof digest>[0]): Promise<string | undefined> {
-  for await (const { sha256 } of digest(source)) return sha256;
+async function digestOf(...of: Parameters<typeof digest>): Promise<string | undefined> {
+  for await (const { sha256 } of digest(...of)) return sha256;
   return undefined;
 }
 
@@ -41,6 +42,7 @@ test("is read as its opener is told", async () => {
   const told = await digestOf(await open(source, nested));
   expect(await digestOf(await open(source))).not.toBe(told);
   expect(await digestOf(await open(join(source, "a"), nested))).toBe(told);
+  expect(await digestOf(source, nested)).toBe(told);
 });
 
 test.each([
@@ -48,6 +50,30 @@ test.each([
   ["re-cut", rechunk, { chunks: { y: 4, x: 2 } }],
 ] as const)("%s, it states its separator or needs none", async (name, flow, options) => {
   const target = join(folder, `${name}.zarr`);
-  await flow(await open(source, nested), target, options as never);
+  await flow(source, target, { ...nested, ...options } as never);
   expect(await digestOf(target)).toBe(await digestOf(await open(source, nested)));
+});
+
+test.each([
+  ["copy", "--update"],
+  ["rechunk", "--chunks", "y=4,x=2"],
+  ["convert", "--to", "v3"],
+  ["slice", "--slice", "y=0:4"],
+])("`%s --v2-separator /` reads it, in threads too", async (command, ...flags) => {
+  const target = `by-${command}.zarr`;
+  const args = [command, "old.zarr", target, ...flags, "--v2-separator", "/", "--threads", "2"];
+  expect(await runCli(folder, ...args)).toMatchObject({ code: 0 });
+  expect(await digestOf(join(folder, target))).toBe(await digestOf(source, nested));
+});
+
+test("every command that reads is told by --v2-separator", async () => {
+  const run = async (...args: string[]) => (await runCli(folder, ...args, "--v2-separator", "/")).stdout;
+  expect(JSON.parse(await run("info", "old.zarr", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
+  expect(await run("slice", "old.zarr/a", "--format", "json")).toContain("[0,1,2,3,4,5,6,");
+  expect(await run("digest", "old.zarr")).toContain(await digestOf(source, nested));
+  expect(await run("validate", "old.zarr")).not.toContain("other-separator");
+  expect((await runCli(folder, "validate", "old.zarr")).stdout).toContain("it is never read");
+  expect(await run("tree", "old.zarr")).toContain("a  int32");
+  await copy(source, join(folder, "stated.zarr"), nested);
+  expect(await run("diff", "old.zarr", "stated.zarr")).toBe("");
 });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
-import { openTargetBuild } from "../../src/stores/target.ts";
+import { checkTargetPlace, openTargetBuild } from "../../src/stores/target.ts";
 import { openStore } from "../../src/stores/url.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -84,11 +84,13 @@ describe.each(["directory", "zip", "memory"] as const)("a target build of a %s",
 
   it("refuses a target that exists, before anything is written", async () => {
     const spec = newSpec(kind);
+    await checkTargetPlace(spec, { ifExists: "error" });
     await build(spec, one);
     const before = beside(spec);
-    await expect(openTargetBuild(spec, { ifExists: "error" })).rejects.toMatchObject({
-      code: "target-exists",
-    });
+    for (const begin of [openTargetBuild, checkTargetPlace]) {
+      await expect(begin(spec, { ifExists: "error" })).rejects.toMatchObject({ code: "target-exists" });
+    }
+    await checkTargetPlace(spec, { ifExists: "replace" });
     expect(beside(spec)).toEqual(before);
     expect(await read(spec)).toEqual(one);
   });

@@ -9,8 +9,8 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks, encodeChunks, readChunks, regrid, writeChunks } from "../../src/streams/index.ts";
-import { mergeRanges } from "../../src/streams/merge-ranges.ts";
 import { streamFrom } from "../../src/streams/web.ts";
+import { mergeRanges } from "../../src/util/merge-ranges.ts";
 import { GuardedBuffers } from "../codecs/support.ts";
 import { collect, failOnUnhandledRejections, refsOf, rejection, settle, untilAborted } from "./support.ts";
 
@@ -252,7 +252,7 @@ test("merged ranges hold all parts, are not too long, and leave no large gap ins
     .map(([offset, length]) => ({ range: { offset, length } }));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
-      const merged = mergeRanges(parts, (together) => together.length <= 8);
+      const merged = mergeRanges(parts, { fits: (together) => together.length <= 8 });
       expect(merged.flatMap((one) => one.parts).length).toBe(parts.length);
       for (const { offset, length, parts: inside } of merged) {
         if (inside.length > 1) expect(length).toBeLessThanOrEqual(2 ** 20);

@@ -1,6 +1,7 @@
 import { isFixed } from "../../meta/data-type.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { joinBytes } from "../../util/join-bytes.ts";
 import { coordsOf, product } from "../../util/shape.ts";
 import type { ChunkData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecPipeline, NestingCodecFactory } from "../codec.ts";
@@ -80,7 +81,8 @@ export const loadSharding: NestingCodecFactory = async (configuration, { spec, p
           end += part.length;
         }
         const encodedIndex = await format.encodeIndex(index);
-        const shard = joined(indexAtStart ? [encodedIndex, ...parts] : [...parts, encodedIndex], buffers);
+        const all = indexAtStart ? [encodedIndex, ...parts] : [...parts, encodedIndex];
+        const shard = joinBytes(all, (byteLength) => buffers.take(byteLength));
         buffers.give(data.bytes);
         return shard;
       } finally {
@@ -126,16 +128,6 @@ async function encodeInner(
   if (fillValue === null || !isFilled(data, fillValue)) return inner.encode(data, buffers);
   buffers.give(data.bytes);
   return undefined;
-}
-
-function joined(parts: readonly Uint8Array[], buffers: Buffers): Uint8Array {
-  const bytes = buffers.take(parts.reduce((length, part) => length + part.length, 0));
-  let end = 0;
-  for (const part of parts) {
-    bytes.set(part, end);
-    end += part.length;
-  }
-  return bytes;
 }
 
 async function named<T>(coords: readonly number[], run: () => Promise<T>): Promise<T> {

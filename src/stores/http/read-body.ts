@@ -1,5 +1,5 @@
-import { plainBuffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { joinBytes } from "../../util/join-bytes.ts";
 import { connectionFailure } from "./http-failure.ts";
 
 /** The part of a body that is wanted. */
@@ -24,7 +24,7 @@ export async function readBody(
   allocate: (byteLength: number) => Uint8Array,
 ): Promise<Uint8Array> {
   return length === undefined
-    ? joined(await collect(body, skip, LONGEST_BODY), allocate)
+    ? joinBytes(await collect(body, skip, LONGEST_BODY), allocate)
     : fill(body, skip, await taken(body, length, allocate));
 }
 
@@ -49,7 +49,7 @@ async function taken(
  * @throws `resource-limit` when there are more; `transient` when it breaks off.
  */
 export async function readText({ body }: Response, most: number): Promise<string> {
-  return new TextDecoder().decode(joined(await collect(body, 0, most), plainBuffers.take));
+  return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }
 
 async function fill(
@@ -111,14 +111,4 @@ async function* piecesFrom(
   } finally {
     await reader.cancel().catch(() => {}); // a body that failed has been told of already
   }
-}
-
-function joined(pieces: readonly Uint8Array[], allocate: (byteLength: number) => Uint8Array): Uint8Array {
-  const bytes = allocate(pieces.reduce((size, piece) => size + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

@@ -41,7 +41,10 @@ export async function* listObjects(
       last = name;
       yield entry;
     }
-    const next = textOf(page, "IsTruncated") === "true" ? textOf(page, "NextContinuationToken") : undefined;
+    const isMore = textOf(page, "IsTruncated") === "true";
+    const next = isMore ? textOf(page, "NextContinuationToken") : undefined;
+    if (isMore && !next)
+      throw misled("the server has more names, and does not tell how to ask for them", last);
     if (next !== undefined && next === token) throw misled("the server lists the same again", last);
     token = next;
   } while (token !== undefined);

@@ -8,25 +8,26 @@ import { fileError, isMissing } from "../file-error.ts";
 import type { StoreSpec, TargetBuild } from "../store.ts";
 import type { Construction } from "./construction.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
+
+/** Where a directory or a zip is built. */
+export function filePlace(spec: FileSpec): TargetPlace {
+  return {
+    check: (options) =>
+      tellingStore(spec, async () => checkPlace(spec, await realpathIfThere(resolve(spec.path)), options)),
+    open: (options) => openFileBuild(spec, options),
+  };
+}
 
 /**
  * Builds a directory or a zip in a control folder beside its final path. Symbolic links on the way are followed.
  *
  * @throws `target-exists`, `invalid-option`, `access-denied`, `no-space`, `too-many-files`.
  */
-export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promise<TargetBuild> {
-  const description = `${spec.kind} ${spec.path}`;
-  const attempt = async <T>(step: () => Promise<T>): Promise<T> => {
-    try {
-      return await step();
-    } catch (error) {
-      if (error instanceof ZarrflowError) throw error.addContext({ store: description });
-      throw fileError(error, { store: description });
-    }
-  };
+async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promise<TargetBuild> {
+  const attempt = <T>(step: () => Promise<T>) => tellingStore(spec, step);
   return attempt(async () => {
     const target = await realpathIfThere(resolve(spec.path));
     for (const control of await ControlFolder.all(target)) await control.mend();
@@ -42,7 +43,7 @@ export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions)
       await control.remove();
       await unmakeParents();
     };
-    const construction = await constructionOf(spec, control.build, description, options).catch(after(leave));
+    const construction = await constructionOf(spec, control.build, options).catch(after(leave));
 
     let isPublished = false;
     return {
@@ -70,11 +71,12 @@ export async function openFileBuild(spec: FileSpec, options: TargetBuildOptions)
 }
 
 async function constructionOf(
-  { kind }: FileSpec,
+  spec: FileSpec,
   build: string,
-  description: string,
   options: TargetBuildOptions,
 ): Promise<Construction> {
+  const { kind } = spec;
+  const description = descriptionOf(spec);
   // What zips need takes longer to load than all that a directory needs.
   if (kind === "zip")
     return (await import("./zip-construction.ts")).constructZip(build, description, options);
@@ -94,7 +96,7 @@ async function constructionOf(
 async function checkPlace(
   { kind }: FileSpec,
   target: string,
-  { ifExists }: TargetBuildOptions,
+  { ifExists }: TargetPlaceOptions,
 ): Promise<void> {
   if (basename(target) === "") {
     throw new ZarrflowError("invalid-option", "the root folder cannot be a target", { value: target });
@@ -113,6 +115,21 @@ async function checkPlace(
       hint: `Name a folder inside it: ${target}/NAME.`,
     });
   }
+}
+
+/** Failures of a step tell the store. */
+async function tellingStore<T>(spec: FileSpec, step: () => Promise<T>): Promise<T> {
+  const details = { store: descriptionOf(spec) };
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof ZarrflowError) throw error.addContext(details);
+    throw fileError(error, details);
+  }
+}
+
+function descriptionOf({ kind, path }: FileSpec): string {
+  return `${kind} ${path}`;
 }
 
 async function realpathIfThere(path: string): Promise<string> {

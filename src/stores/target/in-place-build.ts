@@ -1,14 +1,20 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { isNamedDocument } from "../document-names.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { demandUnlocked, PrefixLock } from "./prefix-lock.ts";
-
-/** Names of documents in any dialect: without them the other keys are not read as data. */
-export const DOCUMENTS = ["zarr.json", ".zmetadata", ".zarray", ".zgroup", ".zattrs", "meta", "attrs"];
 
 /** How many keys are deleted at a time: in one call, or by one call each. */
 const DELETED_TOGETHER = 1000;
 const DELETED_EACH = 16;
+
+/** Where a target is built under its final keys. */
+export function inPlace(store: WritableStore & ListableStore): TargetPlace {
+  return {
+    check: (options) => checkPlace(store, options),
+    open: (options) => openInPlaceBuild(store, options),
+  };
+}
 
 /**
  * Builds a target under its final keys, where nothing can be renamed: it is whole once its documents are written, which
@@ -19,7 +25,7 @@ const DELETED_EACH = 16;
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, signal }: TargetBuildOptions,
+  { ifExists, signal }: TargetPlaceOptions,
 ): Promise<TargetBuild> {
   if (ifExists !== "replace") await demandEmpty(store, { signal });
   const lock = await PrefixLock.take(store, { signal });
@@ -48,6 +54,15 @@ export async function openInPlaceBuild(
   };
 }
 
+/** @throws as `openInPlaceBuild`. */
+async function checkPlace(
+  store: WritableStore & ListableStore,
+  { ifExists, signal }: TargetPlaceOptions,
+): Promise<void> {
+  if (ifExists !== "replace") await demandEmpty(store, { signal });
+  await demandUnlocked(store, { signal });
+}
+
 /** @throws `target-exists`, or `locked` when a run is writing there now. */
 async function demandEmpty(store: WritableStore & ListableStore, options: StoreOptions): Promise<void> {
   for await (const _ of store.list("", options)) {
@@ -61,7 +76,7 @@ async function demandEmpty(store: WritableStore & ListableStore, options: StoreO
 
 /** Documents first, so that what is left at any moment is no array. */
 async function deleteAll(store: WritableStore & ListableStore, options: StoreOptions = {}): Promise<void> {
-  await deleteWhere(store, (key) => DOCUMENTS.includes(key.slice(key.lastIndexOf("/") + 1)), options);
+  await deleteWhere(store, isNamedDocument, options);
   await deleteWhere(store, () => true, options);
 }
 

@@ -1,27 +1,40 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../memory.ts";
 import type { TargetBuild } from "../store.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
-/** Builds a store in memory that `memory:NAME` stands for once it is published. */
-export function openMemoryBuild(name: string, { ifExists }: TargetBuildOptions): TargetBuild {
-  const store = new MemoryStore(`memory ${name}`);
-  const checkPlace = () => {
-    if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
-    throw new ZarrflowError("target-exists", `memory:${name} exists`, {
-      store: store.description,
-      hint: "Replace it, or name another target.",
-    });
+/** Where a store in memory is built that `memory:NAME` stands for once it is published. */
+export function memoryPlace(name: string): TargetPlace {
+  return {
+    check: async (options) => checkPlace(name, options),
+    open: async (options) => openMemoryBuild(name, options),
   };
-  checkPlace();
+}
+
+function openMemoryBuild(name: string, options: TargetPlaceOptions): TargetBuild {
+  checkPlace(name, options);
+  const store = new MemoryStore(descriptionOf(name));
   return {
     store,
     reopen: async () => store,
     async publish({ signal } = {}) {
       signal?.throwIfAborted();
-      checkPlace();
+      checkPlace(name, options);
       nameMemoryStore(name, store);
     },
     discard: async () => {},
   };
+}
+
+/** @throws `target-exists` */
+function checkPlace(name: string, { ifExists }: TargetPlaceOptions): void {
+  if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
+  throw new ZarrflowError("target-exists", `memory:${name} exists`, {
+    store: descriptionOf(name),
+    hint: "Replace it, or name another target.",
+  });
+}
+
+function descriptionOf(name: string): string {
+  return `memory ${name}`;
 }

@@ -1,12 +1,15 @@
-import type { StoreOptions } from "../store.ts";
+import type { StoreOptions, TargetBuild } from "../store.ts";
 
-/** Once `signal` is aborted, a value that is streamed takes no more bytes. */
-export interface TargetBuildOptions extends StoreOptions {
+export interface TargetPlaceOptions extends StoreOptions {
   /**
    * What to do with a target that exists (an empty folder does not count): refuse, before a byte is written, or leave
    * it as it is until the new one is published in its place.
    */
   readonly ifExists: "error" | "replace";
+}
+
+/** Once `signal` is aborted, a value that is streamed takes no more bytes. */
+export interface TargetBuildOptions extends TargetPlaceOptions {
   /**
    * For a zip: the level, 1 to 9, at which its entries are deflated.
    *
@@ -21,4 +24,11 @@ export interface TargetBuildOptions extends StoreOptions {
   readonly fsync?: boolean | undefined;
   /** For a zip inside another store: bytes that it will have, as far as they are known; parts are sized by it. */
   readonly expectedSize?: number | undefined;
+}
+
+/** Where a target is built. */
+export interface TargetPlace {
+  /** Refuses what `open` would, as far as that shows without writing. */
+  check(options: TargetPlaceOptions): Promise<void>;
+  open(options: TargetBuildOptions): Promise<TargetBuild>;
 }

@@ -1,11 +1,19 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { DOCUMENT_NAMES } from "../document-names.ts";
 import type { TargetBuild, WritableStore } from "../store.ts";
 import { wrapStore } from "../with/around.ts";
-import { DOCUMENTS } from "./in-place-build.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 /** Calls after which there is a value at a key. */
 const WRITING: readonly string[] = ["set", "commit"];
+
+/** Where a target is built in a store that cannot tell its keys. */
+export function unlistedPlace(store: WritableStore): TargetPlace {
+  return {
+    check: (options) => checkPlace(store, options),
+    open: (options) => openUnlistedBuild(store, options),
+  };
+}
 
 /**
  * Builds a target in a store that cannot tell its keys, under its final ones: it is whole once its documents are
@@ -15,27 +23,8 @@ const WRITING: readonly string[] = ["set", "commit"];
  *
  * @throws `target-exists`; `unsupported-operation` for a replacement, as what would be replaced cannot be found.
  */
-export async function openUnlistedBuild(
-  given: WritableStore,
-  { ifExists, signal }: TargetBuildOptions,
-): Promise<TargetBuild> {
-  const about = { store: given.description };
-  if (ifExists === "replace") {
-    throw new ZarrflowError(
-      "unsupported-operation",
-      "what is there cannot be replaced: the store lists no keys",
-      {
-        ...about,
-        hint: "Empty it yourself, or use a store that lists.",
-      },
-    );
-  }
-  const sizes = await Promise.all(DOCUMENTS.map((key) => given.size(key, { signal })));
-  const found = DOCUMENTS.find((_, i) => sizes[i] !== undefined);
-  if (found !== undefined) {
-    const hint = "Empty it yourself, or name another target.";
-    throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
-  }
+async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptions): Promise<TargetBuild> {
+  await checkPlace(given, options);
   const written = new Set<string>();
   const store = wrapStore(given, async ({ operation, key }, run) => {
     const answer = await run();
@@ -54,4 +43,21 @@ export async function openUnlistedBuild(
       for (const key of [...written].reverse()) await given.delete(key); // documents first, which came last
     },
   };
+}
+
+/** @throws as `openUnlistedBuild`. */
+async function checkPlace(store: WritableStore, { ifExists, signal }: TargetPlaceOptions): Promise<void> {
+  const about = { store: store.description };
+  if (ifExists === "replace") {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "what is there cannot be replaced: the store lists no keys",
+      { ...about, hint: "Empty it yourself, or use a store that lists." },
+    );
+  }
+  const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, { signal })));
+  const found = DOCUMENT_NAMES.find((_, i) => sizes[i] !== undefined);
+  if (found === undefined) return;
+  const hint = "Empty it yourself, or name another target.";
+  throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
 }

@@ -11,9 +11,20 @@ import {
 import { openStore } from "../url.ts";
 import { ZipWriter, type ZipWriterOptions } from "../zip/zip-writer.ts";
 import { openZipValue } from "../zip.ts";
-import type { TargetBuildOptions } from "./options.ts";
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 type ZipValueSpec = Extract<StoreSpec, { readonly kind: "zip-value" }>;
+
+/** Where a zip is built that is a value of another store. */
+export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
+  return {
+    async check(options) {
+      const { store } = await storeAround(spec.store);
+      await checkPlace(store, spec.key, options);
+    },
+    open: (options) => openZipValueBuild(spec, options),
+  };
+}
 
 /**
  * Builds a zip that is a value of another store. Its bytes stream into one writer of that store as they come, through
@@ -24,20 +35,13 @@ type ZipValueSpec = Extract<StoreSpec, { readonly kind: "zip-value" }>;
  *
  * @throws `target-exists`; `unsupported-operation` when the store cannot be written.
  */
-export async function openZipValueBuild(
+async function openZipValueBuild(
   { store: around, key }: ZipValueSpec,
   { ifExists, deflate, expectedSize, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
   const { store, keep } = await storeAround(around);
-  const checkPlace = async () => {
-    if (ifExists === "replace" || (await store.size(key, { signal })) === undefined) return;
-    throw new ZarrflowError("target-exists", "there is a value at the target", {
-      store: store.description,
-      key,
-      hint: "Replace it, or name another target.",
-    });
-  };
-  await checkPlace();
+  const demandPlace = () => checkPlace(store, key, { ifExists, signal });
+  await demandPlace();
   const value = await store.openWriter(key, { expectedSize, signal });
   const zip = await zipInto(value, `zip ${store.description}/${key}`, { deflate });
 
@@ -46,7 +50,7 @@ export async function openZipValueBuild(
   const commit = async () => {
     await zip.finish();
     if (isCommitted) return;
-    await checkPlace();
+    await demandPlace();
     await value.commit();
     isCommitted = true;
   };
@@ -70,6 +74,20 @@ export async function openZipValueBuild(
       await value.abort(reason); // a zip that is finished, and was not committed, leaves it open
     },
   };
+}
+
+/** @throws `target-exists` */
+async function checkPlace(
+  store: WritableStore,
+  key: string,
+  { ifExists, signal }: TargetPlaceOptions,
+): Promise<void> {
+  if (ifExists === "replace" || (await store.size(key, { signal })) === undefined) return;
+  throw new ZarrflowError("target-exists", "there is a value at the target", {
+    store: store.description,
+    key,
+    hint: "Replace it, or name another target.",
+  });
 }
 
 /** The store that the zip will be in; one in memory that has no name yet gets it by `keep`. */

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
+import { folderAround } from "../folder-spec.ts";
 import type { StoreSpec } from "../store.ts";
 import type { StoreDialect, StoreUrl } from "./store-url.ts";
 
@@ -40,13 +41,8 @@ function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path !== "") return zipValue(spec, path);
   if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };
   if (spec.kind === "zip-value") return spec;
-  if (spec.kind === "s3" && spec.prefix !== "") {
-    const slash = spec.prefix.lastIndexOf("/");
-    const folder = { ...spec, prefix: spec.prefix.slice(0, Math.max(0, slash)) };
-    return zipValue(folder, spec.prefix.slice(slash + 1));
-  }
-  const [, folder, name] = (spec.kind === "http" && /^(.+:\/\/.+)\/([^/]+)$/.exec(spec.url)) || [];
-  return folder && name ? zipValue({ kind: "http", url: folder }, decoded(name)) : undefined;
+  const around = folderAround(spec);
+  return around && zipValue(around.spec, around.name);
 }
 
 export function zipValue(store: StoreSpec, key: string): StoreSpec {

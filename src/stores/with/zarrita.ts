@@ -1,7 +1,7 @@
 import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { compareUtf8 } from "../../util/utf8-order.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
 import { bufferedWriter } from "../buffered-writer.ts";
 import { fileError, isMissing } from "../file-error.ts";
 import { aboutKey } from "../in-store.ts";
@@ -111,9 +111,11 @@ export function asStore(store: Store | ZarritaStore): Store {
 function listing(map: ReadonlyMap<unknown, Uint8Array>): Omit<ListableStore, keyof Store> {
   const index: KeyIndex = {
     sortedKeys: () =>
-      [...map.keys()]
-        .flatMap((path) => (typeof path === "string" && path.startsWith("/") ? [path.slice(1)] : []))
-        .sort(compareUtf8),
+      sortUtf8(
+        [...map.keys()].flatMap((path) =>
+          typeof path === "string" && path.startsWith("/") ? [path.slice(1)] : [],
+        ),
+      ),
     sizeOf: (key) => map.get(`/${key}`)?.length,
   };
   return {

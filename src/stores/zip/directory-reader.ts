@@ -1,6 +1,7 @@
 import { RandomAccessReader } from "yauzl";
 import type { RangeReader } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { joinBytes } from "../../util/join-bytes.ts";
 
 const END_BYTES = 22;
 const END_SIGNATURE = 0x06054b50;
@@ -112,16 +113,10 @@ export class DirectoryReader extends RandomAccessReader {
     const most = Math.max(length, this.#reader.remote ? REMOTE_BLOCK_BYTES : BLOCK_BYTES);
     const bytes = await this.#reader.read(at, Math.min(most, this.#tail.at - at), { signal: this.#signal });
     this.#loaded += bytes.length;
-    this.#block = at + most < this.#tail.at ? { at, bytes } : { at, bytes: joined(bytes, this.#tail.bytes) };
+    this.#block =
+      at + most < this.#tail.at ? { at, bytes } : { at, bytes: joinBytes([bytes, this.#tail.bytes]) };
     return this.#block;
   }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
 }
 
 function holds({ at, bytes }: Block, position: number, length: number): boolean {

@@ -1,9 +1,7 @@
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
+import { MOST_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
+import { readForAll, soon } from "../reads-together.ts";
 
-/** What is read between two ranges that are asked for, at most, so that one request reads both. */
-const MOST_BETWEEN = 64 * 1024;
-/** The most bytes that are read together. */
-const MOST_TOGETHER = 1024 * 1024;
 /** The most bytes of all requests for several ranges that are under way; beyond, each range is read alone. */
 export const MOST_HELD = 2 * MOST_TOGETHER;
 /** Entries of so few bytes are read with those behind them, up to `AHEAD`: metadata documents lie side by side. */
@@ -16,17 +14,10 @@ export interface EntryReadOptions extends RangeReadOptions {
 }
 
 interface Read extends EntryReadOptions {
-  readonly offset: number;
-  readonly length: number;
+  readonly range: { readonly offset: number; readonly length: number };
+  readonly signal: AbortSignal | undefined;
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (reason: unknown) => void;
-}
-
-/** Reads near one another, and what they cover together. */
-interface Group {
-  readonly offset: number;
-  end: number;
-  readonly reads: Read[];
 }
 
 /** Bytes of the archive from an offset. */
@@ -34,8 +25,6 @@ interface Window {
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
-
-const soon: (run: () => void) => void = globalThis.setImmediate ?? ((run) => setTimeout(run, 0));
 
 /**
  * Reads ranges of a value far away in few requests: those asked for at the same time that lie near one another are one
@@ -60,7 +49,8 @@ export class NearReads implements RangeReader {
     if (known) return Promise.resolve(known);
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) soon(() => this.#send());
-      this.#waiting.push({ offset, length, ...options, resolve, reject });
+      const { signal } = options;
+      this.#waiting.push({ range: { offset, length }, ...options, signal, resolve, reject });
     });
   }
 
@@ -72,8 +62,7 @@ export class NearReads implements RangeReader {
   #send(): void {
     const asked = this.#waiting.filter((read) => !rejectedByNow(read));
     this.#waiting = [];
-    for (const { offset, end, reads } of groupsOf(asked)) {
-      const length = end - offset;
+    for (const { offset, length, parts: reads } of mergeRanges(asked)) {
       const isFew = length <= FEW_BYTES && reads.some(({ isEntry }) => isEntry);
       if (isFew) this.#together(reads, offset, Math.min(AHEAD, this.size - offset), true);
       else if (reads.length > 1 && this.#held + length <= MOST_HELD) this.#together(reads, offset, length);
@@ -81,36 +70,25 @@ export class NearReads implements RangeReader {
     }
   }
 
-  #alone({ offset, length, resolve, reject, ...options }: Read): void {
+  #alone({ range: { offset, length }, resolve, reject, ...options }: Read): void {
     this.#reader.read(offset, length, options).then(resolve, reject);
   }
 
-  /** Reads a range, and gives each of `reads` its part. It is given up once nobody waits for it any more. */
+  /** Reads a range, and gives each of `reads` its part. */
   async #together(reads: readonly Read[], offset: number, length: number, isAhead = false): Promise<void> {
-    const abandoned = new AbortController();
-    let left = reads.length;
-    const stops = reads.map(({ signal, reject }) => {
-      const stop = () => {
-        reject(signal?.reason);
-        if (--left === 0) abandoned.abort(signal?.reason);
-      };
-      signal?.addEventListener("abort", stop, { once: true });
-      return () => signal?.removeEventListener("abort", stop);
-    });
     this.#held += length;
     try {
-      const bytes = await this.#reader.read(offset, length, { signal: abandoned.signal });
+      const bytes = await readForAll(reads, (signal) => this.#reader.read(offset, length, { signal }));
       const window = { offset, bytes };
       if (isAhead) this.#ahead = window;
       for (const read of reads) {
-        const part = partOf(window, read.offset, read.length, read.into);
+        const part = partOf(window, read.range.offset, read.range.length, read.into);
         if (part) read.resolve(part);
       }
     } catch (error) {
       for (const { reject } of reads) reject(error);
     } finally {
       this.#held -= length;
-      for (const done of stops) done();
     }
   }
 }
@@ -118,20 +96,6 @@ export class NearReads implements RangeReader {
 function rejectedByNow({ signal, reject }: Read): boolean {
   if (signal?.aborted) reject(signal.reason);
   return signal?.aborted ?? false;
-}
-
-/** Reads in groups of those that are worth one request. */
-function groupsOf(reads: readonly Read[]): Group[] {
-  const groups: Group[] = [];
-  for (const read of reads.toSorted((a, b) => a.offset - b.offset)) {
-    const last = groups.at(-1);
-    const end = Math.max(last?.end ?? 0, read.offset + read.length);
-    if (last && read.offset - last.end <= MOST_BETWEEN && end - last.offset <= MOST_TOGETHER) {
-      last.reads.push(read);
-      last.end = end;
-    } else groups.push({ offset: read.offset, end, reads: [read] });
-  }
-  return groups;
 }
 
 /** A part of a window, as the caller's; undefined where it is not whole in it. */

@@ -22,7 +22,15 @@ describe("completion in bash", () => {
   });
 
   it("offers the flags of a command, and the values of a flag", async () => {
-    const flags = ["--ascii", "--anonymous", "--missing-403", "--quiet", "--json", "--help"];
+    const flags = [
+      "--ascii",
+      "--anonymous",
+      "--missing-403",
+      "--v2-separator",
+      "--quiet",
+      "--json",
+      "--help",
+    ];
     expect(await offered("tree", "--")).toEqual(flags);
     expect(await offered("copy", "a", "--if-exists", "")).toEqual(["error", "skip", "replace"]);
     expect(await offered("completion", "")).toEqual(["bash", "zsh", "fish"]);

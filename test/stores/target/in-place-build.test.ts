@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { S3Store } from "../../../src/stores/s3.ts";
-import { openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
+import { inPlace, openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
 
 const LOCK = "x.zarr/.zarrflow-lock";
@@ -73,6 +73,19 @@ describe("openInPlaceBuild", () => {
     await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
       code: "target-exists",
     });
+    expect(keys()).toEqual(["x.zarr/a"]);
+  });
+
+  it("refuses what it would when its place is checked alone, and changes nothing", async () => {
+    const { check } = inPlace(store);
+    await check({ ifExists: "error" });
+    lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
+    await expect(check({ ifExists: "error" })).rejects.toMatchObject({ code: "locked" });
+    await store.set("a", text("1"));
+    await expect(check({ ifExists: "replace" })).rejects.toMatchObject({ code: "locked" });
+    server.objects.delete(LOCK);
+    await expect(check({ ifExists: "error" })).rejects.toMatchObject({ code: "target-exists" });
+    await check({ ifExists: "replace" });
     expect(keys()).toEqual(["x.zarr/a"]);
   });
 

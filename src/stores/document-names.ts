@@ -1,0 +1,15 @@
+/** Names of documents in any dialect that keeps them below a node's path: without them no other key is read as data. */
+export const DOCUMENT_NAMES: readonly string[] = [
+  "zarr.json",
+  ".zmetadata",
+  ".zarray",
+  ".zgroup",
+  ".zattrs",
+  "meta",
+  "attrs",
+];
+
+/** Whether a key has the name of a document. */
+export function isNamedDocument(key: string): boolean {
+  return DOCUMENT_NAMES.includes(key.slice(key.lastIndexOf("/") + 1));
+}
