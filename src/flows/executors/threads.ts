@@ -153,7 +153,10 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
   const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
   try {
-    const stageEnded = async (stage: number) => scratch?.removeRound(stage - 1);
+    const stageEnded = async (stage: number) => {
+      buffers.clear();
+      await scratch?.removeRound(stage - 1);
+    };
     await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
     notes.flush();
   } finally {

@@ -62,7 +62,8 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, thre
   const notes = new NoteTaker((told) => tell({ type: "notes", notes: told }));
   const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
   const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
-  await loopTasks(plan, runNoted, { control, atOnce, stop });
+  const stageEnded = async () => buffers.clear();
+  await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
   notes.flush();
 }
 
