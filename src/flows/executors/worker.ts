@@ -46,7 +46,7 @@ try {
 }
 parentPort?.close();
 
-async function work({ plan, source, target, scratch, documents, writeEmpty, threads }: WorkerStart) {
+async function work({ plan, source, target, scratch, documents, writeEmpty, verify, threads }: WorkerStart) {
   const inTurn = isLocal(source) && (target === undefined || isLocal(target));
   const run = taskRunner({
     plan,
@@ -57,6 +57,7 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, thre
     buffers,
     io: requestsEach(plan, threads),
     writeEmpty,
+    verify,
     inTurn,
   });
   const notes = new NoteTaker((told) => tell({ type: "notes", notes: told }));
