@@ -17,8 +17,6 @@ const LONG_RUN_BYTES = 256;
 const WIDE_ITEM = 4;
 /** Items on a side of a tile. */
 const TILE = 32;
-/** The loop around those there are. */
-const ONCE: Loop = { count: 1, from: 0, to: 0 };
 
 /**
  * The loops of the copy under way, innermost first: how often, and how far on either side a step goes, in words. Boxes
@@ -184,19 +182,11 @@ function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: n
     return;
   }
   const length = (counts[0] ?? 0) * word;
-  const rows = depth > 0 ? loopAt(1) : ONCE;
-  const planes = depth > 1 ? loopAt(2) : ONCE;
-  copyRows(
-    source,
-    target,
-    length,
-    rows.count,
-    rows.from * word,
-    rows.to * word,
-    planes.count,
-    planes.from * word,
-    planes.to * word,
-  );
+  const rows = depth > 0 ? (counts[1] ?? 0) : 1;
+  const planes = depth > 1 ? (counts[2] ?? 0) : 1;
+  const [fromRow, toRow] = [(fromSteps[1] ?? 0) * word, (toSteps[1] ?? 0) * word];
+  const [fromPlane, toPlane] = [(fromSteps[2] ?? 0) * word, (toSteps[2] ?? 0) * word];
+  copyRows(source, target, length, rows, fromRow, toRow, planes, fromPlane, toPlane);
 }
 
 /** As `copyLoops`, for words alone: code that meets one kind of array runs several times faster. */
