@@ -1,3 +1,4 @@
+import { type Awaitable, after, isPromise } from "../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkData } from "./chunk-data.ts";
@@ -22,25 +23,46 @@ export type CodecStep = (chunk: ChunkForm) => Promise<ChunkForm>;
  * @throws (the step) `corrupt-chunk`, `codec-error` with the codec's name.
  */
 export function codecStep(
-  { codec, ...sizes }: PlacedCodec,
+  placed: PlacedCodec,
   direction: Direction,
   buffers: Buffers = plainBuffers,
 ): CodecStep {
-  return async (chunk) => {
+  const call = codecCall(placed, direction);
+  return async (chunk) => call(chunk, buffers);
+}
+
+/** As a `CodecStep`, but the result is there when the call returns, or it throws, where the codec answers at once. */
+export type CodecCall = (chunk: ChunkForm, buffers: Buffers) => Awaitable<ChunkForm>;
+
+export function codecCall(placed: PlacedCodec, direction: Direction): CodecCall {
+  const fail = (error: unknown, chunk: ChunkForm, buffers: Buffers): never => {
+    buffers.give(chunk instanceof Uint8Array ? chunk : chunk.bytes);
+    throw codecFailure(error, placed.codec.name, direction);
+  };
+  return (chunk, buffers) => {
     try {
-      switch (codec.kind) {
-        case "array-to-array":
-          return arrayStep(codec, direction, asArray(chunk), buffers);
-        case "array-to-bytes":
-          return await packingStep(codec, direction, chunk, buffers);
-        case "bytes-to-bytes":
-          return await bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
-      }
+      const result = applied(placed, direction, chunk, buffers);
+      return isPromise(result) ? result.catch((error) => fail(error, chunk, buffers)) : result;
     } catch (error) {
-      buffers.give(chunk instanceof Uint8Array ? chunk : chunk.bytes);
-      throw codecFailure(error, codec.name, direction);
+      return fail(error, chunk, buffers);
     }
   };
+}
+
+function applied(
+  { codec, ...sizes }: PlacedCodec,
+  direction: Direction,
+  chunk: ChunkForm,
+  buffers: Buffers,
+): Awaitable<ChunkForm> {
+  switch (codec.kind) {
+    case "array-to-array":
+      return arrayStep(codec, direction, asArray(chunk), buffers);
+    case "array-to-bytes":
+      return packingStep(codec, direction, chunk, buffers);
+    case "bytes-to-bytes":
+      return bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
+  }
 }
 
 function arrayStep(
@@ -57,47 +79,52 @@ function packingStep(
   direction: Direction,
   chunk: ChunkForm,
   buffers: Buffers,
-): ChunkForm | Promise<ChunkForm> {
+): Awaitable<ChunkForm> {
   return direction === "decode"
     ? codec.decode(asBytes(chunk), buffers)
     : codec.encode(asArray(chunk), buffers);
 }
 
-async function bytesStep(
+function bytesStep(
   placed: PlacedCodec<BytesToBytesCodec>,
   direction: Direction,
   source: Uint8Array,
   buffers: Buffers,
-): Promise<Uint8Array> {
-  const result = await (direction === "decode"
-    ? decodeBytesStep(placed, source, buffers)
-    : encodeBytesStep(placed.codec, source, buffers));
-  buffers.give(source);
-  return result;
+): Awaitable<Uint8Array> {
+  const result =
+    direction === "decode"
+      ? decodeBytesStep(placed, source, buffers)
+      : encodeBytesStep(placed.codec, source, buffers);
+  return after(result, (bytes) => {
+    buffers.give(source);
+    return bytes;
+  });
 }
 
 /** Decodes into a buffer of the size that the chain promises, or else one that holds what the source turns out to be. */
-async function decodeBytesStep(
+function decodeBytesStep(
   { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
   source: Uint8Array,
   buffers: Buffers,
-): Promise<Uint8Array> {
+): Awaitable<Uint8Array> {
   const stated = codec.statedDecodedSize?.(source);
   if (decodedSize === undefined) return decodeUnsized(codec, source, stated, maxDecodedSize, buffers);
   expectSize(decodedSize, stated);
-  const decoded = await filled(buffers, decodedSize, (target) => codec.decodeInto(source, target));
-  if (decoded.length !== decodedSize) {
-    buffers.give(decoded);
-    expectSize(decodedSize, decoded.length);
-  }
-  return decoded;
+  return after(
+    filled(buffers, decodedSize, (target) => codec.decodeInto(source, target)),
+    (decoded) => {
+      if (decoded.length === decodedSize) return decoded;
+      buffers.give(decoded);
+      throw otherSize(decodedSize, decoded.length);
+    },
+  );
 }
 
 function encodeBytesStep(
   codec: BytesToBytesCodec,
   source: Uint8Array,
   buffers: Buffers,
-): Promise<Uint8Array> {
+): Awaitable<Uint8Array> {
   return filled(buffers, codec.maxEncodedSize(source.length), (target) => codec.encodeInto(source, target));
 }
 
@@ -126,24 +153,30 @@ async function decodeUnsized(
 }
 
 /** The part of a new buffer that `fill` has written; given back when it throws. */
-async function filled(
+function filled(
   buffers: Buffers,
   size: number,
-  fill: (target: Uint8Array) => number | Promise<number>,
-): Promise<Uint8Array> {
+  fill: (target: Uint8Array) => Awaitable<number>,
+): Awaitable<Uint8Array> {
   const target = buffers.take(size);
-  try {
-    const written = fill(target);
-    return target.subarray(0, typeof written === "number" ? written : await written);
-  } catch (error) {
+  const fail = (error: unknown): never => {
     buffers.give(target);
     throw error;
+  };
+  try {
+    const result = after(fill(target), (written) => target.subarray(0, written));
+    return isPromise(result) ? result.catch(fail) : result;
+  } catch (error) {
+    return fail(error);
   }
 }
 
 function expectSize(expected: number, found: number | undefined): void {
-  if (found === undefined || found === expected) return;
-  throw corrupt("the decoded length is not what the metadata promise", { expected, found });
+  if (found !== undefined && found !== expected) throw otherSize(expected, found);
+}
+
+function otherSize(expected: number, found: number): ZarrflowError {
+  return corrupt("the decoded length is not what the metadata promise", { expected, found });
 }
 
 function tooLarge(limit: number, found: number | string): ZarrflowError {

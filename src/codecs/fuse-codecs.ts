@@ -1,4 +1,5 @@
 import { type DataType, isFixed } from "../meta/data-type.ts";
+import { isPromise } from "../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
@@ -11,7 +12,7 @@ import type {
   CodecPipeline,
   PlacedCodec,
 } from "./codec.ts";
-import { type ChunkForm, codecStep } from "./codec-step.ts";
+import { type ChunkForm, type CodecCall, codecCall } from "./codec-step.ts";
 import { partFinder } from "./find-parts.ts";
 
 /** Bytes that an item of varying size takes on average, as long as nobody knows better. */
@@ -32,6 +33,8 @@ export function fuseCodecs(
   spec: ChunkSpec,
   { variableItemSize = VARIABLE_ITEM_SIZE }: FuseOptions = {},
 ): CodecPipeline {
+  const decoders = chain.map((placed) => codecCall(placed, "decode")).reverse();
+  const encoders = chain.map((placed) => codecCall(placed, "encode"));
   const strides = layoutOf(chain, spec);
   const decodedSize = sizeOf(spec, variableItemSize);
   const { maxEncodedSize, scratchSize, pooledScratchSize } = measure(chain, decodedSize, spec);
@@ -45,17 +48,23 @@ export function fuseCodecs(
     pooledScratchSize,
     partOf: partFinder(chain, spec, strides),
     async decode(encoded, buffers) {
-      let form: ChunkForm = encoded;
-      for (const placed of chain.toReversed()) form = await codecStep(placed, "decode", buffers)(form);
-      return form as ChunkData;
+      return (await through(decoders, encoded, buffers)) as ChunkData;
     },
     async encode(data, buffers) {
       checkLayout(data, spec, strides, buffers);
-      let form: ChunkForm = data;
-      for (const placed of chain) form = await codecStep(placed, "encode", buffers)(form);
-      return form as Uint8Array;
+      return (await through(encoders, data, buffers)) as Uint8Array;
     },
   };
+}
+
+/** A chunk behind all codecs; what answers at once is not waited for. */
+async function through(calls: readonly CodecCall[], chunk: ChunkForm, buffers: Buffers): Promise<ChunkForm> {
+  let form = chunk;
+  for (const call of calls) {
+    const result = call(form, buffers);
+    form = isPromise(result) ? await result : result;
+  }
+  return form;
 }
 
 /** Strides that the array -> array codecs leave to data of the array's own shape. */

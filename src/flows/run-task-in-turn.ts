@@ -39,10 +39,11 @@ async function runRound(task: ScratchTask, context: TaskContext): Promise<void> 
 
 /** Makes target chunks. */
 async function runStep(task: TargetTask, context: TaskContext): Promise<void> {
-  const { target, buffers, io, signal, onWritten, onStored } = context;
+  const { target, buffers, io, signal, onWritten, onStored, checksums } = context;
   const { job } = task;
   const store = chunkWriter(target, {
     buffers,
+    checksums,
     ...(onWritten && { onWritten }),
     ...(onStored && { onStored }),
   });

@@ -31,6 +31,8 @@ export interface TaskContext {
   readonly onRead?: (chunk: EncodedChunk) => void;
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
   readonly onStored?: (value: StoredValue) => void;
+  /** Whether `onStored` is told the CRC-32 of values, which nothing but a verification asks for. */
+  readonly checksums?: boolean;
 }
 
 /** A task, or a step of one, as streams that are not yet connected. */
@@ -41,7 +43,7 @@ export interface TaskStages {
 
 /** Where all steps of a task write to: the target's chunks, or a scratch object. */
 export function taskSink(task: Task, context: TaskContext): WritableStream<EncodedChunk> {
-  const { target, buffers, io, signal, onWritten, onStored } = context;
+  const { target, buffers, io, signal, onWritten, onStored, checksums } = context;
   if (task.kind === "scratch") {
     return writeChunks(scratchPlace(task, demandScratch(context)), { concurrency: 1, buffers, signal });
   }
@@ -50,6 +52,7 @@ export function taskSink(task: Task, context: TaskContext): WritableStream<Encod
     buffers,
     shardBuffer: task.job.shardBuffer,
     signal,
+    checksums,
     ...(onWritten && { onWritten }),
     ...(onStored && { onStored }),
   });

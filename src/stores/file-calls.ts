@@ -1,7 +1,6 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
-
-type Awaitable<T> = T | Promise<T>;
+import type { Awaitable } from "../util/awaitable.ts";
 
 /**
  * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the

@@ -9,12 +9,14 @@ export function boxInPiece(
   region: Region,
   selection: Selection,
 ): BoxLayout {
+  const stepped = new Array<number>(strides.length);
   let offset = 0;
-  const stepped = strides.map((stride, d) => {
+  for (let d = 0; d < strides.length; d++) {
+    const stride = strides[d] ?? 0;
     const step = selection.step[d] ?? 1;
     const item = (selection.start[d] ?? 0) + step * (region.start[d] ?? 0) - (piece.region.start[d] ?? 0);
     offset += item * stride;
-    return stride * step;
-  });
+    stepped[d] = stride * step;
+  }
   return { offset, strides: stepped };
 }

@@ -9,7 +9,8 @@ export interface StoredValue {
   readonly key: string;
   /** In bytes. */
   readonly size: number;
-  readonly crc32: number;
+  /** Absent where checksums were not asked for. */
+  readonly crc32?: number;
 }
 
 /** A shard on its way to the store: its chunks one after another, and its index when all are there. */
@@ -26,11 +27,13 @@ export interface OutputTarget {
   readonly store: WritableStore;
   readonly key: string;
   readonly format: ShardFormat;
+  /** Whether the checksum of what is stored is told. */
+  readonly checksums: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Streams a shard to the store; its index, which comes last, must stand at its end. */
-export function streamedShard({ store, key, format, signal }: OutputTarget): ShardOutput {
+export function streamedShard({ store, key, format, checksums, signal }: OutputTarget): ShardOutput {
   let writer: StoreWriter | undefined;
   let size = 0;
   let checksum = 0;
@@ -38,7 +41,7 @@ export function streamedShard({ store, key, format, signal }: OutputTarget): Sha
     writer ??= await store.openWriter(key, { signal });
     const offset = size;
     size += bytes.length;
-    checksum = crc32(bytes, checksum);
+    if (checksums) checksum = crc32(bytes, checksum);
     await writer.write(bytes);
     return offset;
   };
@@ -47,7 +50,7 @@ export function streamedShard({ store, key, format, signal }: OutputTarget): Sha
     async finish(index) {
       await write(await format.encodeIndex(index));
       await writer?.commit();
-      return { key, size, crc32: checksum };
+      return { key, size, ...(checksums && { crc32: checksum }) };
     },
     abort: async (reason) => writer?.abort(reason),
   };
@@ -61,7 +64,7 @@ export interface CollectOptions {
 
 /** Puts a shard together in memory and stores it in one call. */
 export function collectedShard(
-  { store, key, format, signal }: OutputTarget,
+  { store, key, format, checksums, signal }: OutputTarget,
   { buffers, capacity }: CollectOptions,
 ): ShardOutput {
   const indexAtStart = format.indexLocation === "start";
@@ -95,7 +98,7 @@ export function collectedShard(
         else append(encodedIndex);
         const bytes = reserve(0).subarray(0, size);
         await store.set(key, bytes, { signal });
-        return { key, size, crc32: crc32(bytes) };
+        return { key, size, ...(checksums && { crc32: crc32(bytes) }) };
       } finally {
         release();
       }

@@ -31,12 +31,13 @@ export function writeChunks(
 export type ChunkWriter = (chunk: EncodedChunk, context: StoreOptions) => Promise<void>;
 
 export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkWriter {
-  const { buffers = plainBuffers, removeMissing, onWritten, onStored } = options;
+  const { buffers = plainBuffers, removeMissing, onWritten, onStored, checksums = true } = options;
   return async (chunk, { signal }) => {
     const { bytes, coords } = chunk;
     const key = place.chunkKey(coords);
     // Who is handed the bytes may keep their buffer.
-    const stored = bytes && onStored && { key, size: bytes.length, crc32: crc32(bytes) };
+    const stored = bytes &&
+      onStored && { key, size: bytes.length, ...(checksums && { crc32: crc32(bytes) }) };
     try {
       if (bytes) await place.store.set(key, bytes, { signal });
       else if (removeMissing) await place.store.delete(key, { signal });

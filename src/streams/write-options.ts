@@ -21,4 +21,10 @@ export interface WriteChunksOptions {
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
   /** Called for each value when it is stored: a chunk's, or a shard's. */
   readonly onStored?: (value: StoredValue) => void;
+  /**
+   * Whether `onStored` is told the CRC-32 of values.
+   *
+   * @default true
+   */
+  readonly checksums?: boolean | undefined;
 }

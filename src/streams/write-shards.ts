@@ -96,12 +96,12 @@ export function writeShards(
 async function begin(
   place: ShardedPlace<WritableStore>,
   coords: readonly number[],
-  { buffers = plainBuffers, shardBuffer, signal }: WriteChunksOptions,
+  { buffers = plainBuffers, shardBuffer, checksums = true, signal }: WriteChunksOptions,
 ): Promise<OpenShard> {
   const { shards, store } = place;
   const key = place.chunkKey(coords);
   const format = await shards.format();
-  const target = { store, key, format, signal };
+  const target = { store, key, format, checksums, signal };
   const capacity = shardBuffer ?? (format.indexLocation === "start" ? FIRST_BUFFER : undefined);
   return {
     key,

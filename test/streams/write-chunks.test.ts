@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { EncodedChunk } from "../../src/streams/chunk.ts";
+import type { StoredValue } from "../../src/streams/shard-output.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { writeChunks } from "../../src/streams/write-chunks.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
@@ -47,6 +48,18 @@ describe("writeChunks", () => {
     const chunks = chunksOf(3, (i) => (i === 1 ? undefined : new Uint8Array(0)));
     await streamFrom(chunks).pipeTo(writeChunks(placeIn(store)));
     expect([...store.values.keys()].sort()).toEqual(["a/c/0", "a/c/2"]);
+  });
+
+  it("tells what is stored, and its CRC-32 unless nobody asks for it", async () => {
+    for (const [options, told] of [
+      [{}, { key: "a/c/0", size: 1, crc32: 0xd202ef8d }],
+      [{ checksums: false }, { key: "a/c/0", size: 1 }],
+    ] as const) {
+      const stored: StoredValue[] = [];
+      const onStored = (value: StoredValue) => void stored.push(value);
+      await streamFrom(chunksOf(1)).pipeTo(writeChunks(placeIn(new TestStore()), { ...options, onStored }));
+      expect(stored).toEqual([told]);
+    }
   });
 
   it("writes no more at a time than `concurrency`, and 16 by default", async () => {

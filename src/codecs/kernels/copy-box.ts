@@ -173,16 +173,20 @@ function view(bytes: Uint8Array, word: 1 | 2): SmallItems {
   return word === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1);
 }
 
-/** Runs between buffers that both lie where the kernels see them. */
+/** Runs between buffers that both lie where the kernels see them: as many as the kernel takes in one call. */
 function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: number, word: number): void {
-  const [from, to] = [(fromSteps[depth] ?? 0) * word, (toSteps[depth] ?? 0) * word];
-  const length = (counts[0] ?? 0) * word;
-  if (depth === 0) copyRows(source, target, length, 1, 0, 0);
-  else if (depth === 1) copyRows(source, target, length, counts[1] ?? 0, from, to);
-  else {
-    const count = counts[depth] ?? 0;
-    for (let i = 0; i < count; i++) copyInHeap(copyRows, source + i * from, target + i * to, depth - 1, word);
+  if (depth > 2) {
+    const { count, from, to } = loopAt(depth);
+    for (let i = 0; i < count; i++)
+      copyInHeap(copyRows, source + i * from * word, target + i * to * word, depth - 1, word);
+    return;
   }
+  const length = (counts[0] ?? 0) * word;
+  const rows = depth > 0 ? (counts[1] ?? 0) : 1;
+  const planes = depth > 1 ? (counts[2] ?? 0) : 1;
+  const [fromRow, toRow] = [(fromSteps[1] ?? 0) * word, (toSteps[1] ?? 0) * word];
+  const [fromPlane, toPlane] = [(fromSteps[2] ?? 0) * word, (toSteps[2] ?? 0) * word];
+  copyRows(source, target, length, rows, fromRow, toRow, planes, fromPlane, toPlane);
 }
 
 /** As `copyLoops`, for words alone: code that meets one kind of array runs several times faster. */

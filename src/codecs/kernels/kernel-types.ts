@@ -38,7 +38,7 @@ export interface Kernels {
   openHeap?(): OpenHeap | undefined;
 }
 
-/** Copies `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */
+/** Copies `planes` of `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */
 export type CopyRows = (
   source: number,
   target: number,
@@ -46,6 +46,9 @@ export type CopyRows = (
   rows: number,
   sourceStep: number,
   targetStep: number,
+  planes: number,
+  sourcePlane: number,
+  targetPlane: number,
 ) => void;
 
 /** A heap while somebody uses it. */

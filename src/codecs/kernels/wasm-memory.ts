@@ -1,3 +1,4 @@
+import type { CopyRows } from "./kernel-types.ts";
 import { wasmBase64 } from "./wasm-bytes.ts";
 import { SLACK, WasmHeap } from "./wasm-heap.ts";
 
@@ -26,14 +27,7 @@ export interface WasmExports {
   differences(source: number, target: number, length: number, lane: number): void;
   /** Reads the number before `start`, too. */
   sums(start: number, length: number, lane: number): void;
-  copyRows(
-    source: number,
-    target: number,
-    length: number,
-    rows: number,
-    sourceStep: number,
-    targetStep: number,
-  ): void;
+  readonly copyRows: CopyRows;
   crc32c(crc: number, source: number, length: number): number;
   /** Rows lie steps apart, in bytes. Takes 16 bytes of rows and of columns at least, of items of 1, 2, 4 or 8. */
   transpose(

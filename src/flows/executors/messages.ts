@@ -13,6 +13,7 @@ export interface WorkerStart {
   readonly scratch: StoreSpec | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty: boolean;
+  readonly verify: boolean;
   /** The memory of the run's `Control`. */
   readonly control: SharedArrayBuffer;
   /** What all threads hear of overloaded servers. */

@@ -21,6 +21,7 @@ export interface RunTasksOptions {
   readonly maxMemory: number;
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
+  readonly verify?: boolean | undefined;
   readonly worker?: WorkerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +46,7 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 }
 
 async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
-  const { source, build, scratch, documents, buffers, maxMemory, log, writeEmpty, signal } = options;
+  const { source, build, scratch, documents, buffers, maxMemory, log, writeEmpty, verify, signal } = options;
   const run = taskRunner({
     plan,
     source,
@@ -55,6 +56,7 @@ async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
     buffers,
     io: plan.budget.io,
     writeEmpty,
+    verify,
   });
   await runInline(
     plan,

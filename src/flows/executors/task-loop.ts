@@ -8,7 +8,7 @@ export interface TaskLoopOptions {
   readonly atOnce: number;
   /** Aborted with the first failure, so that other tasks of this thread end. */
   readonly stop: AbortController;
-  /** Called when all tasks of a stage have ended, in whichever threads. */
+  /** Called when all tasks of a stage have ended, in whichever threads: those of the next have buffers of other sizes. */
   readonly stageEnded?: (stage: number) => Promise<void>;
 }
 

@@ -17,6 +17,8 @@ export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"
   /** The target's documents by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
+  /** Whether the target is read back afterwards, and checksums are needed for it. */
+  readonly verify?: boolean | undefined;
   /** Whether both stores answer at once, so that a task goes through its chunks one by one. */
   readonly inTurn?: boolean;
 }
@@ -40,7 +42,7 @@ interface BothArrays {
  * @throws (the runner) `source-changed` where a source array is gone; as `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
-  const { buffers, io, scratch, writeEmpty, inTurn } = work;
+  const { buffers, io, scratch, writeEmpty, verify = false, inTurn } = work;
   const run = inTurn ? runTaskInTurn : runTask;
   const arrays = new Map<ArrayJob, Promise<BothArrays>>();
   const opened = (job: ArrayJob, signal: AbortSignal): Promise<BothArrays> => {
@@ -64,6 +66,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
       signal,
       ...(scratch && { scratch }),
       ...(writeEmpty && { writeEmpty }),
+      checksums: verify,
     });
   };
 }

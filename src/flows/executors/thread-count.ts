@@ -2,18 +2,11 @@ import { registeredCodecs } from "../../codecs/registry.ts";
 import { requestHookOf } from "../../stores/request-hook.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Plan } from "../plan/plan.ts";
-
-/** What a thread costs before it runs its first task, in milliseconds. */
-const START_MS = 40;
-/** Rough costs of a chunk, and of a decoded byte: whether a thread is worth its start is all that they tell. */
-const CHUNK_MS = 0.03;
-const BYTE_MS = 1.5e-6;
+import { worthwhileThreads } from "../plan/worthwhile-threads.ts";
 
 /** Threads that a run of the plan starts: fewer than planned where there is too little to do. */
 export function threadsToStart({ budget, totals }: Plan): number {
-  const chunks = totals.chunksRead + totals.chunksWritten;
-  const work = chunks * CHUNK_MS + totals.decodedBytes * BYTE_MS;
-  const worthwhile = Math.floor(work / (2 * START_MS)) + 1;
+  const worthwhile = worthwhileThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
   return Math.max(1, Math.min(budget.threads, totals.tasks, worthwhile));
 }
 

@@ -28,6 +28,7 @@ export interface ThreadsOptions {
   readonly scratch?: Scratch | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
+  readonly verify?: boolean | undefined;
   /** Threads that work, this one among them. */
   readonly threads: number;
   /** Told now and then what tasks did, whichever thread they ran in. */
@@ -102,7 +103,8 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
 }
 
 function startOf(plan: Plan, options: ThreadsOptions) {
-  const { sourceSpec, build, scratch, documents, writeEmpty = false, control, threads } = options;
+  const { sourceSpec, build, scratch, documents, control, threads } = options;
+  const { writeEmpty = false, verify = false } = options;
   return {
     plan,
     source: sourceSpec,
@@ -110,6 +112,7 @@ function startOf(plan: Plan, options: ThreadsOptions) {
     scratch: scratch?.spec,
     documents,
     writeEmpty,
+    verify,
     control: control.memory,
     overloads: overloadCounts(),
     threads,
@@ -118,7 +121,8 @@ function startOf(plan: Plan, options: ThreadsOptions) {
 
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, sourceSpec, build, scratch, documents, writeEmpty, control, threads, note } = options;
+  const { source, sourceSpec, build, scratch, documents, control, threads, note } = options;
+  const { writeEmpty, verify } = options;
   let looked = performance.now();
   const lookUp = () => {
     if (performance.now() - looked < LOOK_UP_MS) return undefined;
@@ -147,13 +151,17 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     buffers,
     io: requestsEach(plan, threads),
     writeEmpty,
+    verify,
     inTurn,
   });
   const notes = new NoteTaker(note);
   const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
   const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
   try {
-    const stageEnded = async (stage: number) => scratch?.removeRound(stage - 1);
+    const stageEnded = async (stage: number) => {
+      buffers.clear();
+      await scratch?.removeRound(stage - 1);
+    };
     await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
     notes.flush();
   } finally {

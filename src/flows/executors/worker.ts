@@ -46,7 +46,7 @@ try {
 }
 parentPort?.close();
 
-async function work({ plan, source, target, scratch, documents, writeEmpty, threads }: WorkerStart) {
+async function work({ plan, source, target, scratch, documents, writeEmpty, verify, threads }: WorkerStart) {
   const inTurn = isLocal(source) && (target === undefined || isLocal(target));
   const run = taskRunner({
     plan,
@@ -57,12 +57,14 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, thre
     buffers,
     io: requestsEach(plan, threads),
     writeEmpty,
+    verify,
     inTurn,
   });
   const notes = new NoteTaker((told) => tell({ type: "notes", notes: told }));
   const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
   const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
-  await loopTasks(plan, runNoted, { control, atOnce, stop });
+  const stageEnded = async () => buffers.clear();
+  await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
   notes.flush();
 }
 

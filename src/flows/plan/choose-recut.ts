@@ -5,7 +5,9 @@ import { chunkVisits } from "./chunk-visits.ts";
 import { costOf, type Places } from "./costs.ts";
 import type { Alternative, Cost } from "./plan.ts";
 import { type ShuffleWindows, shuffleWindows } from "./shuffle-windows.ts";
+import { itemBytes } from "./task-memory.ts";
 import { type WindowRequest, type Windows, windowsOf } from "./task-windows.ts";
+import { worthwhileThreads } from "./worthwhile-threads.ts";
 
 export interface RecutRequest extends WindowRequest {
   readonly isVariable: boolean;
@@ -33,7 +35,7 @@ const VOLUMES = 6;
 const VOLUME_STEP = 3;
 const LARGEST_VOLUME = 2 ** 29;
 const MOST_ROUNDS = 4;
-/** Where windows decode no more than this times the fewest chunks, nothing else is tried. */
+/** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
 const GOOD_ENOUGH = 1.05;
 /** Of strategies that cost nearly the same, the one that takes less memory is taken. */
 const NEARLY = 1.1;
@@ -47,7 +49,7 @@ export function chooseRecut(request: RecutRequest): Recut & RecutCuts {
   const { recutBy } = request;
   const direct = recutBy === "shuffle" ? undefined : cheapest(directRecuts(request));
   const visits = (direct?.windows.chunksRead ?? 0) / Math.max(1, fewestReads(request));
-  const isFine = direct !== undefined && visits <= GOOD_ENOUGH;
+  const isFine = direct !== undefined && visits <= GOOD_ENOUGH && isBusy(request, direct.windows);
   const shuffle = recutBy === "direct" || isFine ? undefined : cheapest(shuffleRecuts(request));
   const best = cheapest([direct, shuffle].filter((recut) => recut !== undefined));
   if (best === undefined) {
@@ -67,6 +69,15 @@ export function chooseRecut(request: RecutRequest): Recut & RecutCuts {
     ? `without it source chunks are read ${visits.toFixed(2)} times`
     : "none of it fits the memory budget";
   return { ...best, alternatives: [{ strategy, reason }] };
+}
+
+/** Whether all threads that are worth their start have windows. Of remote stores little else than answers is waited for. */
+function isBusy(request: RecutRequest, windows: Windows): boolean {
+  const { sides, selection, chunksWritten, threads, remote } = request;
+  if (remote.source || remote.target) return true;
+  const bytes = product(selection.shape) * itemBytes(sides.source);
+  const worthwhile = worthwhileThreads(fewestReads(request) + chunksWritten, bytes);
+  return tasksOf(request, windows) >= Math.min(threads, worthwhile);
 }
 
 function* directRecuts(request: RecutRequest): Generator<Recut> {
@@ -103,10 +114,13 @@ function costOfWindows(
   request: RecutRequest,
   cut: { readonly windows: Windows } & Partial<ShuffleWindows>,
 ): Cost {
-  const { sides, selection } = request;
-  const grid = gridShape(sides.target.shape, sides.target.chunkShape);
-  const tasks = product(gridShape(grid, cut.windows.window));
-  return costOf({ ...request, ...cut, items: product(selection.shape), tasks });
+  const tasks = tasksOf(request, cut.windows);
+  return costOf({ ...request, ...cut, items: product(request.selection.shape), tasks });
+}
+
+/** Tasks that make target chunks: one a window. */
+function tasksOf({ sides: { target } }: RecutRequest, { window }: Windows): number {
+  return product(gridShape(gridShape(target.shape, target.chunkShape), window));
 }
 
 /** Chunks that hold any of what is taken. */

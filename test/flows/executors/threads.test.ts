@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -136,6 +137,21 @@ describe("tasks in threads", () => {
     const alone = await told(1);
     expect(alone.report.tasks).toBeGreaterThan(3);
     expect(await told(3)).toEqual(alone);
+  });
+
+  it("leave checksums by which a verification tells what was changed since", async () => {
+    const { plan, source, close } = await planRechunk(await steps(64), place(), SMALL_TASKS);
+    const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
+    let ended = 0;
+    const onEvent = ({ type }: FlowEvent) => {
+      if (type !== "task-end" || ++ended < plan.totals.tasks || build.spec?.kind !== "directory") return;
+      const path = join(build.spec.path, "0.3.3");
+      writeFileSync(path, new Uint8Array(readFileSync(path).length));
+    };
+    const worker = { script: script(), threads: 2 };
+    const running = runPlan(plan, { source, build, verify: true, worker, onEvent });
+    await expect(running).rejects.toMatchObject({ code: "differs", details: { key: "0.3.3" } });
+    await close();
   });
 
   it("write the same bytes as the streams of one thread, into folders and zips", async () => {

@@ -1,5 +1,29 @@
-/** Copies `rows` runs of `length` bytes that lie so many bytes apart on either side, and touches nothing between them. */
+/** From so many bytes on `memory.copy` beats a loop: it is a call out of WebAssembly. */
+const LONG_RUN: usize = 1024;
+
+/**
+ * Copies planes of runs: each of `rows` runs of `length` bytes. Runs and planes lie so many bytes apart on either side;
+ * nothing between them is touched.
+ */
 export function copyRows(
+  source: usize,
+  target: usize,
+  length: usize,
+  rows: usize,
+  sourceStep: isize,
+  targetStep: isize,
+  planes: usize,
+  sourcePlane: isize,
+  targetPlane: isize,
+): void {
+  for (let plane: usize = 0; plane < planes; plane++) {
+    copyPlane(source, target, length, rows, sourceStep, targetStep);
+    source += sourcePlane;
+    target += targetPlane;
+  }
+}
+
+function copyPlane(
   source: usize,
   target: usize,
   length: usize,
@@ -18,7 +42,7 @@ export function copyRows(
       s += sourceStep;
       t += targetStep;
     }
-  } else if (length >= 256) {
+  } else if (length >= LONG_RUN) {
     for (let row: usize = 0; row < rows; row++) {
       memory.copy(t, s, length);
       s += sourceStep;
