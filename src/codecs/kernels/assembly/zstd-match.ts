@@ -19,6 +19,8 @@ let level: i32 = 0;
 let prime: u64 = 0;
 let mask: u32 = 0;
 let firstStep: usize = 2;
+let firstPatience: usize = 0;
+let patience: usize = 0;
 let depth: u32 = 0;
 let window: usize = 0;
 let frame: usize = 0;
@@ -40,8 +42,10 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   }
   startPlaces(source, size);
   if (level > LAST_FAST) {
-    prime = primeOf(isMiddle ? 4 : 5);
+    prime = primeOf(isSmall || (isMiddle && size > 128 * 1024) ? 4 : 5);
     mask = indexMask(16);
+    firstPatience = size <= 128 * 1024 ? 64 : 256;
+    patience = isSmall ? 128 : 256;
   } else {
     prime = primeOf(level == 2 || level < 0 ? 6 : isSmall ? 5 : isMiddle ? 6 : 7);
     mask = indexMask(level == 2 ? 16 : 14);
@@ -73,7 +77,7 @@ export function searchBlock(source: usize, sourceEnd: usize): void {
       level > LAST_DOUBLE
         ? searchLazy(source, start, sourceEnd, limit, lowest, depth)
         : level > LAST_FAST
-          ? searchDouble(source, start, sourceEnd, limit, lowest, prime, mask)
+          ? searchDouble(source, start, sourceEnd, limit, lowest, prime, mask, firstPatience, patience)
           : searchFast(source, start, sourceEnd, limit, lowest, prime, mask, firstStep);
   }
   addLiterals(anchor, sourceEnd);
