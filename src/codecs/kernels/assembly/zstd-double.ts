@@ -14,6 +14,7 @@ export function searchDouble(
   lowest: usize,
   prime: u64,
   mask: u32,
+  longMask: u32,
   firstPatience: usize,
   patience: usize,
 ): usize {
@@ -30,8 +31,8 @@ export function searchDouble(
     let end = min(nextStep, limit);
     let next = s + 1;
     const hash = hashOf(s, PRIME);
-    let above = aboveLow(findLong(hash), hash, low);
-    keepLong(hash, <u32>s + by);
+    let above = aboveLow(findLong(hash, longMask), hash, low);
+    keepLong(hash, longMask, <u32>s + by);
     let match: usize = 0;
     let length: usize = 0;
     while (true) {
@@ -57,8 +58,8 @@ export function searchDouble(
         }
       }
       const nextHash = hashOf(next, PRIME);
-      above = aboveLow(findLong(nextHash), nextHash, low);
-      keepLong(nextHash, <u32>next + by);
+      above = aboveLow(findLong(nextHash, longMask), nextHash, low);
+      keepLong(nextHash, longMask, <u32>next + by);
       if (aboveShort < <u32>(s - lowest)) {
         if (load<u32>(lowest + aboveShort) == load<u32>(s)) {
           match = lowest + aboveShort;
@@ -96,8 +97,8 @@ export function searchDouble(
     s += length;
     anchor = s;
     if (s > limit) break;
-    keepLong(hashOf(first + 2, PRIME), <u32>first + 2 + by);
-    keepLong(hashOf(s - 2, PRIME), <u32>s - 2 + by);
+    keepLong(hashOf(first + 2, PRIME), longMask, <u32>first + 2 + by);
+    keepLong(hashOf(s - 2, PRIME), longMask, <u32>s - 2 + by);
     keepShort(hashOf(first + 2, prime), mask, <u32>first + 2 + by);
     keepShort(hashOf(s - 1, prime), mask, <u32>s - 1 + by);
     while (s <= limit && load<u32>(s) == load<u32>(s - offset2)) {
@@ -106,7 +107,7 @@ export function searchDouble(
       offset1 = offset2;
       offset2 = other;
       keepShort(hashOf(s, prime), mask, <u32>s + by);
-      keepLong(hashOf(s, PRIME), <u32>s + by);
+      keepLong(hashOf(s, PRIME), longMask, <u32>s + by);
       addSequence(s, s, 1, again);
       s += again;
       anchor = s;

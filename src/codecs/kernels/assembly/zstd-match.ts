@@ -18,6 +18,7 @@ const LAST_DOUBLE: i32 = 3;
 let level: i32 = 0;
 let prime: u64 = 0;
 let mask: u32 = 0;
+let longMask: u32 = 0;
 let firstStep: usize = 2;
 let firstPatience: usize = 0;
 let patience: usize = 0;
@@ -43,7 +44,10 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   startPlaces(source, size);
   if (level > LAST_FAST) {
     prime = primeOf(isSmall || (isMiddle && size > 128 * 1024) ? 4 : 5);
-    mask = indexMask(16);
+    // Small tables stay in the processor's caches; too small a short one loses matches.
+    const placeBits = highBit(<u32>size | 255) + 1;
+    longMask = indexMask(min(placeBits, isMiddle ? 16 : 17));
+    mask = indexMask(min(placeBits + 2, 16));
     firstPatience = size <= 128 * 1024 ? 64 : 256;
     patience = isSmall ? 128 : 256;
   } else {
@@ -77,7 +81,7 @@ export function searchBlock(source: usize, sourceEnd: usize): void {
       level > LAST_DOUBLE
         ? searchLazy(source, start, sourceEnd, limit, lowest, depth)
         : level > LAST_FAST
-          ? searchDouble(source, start, sourceEnd, limit, lowest, prime, mask, firstPatience, patience)
+          ? searchDouble(source, start, sourceEnd, limit, lowest, prime, mask, longMask, firstPatience, patience)
           : searchFast(source, start, sourceEnd, limit, lowest, prime, mask, firstStep);
   }
   addLiterals(anchor, sourceEnd);

@@ -45,7 +45,7 @@ function forgetPlaces(): void {
   nextPlace = 1;
 }
 
-/** What selects an index of the short table of `bits` bits, four bytes each. */
+/** What selects an index of `bits` bits, four bytes each. */
 export function indexMask(bits: u32): u32 {
   return ((1 << bits) - 1) << 2;
 }
@@ -72,8 +72,8 @@ export function findShort(hash: u32, mask: u32): u32 {
 
 // @ts-ignore: decorator
 @inline
-export function findLong(hash: u32): u32 {
-  return load<u32>((hash >> LONG_SHIFT) & ~3, LONG_TABLE);
+export function findLong(hash: u32, mask: u32): u32 {
+  return load<u32>((hash >> LONG_SHIFT) & mask, LONG_TABLE);
 }
 
 // @ts-ignore: decorator
@@ -84,8 +84,8 @@ export function keepShort(hash: u32, mask: u32, place: u32): void {
 
 // @ts-ignore: decorator
 @inline
-export function keepLong(hash: u32, place: u32): void {
-  store<u32>((hash >> LONG_SHIFT) & ~3, place | tagOf(hash), LONG_TABLE);
+export function keepLong(hash: u32, mask: u32, place: u32): void {
+  store<u32>((hash >> LONG_SHIFT) & mask, place | tagOf(hash), LONG_TABLE);
 }
 
 /** How far above place `low` an entry lies; at least 2^24 - `low` where it is lower, or its tag another. */
