@@ -1,9 +1,9 @@
 import { matchLength } from "./copy";
-import { aboveLow, findLong, findShort, hashOf, keepLong, keepShort, PRIME, shift } from "./zstd-places";
+import { aboveLow, findLong, findShort, hashOf, hashOfBytes, keepLong, keepShort, PRIME, shift } from "./zstd-places";
 import { addSequence, keepRecent, recent1, recent2 } from "./zstd-sequences";
 
 /**
- * Looks for matches of eight bytes first, then of as many as `prime` hashes. Without one, steps grow by one after
+ * Looks for matches of eight bytes first, then of those that `bytes` selects. Without one, steps grow by one after
  * `firstPatience` bytes, and then after `patience` each. Other arguments and result are as those of `searchFast`.
  */
 export function searchDouble(
@@ -12,7 +12,7 @@ export function searchDouble(
   sourceEnd: usize,
   limit: usize,
   lowest: usize,
-  prime: u64,
+  bytes: u64,
   mask: u32,
   longMask: u32,
   firstPatience: usize,
@@ -42,7 +42,7 @@ export function searchDouble(
         nextStep += patience;
         end = min(nextStep, limit);
       }
-      const short = hashOf(s, prime);
+      const short = hashOfBytes(s, bytes);
       const aboveShort = aboveLow(findShort(short, mask), short, low);
       keepShort(short, mask, <u32>s + by);
       if (load<u32>(s + 1) == load<u32>(s + 1 - offset1)) {
@@ -99,14 +99,14 @@ export function searchDouble(
     if (s > limit) break;
     keepLong(hashOf(first + 2, PRIME), longMask, <u32>first + 2 + by);
     keepLong(hashOf(s - 2, PRIME), longMask, <u32>s - 2 + by);
-    keepShort(hashOf(first + 2, prime), mask, <u32>first + 2 + by);
-    keepShort(hashOf(s - 1, prime), mask, <u32>s - 1 + by);
+    keepShort(hashOfBytes(first + 2, bytes), mask, <u32>first + 2 + by);
+    keepShort(hashOfBytes(s - 1, bytes), mask, <u32>s - 1 + by);
     while (s <= limit && load<u32>(s) == load<u32>(s - offset2)) {
       const again = matchLength(s + 4, s + 4 - offset2, sourceEnd) + 4;
       const other = offset1;
       offset1 = offset2;
       offset2 = other;
-      keepShort(hashOf(s, prime), mask, <u32>s + by);
+      keepShort(hashOfBytes(s, bytes), mask, <u32>s + by);
       keepLong(hashOf(s, PRIME), longMask, <u32>s + by);
       addSequence(s, s, 1, again);
       s += again;

@@ -57,6 +57,13 @@ export function hashOf(s: usize, prime: u64): u32 {
   return <u32>((load<u64>(s) * prime) >> 32);
 }
 
+/** A hash of those bytes at `s` that `bytes` selects, each of whose bits depends on nearly all of them. */
+// @ts-ignore: decorator
+@inline
+export function hashOfBytes(s: usize, bytes: u64): u32 {
+  return <u32>(((load<u64>(s) & bytes) * PRIME) >> 32);
+}
+
 /** Of bits that the index does not have. */
 // @ts-ignore: decorator
 @inline
