@@ -57,20 +57,16 @@ export function copyMatch(to: usize, distance: usize, length: usize): void {
   }
 }
 
-/** How many bytes from `at` on, up to `end`, equal those from `earlier` on. */
+/** How many bytes from `at` on, up to `end`, equal those from `earlier` on. Those behind `end` may be looked at. */
 // @ts-ignore: decorator
 @inline
 export function matchLength(at: usize, earlier: usize, end: usize): usize {
   const start = at;
-  while (at + 8 <= end) {
+  do {
     const difference = load<u64>(at) ^ load<u64>(earlier);
-    if (difference != 0) return at - start + <usize>(ctz(difference) >> 3);
+    if (difference != 0) return min(at + <usize>(ctz(difference) >> 3), end) - start;
     at += 8;
     earlier += 8;
-  }
-  while (at < end && load<u8>(at) == load<u8>(earlier)) {
-    at++;
-    earlier++;
-  }
-  return at - start;
+  } while (at < end);
+  return end - start;
 }

@@ -20,7 +20,7 @@ const SYMBOLS: u32 = 256;
 const HISTOGRAM = memory.data(4 * 256 * 4, 16);
 /** Symbols by count, the least first, as count << 8 | symbol; then depths in the same order. */
 const SORTED = memory.data(4 * 257, 16);
-const BUCKETS = memory.data(4 * 128, 16);
+const BUCKETS = memory.data(4 * 224, 16);
 /** Codes as u32: bits in the low byte, the code above. One table is being made, the other was written last. */
 const CODES_A = memory.data(4 * 256, 16);
 const CODES_B = memory.data(4 * 256, 16);
@@ -55,7 +55,7 @@ export function writeLiterals(target: usize, source: usize, size: usize): usize 
   // Nearly even: not worth a try.
   if (most <= <u32>(size >> 7) + 4) return writePlain(target, source, size);
 
-  makeCodes(<u32>size);
+  makeCodes(<u32>size, most);
   const descriptionSize = describe();
   const fresh = descriptionSize > 0 ? bitsWith(made) : u64.MAX_VALUE;
   const again = hasWritten ? bitsWith(written) : u64.MAX_VALUE;
@@ -142,16 +142,21 @@ function count(source: usize, size: usize): u32 {
     countOne(high >> 24, 3072);
   }
   for (; s < end; s++) countOne(<u32>load<u8>(s), 0);
-  let most: u32 = 0;
-  symbols = 0;
-  for (let symbol: u32 = 0; symbol < SYMBOLS; symbol++) {
-    const at = HISTOGRAM + (symbol << 2);
-    const sum = load<u32>(at) + load<u32>(at, 1024) + load<u32>(at, 2048) + load<u32>(at, 3072);
-    store<u32>(at, sum);
-    most = max(most, sum);
-    if (sum > 0) symbols = symbol + 1;
+  let mosts = i32x4.splat(0);
+  for (let at = HISTOGRAM; at < HISTOGRAM + 1024; at += 16) {
+    const sums = i32x4.add(
+      i32x4.add(v128.load(at), v128.load(at, 1024)),
+      i32x4.add(v128.load(at, 2048), v128.load(at, 3072)),
+    );
+    v128.store(at, sums);
+    mosts = i32x4.max_u(mosts, sums);
   }
-  return most;
+  symbols = SYMBOLS;
+  while (load<u32>(HISTOGRAM - 4 + (symbols << 2)) == 0) symbols--;
+  return max(
+    max(i32x4.extract_lane(mosts, 0), i32x4.extract_lane(mosts, 1)),
+    max(i32x4.extract_lane(mosts, 2), i32x4.extract_lane(mosts, 3)),
+  );
 }
 
 // @ts-ignore: decorator
@@ -162,8 +167,8 @@ function countOne(symbol: u32, table: usize): void {
 }
 
 /** Makes codes of at most `MAX_LOG` bits for the symbols that occur, of which there are two or more. */
-function makeCodes(size: u32): void {
-  const used = sortByCount();
+function makeCodes(size: u32, most: u32): void {
+  const used = sortByCount(most);
   measureDepths(used);
   const bySize = max(highBit(size - 1) - 1, 5);
   limitDepths(used, max(min(MAX_LOG, bySize), highBit(used) + 1));
@@ -199,9 +204,10 @@ function makeCodes(size: u32): void {
   }
 }
 
-/** Sorts the symbols that occur: roughly by buckets, then exactly. Returns how many they are. */
-function sortByCount(): u32 {
-  memory.fill(BUCKETS, 0, 4 * 128);
+/** Sorts the symbols that occur: roughly by buckets up to the largest count, then exactly. Returns how many they are. */
+function sortByCount(most: u32): u32 {
+  const buckets = bucketOf(most) + 1;
+  memory.fill(BUCKETS, 0, <usize>buckets << 2);
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
     const count = load<u32>(HISTOGRAM + (symbol << 2));
     if (count == 0) continue;
@@ -209,7 +215,7 @@ function sortByCount(): u32 {
     store<u32>(at, load<u32>(at) + 1);
   }
   let used: u32 = 0;
-  for (let bucket: u32 = 0; bucket < 128; bucket++) {
+  for (let bucket: u32 = 0; bucket < buckets; bucket++) {
     const at = BUCKETS + (bucket << 2);
     const count = load<u32>(at);
     store<u32>(at, used);
@@ -234,11 +240,13 @@ function sortByCount(): u32 {
   return used;
 }
 
+/** One each for counts below 128, eight for each power of two above. */
 // @ts-ignore: decorator
 @inline
 function bucketOf(count: u32): u32 {
+  if (count < 128) return count;
   const high = highBit(count);
-  return (high << 2) | (high >= 2 ? (count >> (high - 2)) & 3 : 0);
+  return (high << 3) + 72 + ((count >> (high - 3)) & 7);
 }
 
 const TREE = memory.data(4 * 257, 16);

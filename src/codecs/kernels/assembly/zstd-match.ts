@@ -17,8 +17,13 @@ const LAST_DOUBLE: i32 = 3;
 
 let level: i32 = 0;
 let prime: u64 = 0;
+/** Selects those that the search by two hashes looks at. */
+let bytes: u64 = 0;
 let mask: u32 = 0;
+let longMask: u32 = 0;
 let firstStep: usize = 2;
+let firstPatience: usize = 0;
+let patience: usize = 0;
 let depth: u32 = 0;
 let window: usize = 0;
 let frame: usize = 0;
@@ -34,14 +39,19 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   if (level > LAST_DOUBLE) {
     // Greedy up to 5, lazy from 6, lazier from 8 on.
     depth = level < 6 ? 0 : level < 8 ? 1 : 2;
-    const bytes: u64 = size <= 128 * 1024 || (isMiddle && level > 6) ? 4 : 5;
-    startRows(source, size, rowBits(size), primeOf(bytes), level == 4 ? 4 : level < 7 ? 8 : 16);
+    const hashed: u64 = size <= 128 * 1024 || (isMiddle && level > 6) ? 4 : 5;
+    startRows(source, size, rowBits(size), primeOf(hashed), level == 4 ? 4 : level < 7 ? 8 : 16);
     return;
   }
   startPlaces(source, size);
   if (level > LAST_FAST) {
-    prime = primeOf(isMiddle ? 4 : 5);
-    mask = indexMask(16);
+    bytes = isSmall || (isMiddle && size > 128 * 1024) ? 0xffff_ffff : 0xff_ffff_ffff;
+    // Small tables stay in the processor's caches.
+    const placeBits = highBit(<u32>size | 255) + 1;
+    longMask = indexMask(min(placeBits, isMiddle ? 16 : 17));
+    mask = indexMask(min(placeBits + 1, 16));
+    firstPatience = size <= 128 * 1024 ? 64 : 256;
+    patience = isSmall ? 128 : 256;
   } else {
     prime = primeOf(level == 2 || level < 0 ? 6 : isSmall ? 5 : isMiddle ? 6 : 7);
     mask = indexMask(level == 2 ? 16 : 14);
@@ -73,7 +83,7 @@ export function searchBlock(source: usize, sourceEnd: usize): void {
       level > LAST_DOUBLE
         ? searchLazy(source, start, sourceEnd, limit, lowest, depth)
         : level > LAST_FAST
-          ? searchDouble(source, start, sourceEnd, limit, lowest, prime, mask)
+          ? searchDouble(source, start, sourceEnd, limit, lowest, bytes, mask, longMask, firstPatience, patience)
           : searchFast(source, start, sourceEnd, limit, lowest, prime, mask, firstStep);
   }
   addLiterals(anchor, sourceEnd);

@@ -45,7 +45,7 @@ function forgetPlaces(): void {
   nextPlace = 1;
 }
 
-/** What selects an index of the short table of `bits` bits, four bytes each. */
+/** What selects an index of `bits` bits, four bytes each. */
 export function indexMask(bits: u32): u32 {
   return ((1 << bits) - 1) << 2;
 }
@@ -55,6 +55,13 @@ export function indexMask(bits: u32): u32 {
 @inline
 export function hashOf(s: usize, prime: u64): u32 {
   return <u32>((load<u64>(s) * prime) >> 32);
+}
+
+/** A hash of those bytes at `s` that `bytes` selects, each of whose bits depends on nearly all of them. */
+// @ts-ignore: decorator
+@inline
+export function hashOfBytes(s: usize, bytes: u64): u32 {
+  return <u32>(((load<u64>(s) & bytes) * PRIME) >> 32);
 }
 
 /** Of bits that the index does not have. */
@@ -72,8 +79,8 @@ export function findShort(hash: u32, mask: u32): u32 {
 
 // @ts-ignore: decorator
 @inline
-export function findLong(hash: u32): u32 {
-  return load<u32>((hash >> LONG_SHIFT) & ~3, LONG_TABLE);
+export function findLong(hash: u32, mask: u32): u32 {
+  return load<u32>((hash >> LONG_SHIFT) & mask, LONG_TABLE);
 }
 
 // @ts-ignore: decorator
@@ -84,8 +91,8 @@ export function keepShort(hash: u32, mask: u32, place: u32): void {
 
 // @ts-ignore: decorator
 @inline
-export function keepLong(hash: u32, place: u32): void {
-  store<u32>((hash >> LONG_SHIFT) & ~3, place | tagOf(hash), LONG_TABLE);
+export function keepLong(hash: u32, mask: u32, place: u32): void {
+  store<u32>((hash >> LONG_SHIFT) & mask, place | tagOf(hash), LONG_TABLE);
 }
 
 /** How far above place `low` an entry lies; at least 2^24 - `low` where it is lower, or its tag another. */

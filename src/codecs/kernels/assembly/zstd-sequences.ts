@@ -48,7 +48,7 @@ export function addSequence(anchor: usize, s: usize, code: u32, length: usize): 
   store<u32>(at, <u32>length, 4);
   store<u32>(at, code, 8);
   sequencesEnd = at + 16;
-  if (literals > 0) copyLiterals(literalsEnd, anchor, literals);
+  copyLiterals(literalsEnd, anchor, literals);
   literalsEnd += literals;
 }
 
