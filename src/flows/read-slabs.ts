@@ -1,21 +1,15 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import { openKernelHeap } from "../codecs/kernels/kernels.ts";
-import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { StoreSpec } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import { ByteBudget } from "../streams/byte-budget.ts";
-import type { ChunkRef, DecodedChunk, EncodedChunk, Region } from "../streams/chunk.ts";
-import { type ChunkDecoder, chunkDecoder } from "../streams/decode-chunks.ts";
-import { partRefs } from "../streams/part-refs.ts";
-import { readChunks } from "../streams/read-chunks.ts";
+import type { Region } from "../streams/chunk.ts";
 import { regridder } from "../streams/regrid.ts";
-import { chunkRegion, type Selection, selectionWithin } from "../streams/selection.ts";
+import { chunkRegion, type Selection } from "../streams/selection.ts";
 import { coordsOf, cStrides, product } from "../util/shape.ts";
+import { directSlabs } from "./direct-slabs.ts";
 import { fillData } from "./fill-data.ts";
-import { chunkRefs } from "./plan/chunk-refs.ts";
-import { chunksHit } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import { openScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import type { Scratch } from "./scratch/scratch.ts";
@@ -76,34 +70,13 @@ export async function* readSlabs(
   let scratch: Scratch | undefined;
   try {
     if (shuffle) scratch = await openScratch({ place, bytes: shuffle.cost.scratchBytes });
-    const read = shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : directSlabs(reading);
+    const read = shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : await directSlabs(reading);
     yield* slabsInOrder(read, reading);
   } finally {
     stop.abort();
     open?.close();
     await scratch?.remove();
   }
-}
-
-/** Slabs straight from the source. */
-function directSlabs({ array, pipeline, selection, plan, buffers, io, signal }: SlabReading): SlabChunks {
-  const concurrency = Math.min(io, plan.readAhead);
-  const maxEncodedSize = mostStoredBytes(pipeline);
-  const { readAhead, bytesPerChunk } = plan;
-  const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
-  return (_, region) => {
-    const part = selectionWithin(selection, region);
-    const options = { concurrency, inFlight, maxEncodedSize, buffers, signal };
-    const chunks = readChunks(array, partRefs(chunksOf(array, part), part, pipeline), options);
-    return { chunks: decoded(chunks, chunkDecoder(array, { buffers })), part };
-  };
-}
-
-async function* decoded(
-  chunks: AsyncIterable<EncodedChunk>,
-  decode: ChunkDecoder,
-): AsyncGenerator<DecodedChunk> {
-  for await (const chunk of chunks) yield await decode(chunk);
 }
 
 async function* slabsInOrder(chunksOfSlab: SlabChunks, reading: SlabReading): AsyncGenerator<Slab> {
@@ -141,15 +114,4 @@ async function* slabsInOrder(chunksOfSlab: SlabChunks, reading: SlabReading): As
     reading.stop();
     await next?.catch(() => {});
   }
-}
-
-/** The source chunks that a selection touches, in C order; those in shards shard by shard. */
-export function chunksOf(array: ZarrArray, { start, step, shape }: Selection): Generator<ChunkRef> {
-  const { chunkShape } = array.metadata.chunkGrid;
-  const hit = shape.map((count, d) => {
-    const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk: chunkShape[d] ?? 1 };
-    return chunksHit(dimension, 0, count);
-  });
-  const shardShape = array.shards && chunkShape.map((n, d) => n * (array.shards?.chunksPerShard[d] ?? 1));
-  return chunkRefs({ shape: array.shape, chunkShape, shardShape }, hit);
 }
