@@ -1,40 +1,36 @@
-import type { ChunkData } from "../codecs/chunk-data.ts";
 import { openKernelHeap } from "../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { StoreSpec } from "../stores/store.ts";
+import { specOf } from "../stores/url.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import type { Region } from "../streams/chunk.ts";
-import { regridder } from "../streams/regrid.ts";
-import { chunkRegion, type Selection } from "../streams/selection.ts";
-import { coordsOf, cStrides, product } from "../util/shape.ts";
+import type { Selection } from "../streams/selection.ts";
+import { product } from "../util/shape.ts";
 import { directSlabs } from "./direct-slabs.ts";
-import { fillData } from "./fill-data.ts";
+import { isLocal } from "./executors/local-stores.ts";
+import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import { openScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import type { Scratch } from "./scratch/scratch.ts";
 import { shuffledSlabs } from "./scratch/shuffled-slabs.ts";
-import type { SlabChunks, SlabReading } from "./slab-reading.ts";
+import { type Slab, type SlabReader, type SlabReading, slabReader } from "./slab-reading.ts";
 
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
   readonly io: number;
+  /** Threads that read and decode, this one among them, where there is enough to do; as many as there are cores by default. */
+  readonly threads?: number | undefined;
   /** How slabs are made; by default whichever is predicted to take less time. */
   readonly strategy?: "direct" | "shuffle" | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
+  /** The script of the other threads; by default the one that lies beside the library. */
+  readonly script?: URL | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** From so many decoded bytes on, chunks are read and decoded in the kernels' memory: to open it takes some milliseconds. */
 const WORTH_A_HEAP = 2 ** 24;
-
-/** A slab of a selection; `data` is in C order, without gaps, and valid until the next one is asked for. */
-export interface Slab {
-  /** In coordinates of the selection's result. */
-  readonly region: Region;
-  readonly data: ChunkData;
-}
 
 /**
  * Reads a selection as slabs in C order, within a memory budget; the next one is read while one is used. Where chunks
@@ -45,7 +41,7 @@ export interface Slab {
 export async function* readSlabs(
   source: ZarrArray,
   selection: Selection,
-  { maxMemory, io, scratch: place, signal, ...options }: ReadSlabsOptions,
+  { maxMemory, io, threads, script, scratch: place, signal, ...options }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
   const array = source.innerChunks();
@@ -56,22 +52,16 @@ export async function* readSlabs(
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  const reading = {
-    array,
-    pipeline,
-    selection,
-    plan,
-    buffers,
-    io,
-    signal: combined,
-    stop: () => stop.abort(),
-  };
+  const reading = { array, pipeline, selection, plan, buffers, io, signal: combined };
   const { shuffle } = plan;
   let scratch: Scratch | undefined;
   try {
     if (shuffle) scratch = await openScratch({ place, bytes: shuffle.cost.scratchBytes });
-    const read = shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : await directSlabs(reading);
-    yield* slabsInOrder(read, reading);
+    const chunks =
+      shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : await directSlabs(reading);
+    const read = slabReader(chunks, reading);
+    const others = open && !shuffle ? await otherThreads(reading, { threads, maxMemory, script }) : undefined;
+    yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
   } finally {
     stop.abort();
     open?.close();
@@ -79,39 +69,41 @@ export async function* readSlabs(
   }
 }
 
-async function* slabsInOrder(chunksOfSlab: SlabChunks, reading: SlabReading): AsyncGenerator<Slab> {
-  const { pipeline, selection, plan, buffers } = reading;
-  const read = async (coords: readonly number[]): Promise<Slab> => {
-    const region = chunkRegion(coords, plan.slabShape, selection.shape);
-    const slab = { ...pipeline.spec, shape: region.shape };
-    const { chunks, part } = chunksOfSlab(coords, region);
-    const { add, end } = regridder(
-      { shape: region.shape, chunk: slab, strides: cStrides(region.shape) },
-      { selection: part, buffers },
-    );
-    let data: ChunkData | undefined;
-    for await (const chunk of chunks) for (const whole of add(chunk)) data = whole.data;
-    end();
-    return { region, data: data ?? fillData(slab, buffers) };
-  };
+/** Slabs that other threads read, too; undefined where none can, or there is too little to do. */
+async function otherThreads(
+  reading: SlabReading,
+  { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "script">,
+): Promise<((read: SlabReader) => AsyncGenerator<Slab>) | undefined> {
+  const source = specOf(reading.array.store);
+  if (threads === 1 || source === undefined || !isLocal(source)) return undefined;
+  if (whyInline({ source, target: source, isPaced: false }) !== undefined) return undefined;
+  const { slabThreads, slabsOfThreads } = await import("./executors/slab-threads.ts");
+  const most = threads ?? (await coresAvailable());
+  const found = slabThreads(reading, { ...options, source, threads: most });
+  return found && ((read) => slabsOfThreads(read, reading, found));
+}
 
+async function* slabsInOrder(
+  read: SlabReader,
+  { selection, plan, buffers }: SlabReading,
+  stop: () => void,
+): AsyncGenerator<Slab> {
+  const slabs = product(gridShape(selection.shape, plan.slabShape));
   let next: Promise<Slab> | undefined;
-  const start = (coords: readonly number[] | undefined) => {
-    next = coords && read(coords);
+  const start = (number: number) => {
+    next = number < slabs ? read(number) : undefined;
     next?.catch(() => {});
   };
   try {
-    const slabs = coordsOf(gridShape(selection.shape, plan.slabShape));
-    start(slabs.next().value ?? undefined);
-    while (next) {
+    start(0);
+    for (let number = 1; next; number++) {
       const slab: Slab = await next;
-      next = undefined;
-      if (plan.slabsHeld > 1) start(slabs.next().value ?? undefined);
+      start(number);
       yield slab;
       buffers.give(slab.data.bytes);
     }
   } finally {
-    reading.stop();
+    stop();
     await next?.catch(() => {});
   }
 }

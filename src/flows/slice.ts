@@ -21,9 +21,10 @@ import { cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { rawPieces } from "./formats/raw.ts";
-import { readSlabs, type Slab } from "./read-slabs.ts";
+import { readSlabs } from "./read-slabs.ts";
 import { parseScratch } from "./scratch/open-scratch.ts";
 import { chunksOf } from "./selected-chunks.ts";
+import type { Slab } from "./slab-reading.ts";
 import { type TypedValues, typedValues } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
@@ -124,9 +125,9 @@ export class Slice {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, close } = await this.#open();
-    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, strategy, signal } = this.#options;
+    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, threads, strategy, signal } = this.#options;
     const scratch = parseScratch(this.#options.scratch);
-    const options = { maxMemory: parseBytes(maxMemory), io, strategy, scratch, signal };
+    const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
     try {
       yield* readSlabs(array, resolved.selection, options);
     } finally {
@@ -136,8 +137,7 @@ export class Slice {
 
   async *#pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for await (const bytes of rawPieces(this)) {
-      for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-        yield bytes.slice(at, at + PIECE_BYTES);
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
     }
   }
 
