@@ -15,7 +15,7 @@ import type { SlabChunks, SlabReading } from "./slab-reading.ts";
 const CALL_MS = 1;
 const MIB_MS = 2;
 /** When calls have taken so much longer, it is a disk or a network that is waited for. */
-const PATIENCE_MS = 50;
+const PATIENCE_MS = 200;
 
 /**
  * Slabs straight from the source. Files are read one after the other, by calls that block, as long as they answer at

@@ -9,6 +9,7 @@ import { product } from "../util/shape.ts";
 import { directSlabs } from "./direct-slabs.ts";
 import { isLocal } from "./executors/local-stores.ts";
 import { coresAvailable, whyInline } from "./executors/thread-count.ts";
+import type { WorkerSettings } from "./executors/worker-thread.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import { openScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import type { Scratch } from "./scratch/scratch.ts";
@@ -24,12 +25,14 @@ export interface ReadSlabsOptions {
   readonly strategy?: "direct" | "shuffle" | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
-  /** The script of the other threads; by default the one that lies beside the library. */
-  readonly script?: URL | undefined;
+  readonly worker?: Pick<WorkerSettings, "script" | "threads"> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** From so many decoded bytes on, chunks are read and decoded in the kernels' memory: to open it takes some milliseconds. */
+/**
+ * From so many decoded bytes on, chunks are read and decoded in the kernels' memory, which takes some milliseconds to
+ * open, and by several threads.
+ */
 const WORTH_A_HEAP = 2 ** 24;
 
 /**
@@ -41,14 +44,15 @@ const WORTH_A_HEAP = 2 ** 24;
 export async function* readSlabs(
   source: ZarrArray,
   selection: Selection,
-  { maxMemory, io, threads, script, scratch: place, signal, ...options }: ReadSlabsOptions,
+  { maxMemory, io, threads, worker, scratch: place, signal, ...options }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
   const array = source.innerChunks();
   const pipeline = await array.pipeline();
   const strategy = possibleStrategy(options.strategy, place);
   const plan = planSlabs({ array, pipeline, selection, maxMemory, io, strategy });
-  const open = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP ? openKernelHeap() : undefined;
+  const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
+  const open = isLarge ? openKernelHeap() : undefined;
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
@@ -60,7 +64,8 @@ export async function* readSlabs(
     const chunks =
       shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : await directSlabs(reading);
     const read = slabReader(chunks, reading);
-    const others = open && !shuffle ? await otherThreads(reading, { threads, maxMemory, script }) : undefined;
+    const mayShare = shuffle === undefined && (isLarge || worker !== undefined);
+    const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));
     yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
   } finally {
     stop.abort();
@@ -72,7 +77,7 @@ export async function* readSlabs(
 /** Slabs that other threads read, too; undefined where none can, or there is too little to do. */
 async function otherThreads(
   reading: SlabReading,
-  { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "script">,
+  { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,
 ): Promise<((read: SlabReader) => AsyncGenerator<Slab>) | undefined> {
   const source = specOf(reading.array.store);
   if (threads === 1 || source === undefined || !isLocal(source)) return undefined;

@@ -11,7 +11,7 @@ import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../sla
 import { unpackError } from "./messages.ts";
 import { MOST_WAITING, type SlabMessage, type SlabStart, type SlabTaken } from "./slab-messages.ts";
 import { worthwhileThreads } from "./thread-count.ts";
-import { crashed, vanished } from "./worker-thread.ts";
+import { crashed, vanished, type WorkerSettings } from "./worker-thread.ts";
 
 /** The script of a thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
 const SCRIPT = new URL("./slab-worker.js", import.meta.url);
@@ -24,7 +24,7 @@ export interface SlabThreadsOptions {
   /** The most threads, this one among them. */
   readonly threads: number;
   readonly maxMemory: number;
-  readonly script?: URL | undefined;
+  readonly worker?: Pick<WorkerSettings, "script" | "threads"> | undefined;
 }
 
 /** Other threads that read slabs. */
@@ -38,20 +38,17 @@ export interface SlabThreads {
 /** How a reading is shared with other threads; undefined where there is too little to do, or to hold. */
 export function slabThreads(
   { array, pipeline, selection, plan, io }: SlabReading,
-  { source, maxMemory, script = SCRIPT, ...options }: SlabThreadsOptions,
+  { source, maxMemory, threads: most, worker: { script = SCRIPT, threads: wanted } = {} }: SlabThreadsOptions,
 ): SlabThreads | undefined {
   const { dataType } = pipeline.spec;
   if (!isFixed(dataType)) return undefined;
   const slabs = product(gridShape(selection.shape, plan.slabShape));
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
   const memoryEach = plan.readAhead * plan.bytesPerChunk + (1 + MOST_WAITING) * slabBytes;
-  const work = { chunks: plan.chunksRead, decodedBytes: plan.chunksRead * pipeline.decodedSize };
-  const threads = Math.min(
-    options.threads,
-    slabs,
-    Math.floor(maxMemory / memoryEach),
-    worthwhileThreads(work),
-  );
+  // Of each chunk no more than half is done that it takes to copy it.
+  const chunks = plan.chunksRead / 2;
+  const worthwhile = worthwhileThreads({ chunks, decodedBytes: chunks * pipeline.decodedSize });
+  const threads = Math.min(wanted ?? Math.min(most, worthwhile), slabs, Math.floor(maxMemory / memoryEach));
   if (!(threads > 1) || !existsSync(script)) return undefined;
   const { path, documents } = array;
   const reading = { ...array.reading, dialect: array.layout.dialect };
