@@ -5,7 +5,8 @@ import { ByteBudget } from "../streams/byte-budget.ts";
 import { type ChunkPlace, type ChunkRef, type EncodedChunk, isSharded } from "../streams/chunk.ts";
 import { chunkDecoder } from "../streams/decode-chunks.ts";
 import { partRefs } from "../streams/part-refs.ts";
-import { chunkReader, readChunks } from "../streams/read-chunks.ts";
+import { type ChunkReader, chunkReader, readChunks } from "../streams/read-chunks.ts";
+import type { ReadChunksOptions } from "../streams/read-options.ts";
 import { selectionWithin } from "../streams/selection.ts";
 import { lookingUp } from "./executors/look-up.ts";
 import { chunksOf } from "./selected-chunks.ts";
@@ -27,11 +28,15 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const maxEncodedSize = mostStoredBytes(pipeline);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   const options = { concurrency: Math.min(io, readAhead), inFlight, maxEncodedSize, buffers, signal };
-  const files = await filesOf(array);
-  const atOnce = files && readsAtOnce(files, { maxEncodedSize, buffers, signal });
+  const place = await filesOf(array);
+  const files = place && new QuickFiles(place, { maxEncodedSize, buffers, signal });
   const decode = chunkDecoder(array, { buffers });
   async function* decoded(refs: Generator<ChunkRef>) {
-    if (atOnce) for await (const chunk of atOnce(refs)) yield await decode(chunk);
+    while (files?.isQuick) {
+      const { done, value: ref } = refs.next();
+      if (done) return;
+      yield await decode(await files.read(ref));
+    }
     for await (const chunk of readChunks(array, refs, options)) yield await decode(chunk);
   }
   return (_, region) => {
@@ -49,26 +54,35 @@ async function filesOf(array: ZarrArray): Promise<ChunkPlace | undefined> {
   return { store, path: array.path, chunkKey: (coords) => array.chunkKey(coords) };
 }
 
-/** Reads one chunk after the other, and leaves to others those that are left when that has become slow. */
-function readsAtOnce(
-  files: ChunkPlace,
-  { signal, ...options }: NonNullable<Parameters<typeof chunkReader>[1]>,
-): (refs: Iterator<ChunkRef>) => AsyncGenerator<EncodedChunk> {
-  const read = chunkReader(files, options);
-  const lookUp = lookingUp();
-  let late = 0;
-  return async function* (refs) {
-    while (late < PATIENCE_MS) {
-      const { done, value: ref } = refs.next();
-      if (done) return;
-      const others = lookUp();
-      if (others) await others;
-      signal?.throwIfAborted();
-      const began = performance.now();
-      const chunk = await read(ref, { signal });
-      const allowed = CALL_MS + ((chunk.bytes?.length ?? 0) / 2 ** 20) * MIB_MS;
-      late = Math.max(0, late + performance.now() - began - allowed);
-      yield chunk;
-    }
-  };
+/** Reads chunks one after the other, by calls that block, and notices when that becomes slow. */
+class QuickFiles {
+  readonly #read: ChunkReader;
+  readonly #signal: AbortSignal;
+  readonly #lookUp = lookingUp();
+  /** Milliseconds that calls took longer than they may, less those that they took shorter. */
+  #late = 0;
+
+  constructor(
+    files: ChunkPlace,
+    { signal, ...options }: Pick<ReadChunksOptions, "maxEncodedSize" | "buffers"> & { signal: AbortSignal },
+  ) {
+    this.#read = chunkReader(files, options);
+    this.#signal = signal;
+  }
+
+  get isQuick(): boolean {
+    return this.#late < PATIENCE_MS;
+  }
+
+  async read(ref: ChunkRef): Promise<EncodedChunk> {
+    const signal = this.#signal;
+    const others = this.#lookUp();
+    if (others) await others;
+    signal.throwIfAborted();
+    const began = performance.now();
+    const chunk = await this.#read(ref, { signal });
+    const allowed = CALL_MS + ((chunk.bytes?.length ?? 0) / 2 ** 20) * MIB_MS;
+    this.#late = Math.max(0, this.#late + performance.now() - began - allowed);
+    return chunk;
+  }
 }
