@@ -27,10 +27,8 @@ export type SlabMessage =
   | { readonly type: "failed"; readonly error: unknown }
   | { readonly type: "done" };
 
-/** What it is told: a buffer comes back. */
-export interface SlabTaken {
-  readonly buffer: ArrayBuffer;
-}
+/** What it is told: a buffer comes back; nobody wants more. */
+export type SlabCall = { readonly type: "taken"; readonly buffer: ArrayBuffer } | { readonly type: "stop" };
 
 /** Slabs that a thread has read and that were not taken yet. */
 export const MOST_WAITING = 2;

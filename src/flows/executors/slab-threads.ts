@@ -9,7 +9,7 @@ import { nextTurn } from "../../util/next-turn.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../slab-reading.ts";
 import { unpackError } from "./messages.ts";
-import { MOST_WAITING, type SlabMessage, type SlabStart, type SlabTaken } from "./slab-messages.ts";
+import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
 import { worthwhileThreads } from "./thread-count.ts";
 import { crashed, vanished, type WorkerSettings } from "./worker-thread.ts";
 
@@ -90,17 +90,18 @@ export async function* slabsOfThreads(
       else if (message.type === "done") isDone = true;
       else {
         const { number, bytes } = message;
-        const give = () => worker.postMessage({ buffer: bytes.buffer } satisfies SlabTaken, [bytes.buffer]);
+        const give = () =>
+          worker.postMessage({ type: "taken", buffer: bytes.buffer } satisfies SlabCall, [bytes.buffer]);
         ready.set(number, { slab: slabOf(number, bytes, reading), give });
         changed();
       }
     });
     worker.on("error", (error) => fail(crashed(error)));
     worker.on("exit", () => isDone || fail(vanished()));
-    const end = async () => {
-      const gone = worker.terminate();
-      // One that has done all holds nothing that anybody waits for.
-      if (!isDone) await gone;
+    // It ends by itself, with the slab that it reads: to terminate a thread that still starts may end the process.
+    const end = () => {
+      worker.unref();
+      worker.postMessage({ type: "stop" } satisfies SlabCall);
     };
     return { end };
   };
@@ -139,7 +140,8 @@ export async function* slabsOfThreads(
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    await Promise.all(workers.map(({ end }) => end()));
+    Atomics.store(next, 0, slabs);
+    for (const { end } of workers) end();
   }
 }
 

@@ -8,18 +8,22 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { directSlabs } from "../direct-slabs.ts";
 import { slabReader } from "../slab-reading.ts";
 import { packError } from "./messages.ts";
-import { MOST_WAITING, type SlabMessage, type SlabStart, type SlabTaken } from "./slab-messages.ts";
+import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
 
 /** The script of a thread that reads slabs for another one, which takes them in C order. */
 const port = parentPort;
 const free: ArrayBuffer[] = [];
 let waiting = 0;
-let taken = () => {};
+let isStopped = false;
+let changed = () => {};
 
-port?.on("message", ({ buffer }: SlabTaken) => {
-  free.push(buffer);
-  waiting--;
-  taken();
+port?.on("message", (call: SlabCall) => {
+  if (call.type === "stop") isStopped = true;
+  else {
+    free.push(call.buffer);
+    waiting--;
+  }
+  changed();
 });
 
 try {
@@ -43,9 +47,9 @@ async function work(start: SlabStart): Promise<void> {
   const reading = { array, pipeline, selection, plan, buffers, io, signal };
   const read = slabReader(await directSlabs(reading), reading);
   for (;;) {
-    while (waiting === MOST_WAITING) {
+    while (waiting === MOST_WAITING && !isStopped) {
       await new Promise<void>((resolve) => {
-        taken = resolve;
+        changed = resolve;
       });
     }
     const number = Atomics.add(next, 0, 1);
