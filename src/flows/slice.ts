@@ -136,7 +136,7 @@ export class Slice {
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    for await (const bytes of rawPieces(this)) {
+    for await (const bytes of rawPieces(this.slabs())) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
     }
   }

@@ -8,7 +8,7 @@ import { rawPieces } from "./raw.ts";
 /** The bytes of an `.npy` file of a slice: header, then items; each piece is valid until the next is asked for. */
 export async function* npyPieces(slice: Slice): AsyncGenerator<Uint8Array> {
   yield npyHeader(await slice.dataType(), await slice.shape());
-  yield* rawPieces(slice);
+  yield* rawPieces(slice.slabs());
 }
 
 const ALIGNMENT = 64;

@@ -28,7 +28,7 @@ export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<U
 export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerator<Uint8Array> {
   switch (format) {
     case "raw":
-      return rawPieces(slice);
+      return rawPieces(slice.slabs());
     case "npy":
       return npyPieces(slice);
     case "json":
