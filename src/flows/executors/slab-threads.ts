@@ -10,11 +10,12 @@ import { cStrides, product } from "../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../slab-reading.ts";
 import { unpackError } from "./messages.ts";
 import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
-import { worthwhileThreads } from "./thread-count.ts";
 import { crashed, vanished, type WorkerSettings } from "./worker-thread.ts";
 
 /** The script of a thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
 const SCRIPT = new URL("./slab-worker.js", import.meta.url);
+/** Decoded bytes; to start and to get warm takes a thread as much time as some hundred MiB take to read and decode. */
+const WORTH_A_THREAD = 2 ** 30;
 /** Slabs in this thread: one in the caller's hands, one that is ready before it is due. */
 const MOST_HELD = 2;
 
@@ -45,10 +46,8 @@ export function slabThreads(
   const slabs = product(gridShape(selection.shape, plan.slabShape));
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
   const memoryEach = plan.readAhead * plan.bytesPerChunk + (1 + MOST_WAITING) * slabBytes;
-  // Of each chunk no more than half is done that it takes to copy it.
-  const chunks = plan.chunksRead / 2;
-  const worthwhile = worthwhileThreads({ chunks, decodedBytes: chunks * pipeline.decodedSize });
-  const threads = Math.min(wanted ?? Math.min(most, worthwhile), slabs, Math.floor(maxMemory / memoryEach));
+  const isWorthwhile = plan.chunksRead * pipeline.decodedSize >= WORTH_A_THREAD;
+  const threads = Math.min(wanted ?? (isWorthwhile ? most : 1), slabs, Math.floor(maxMemory / memoryEach));
   if (!(threads > 1) || !existsSync(script)) return undefined;
   const { path, documents } = array;
   const reading = { ...array.reading, dialect: array.layout.dialect };

@@ -11,20 +11,10 @@ const BYTE_MS = 1.5e-6;
 
 /** Threads that a run of the plan starts: fewer than planned where there is too little to do. */
 export function threadsToStart({ budget, totals }: Plan): number {
-  const { chunksRead, chunksWritten, decodedBytes, tasks } = totals;
-  const worthwhile = worthwhileThreads({ chunks: chunksRead + chunksWritten, decodedBytes });
-  return Math.max(1, Math.min(budget.threads, tasks, worthwhile));
-}
-
-/** Threads that so much work is enough for. */
-export function worthwhileThreads({
-  chunks,
-  decodedBytes,
-}: {
-  chunks: number;
-  decodedBytes: number;
-}): number {
-  return Math.floor((chunks * CHUNK_MS + decodedBytes * BYTE_MS) / (2 * START_MS)) + 1;
+  const chunks = totals.chunksRead + totals.chunksWritten;
+  const work = chunks * CHUNK_MS + totals.decodedBytes * BYTE_MS;
+  const worthwhile = Math.floor(work / (2 * START_MS)) + 1;
+  return Math.max(1, Math.min(budget.threads, totals.tasks, worthwhile));
 }
 
 /** What of a flow says whether its tasks can run in other threads. */
