@@ -14,8 +14,8 @@ const entries = Object.values(exports).flatMap(
   ({ default: path }) => path?.match(/dist\/(.*)\.js$/)?.[1] ?? [],
 );
 
-/** A worker thread's script, and the module that finds it beside itself. */
-const THREADS = ["flows/executors/threads", "flows/executors/worker"];
+/** Scripts of worker threads, and the modules that find them beside themselves. */
+const THREADS = ["threads", "worker", "slab-threads", "slab-worker"].map((name) => `flows/executors/${name}`);
 
 /** What the command says of itself needs nothing else. */
 const ITSELF = ["cli/version", "cli/words/help"];

@@ -20,8 +20,11 @@ import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { fillData } from "./fill-data.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
-import { chunksOf, readSlabs, type Slab } from "./read-slabs.ts";
+import { rawPieces } from "./formats/raw.ts";
+import { readSlabs } from "./read-slabs.ts";
 import { parseScratch } from "./scratch/open-scratch.ts";
+import { chunksOf } from "./selected-chunks.ts";
+import type { Slab } from "./slab-reading.ts";
 import { type TypedValues, typedValues } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
@@ -122,9 +125,9 @@ export class Slice {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, close } = await this.#open();
-    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, strategy, signal } = this.#options;
+    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, threads, strategy, signal } = this.#options;
     const scratch = parseScratch(this.#options.scratch);
-    const options = { maxMemory: parseBytes(maxMemory), io, strategy, scratch, signal };
+    const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
     try {
       yield* readSlabs(array, resolved.selection, options);
     } finally {
@@ -133,15 +136,8 @@ export class Slice {
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    for await (const { data } of this.slabs()) {
-      if (data.kind === "variable") {
-        throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {
-          hint: "take them as JSON, or read().data",
-        });
-      }
-      const end = product(data.shape) * data.itemSize;
-      for (let at = 0; at < end; at += PIECE_BYTES)
-        yield data.bytes.slice(at, Math.min(end, at + PIECE_BYTES));
+    for await (const bytes of rawPieces(this.slabs())) {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
     }
   }
 

@@ -7,14 +7,14 @@ import { afterAll, beforeAll } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The script of worker threads, made of `src/` for the tests of one file, since threads cannot load TypeScript. */
-export function workerScript(): () => URL {
+/** A script of worker threads, made of `src/` for the tests of one file, since threads cannot load TypeScript. */
+export function workerScript(name: "worker" | "slab-worker" = "worker"): () => URL {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "zarrflow-worker-"));
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await build({
-      input: { worker: join(root, "src/flows/executors/worker.ts") },
+      input: { worker: join(root, `src/flows/executors/${name}.ts`) },
       platform: "node",
       external: [/^node:/],
       output: {

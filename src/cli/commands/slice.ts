@@ -124,7 +124,7 @@ function checkFileOnly(values: SliceValues): void {
 }
 
 async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal): Promise<void> {
-  const { formatSlice } = await import("../../flows/formats/slice-format.ts");
+  const { formattedPieces } = await import("../../flows/formats/slice-format.ts");
   const { format = "raw", output, json, quiet, "if-exists": ifExists = "error" } = values;
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
@@ -137,7 +137,7 @@ async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal)
   const view = progressView(terminal.errors, { quiet: quiet || toScreen, noLines: json });
   const started = performance.now();
   let bytes = 0;
-  const pieces = counted(formatSlice(slice, format), (length) => {
+  const pieces = counted(formattedPieces(slice, format), (length) => {
     bytes += length;
     view.show(bytesAdvance(bytes, total));
   });

@@ -7,7 +7,8 @@ import { coordsAt, product } from "../../util/shape.ts";
 import { chunkItems } from "../formats/json-items.ts";
 import { smallestSlabBudget } from "../plan/slab-plan.ts";
 import { demandBudget } from "../plan/task-memory.ts";
-import { type ReadSlabsOptions, readSlabs, type Slab } from "../read-slabs.ts";
+import { type ReadSlabsOptions, readSlabs } from "../read-slabs.ts";
+import type { Slab } from "../slab-reading.ts";
 
 /** Where the values of two arrays differ. */
 export interface ValueDifference {
@@ -48,7 +49,7 @@ export async function compareValues(
   const shareOfA = Math.floor((needA ?? 0) * (maxMemory / needed));
 
   const slabs = (array: ZarrArray, share: number) =>
-    readSlabs(array, wholeSelection(array.shape), { ...options, maxMemory: share });
+    readSlabs(array, wholeSelection(array.shape), { ...options, threads: 1, maxMemory: share });
   const { dataType } = a.metadata;
   let compared = 0;
   let count = 0;

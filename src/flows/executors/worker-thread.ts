@@ -84,7 +84,8 @@ export function startWorker(
   };
 }
 
-function crashed(error: Error): Error {
+/** Why a worker thread ended that threw an error. */
+export function crashed(error: Error): Error {
   if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
   return new ZarrflowError(
     "resource-limit",
@@ -94,6 +95,7 @@ function crashed(error: Error): Error {
   );
 }
 
-function vanished(): ZarrflowError {
+/** Why a worker thread ended that told nothing. */
+export function vanished(): ZarrflowError {
   return new ZarrflowError("transient", "a worker thread ended before its work was done");
 }

@@ -3,11 +3,12 @@ import { writeNumpyType } from "../../meta/v2-data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import type { Slice } from "../slice.ts";
+import { rawPieces } from "./raw.ts";
 
-/** The bytes of an `.npy` file of a slice: header, then items. */
+/** The bytes of an `.npy` file of a slice: header, then items; each piece is valid until the next is asked for. */
 export async function* npyPieces(slice: Slice): AsyncGenerator<Uint8Array> {
   yield npyHeader(await slice.dataType(), await slice.shape());
-  yield* slice.bytes();
+  yield* rawPieces(slice.slabs());
 }
 
 const ALIGNMENT = 64;

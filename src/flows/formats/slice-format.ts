@@ -2,6 +2,7 @@ import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
 import type { Slice } from "../slice.ts";
 import { jsonPieces } from "./json.ts";
 import { npyPieces } from "./npy.ts";
+import { rawPieces } from "./raw.ts";
 
 /**
  * How a slice is written: `raw` is its items in C order, little-endian, and nothing else; `npy` is NumPy's file
@@ -15,12 +16,26 @@ export type SliceFormat = "raw" | "npy" | "json";
  * @throws (into the stream) `unsupported-operation` for strings and objects as `raw` or `npy`.
  */
 export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<Uint8Array> {
+  if (format === "raw") return slice.bytes();
+  return streamFrom(ownPieces(formattedPieces(slice, format)));
+}
+
+/**
+ * What `formatSlice` streams, without a copy: each piece is valid until the next is asked for.
+ *
+ * @throws as `formatSlice`.
+ */
+export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerator<Uint8Array> {
   switch (format) {
     case "raw":
-      return slice.bytes();
+      return rawPieces(slice.slabs());
     case "npy":
-      return streamFrom(npyPieces(slice));
+      return npyPieces(slice);
     case "json":
-      return streamFrom(jsonPieces(slice));
+      return jsonPieces(slice);
   }
+}
+
+async function* ownPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield piece.slice();
 }

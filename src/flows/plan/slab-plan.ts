@@ -1,4 +1,5 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
+import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
@@ -38,6 +39,9 @@ export interface SlabRequest {
 
 /** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
 const GOOD_ENOUGH = 1.2;
+/** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
+const LEAST_SLAB = 2 ** 20;
+const CHUNKS_AHEAD = 2;
 /** The parts of the budget that are tried for a slab of a shuffle. */
 const SLABS_IN_BUDGET = [5, 12, 30];
 
@@ -99,10 +103,10 @@ function planDirect(request: SlabRequest): SlabPlan {
   const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
   const left = maxMemory - readAhead * bytesPerChunk;
   const whole = product(selection.shape) * itemSize;
-  const slabsHeld = pooledSize(whole) <= left ? 1 : 2;
-  const maxItems = Math.floor(largestPooled(left / slabsHeld) / Math.max(1, itemSize));
-  const slabShape = largestSlab(selection, chunkShape, maxItems);
-  const chunksRead = countReads(selection, chunkShape, slabShape);
+  const most = pooledSize(whole) <= left ? left : left / 2;
+  const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
+  const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, readAhead });
+  const slabsHeld = product(slabShape) < product(selection.shape) ? 2 : 1;
   demandCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
   return {
     slabShape,
@@ -112,6 +116,26 @@ function planDirect(request: SlabRequest): SlabPlan {
     chunksRead,
     predictedPeak: readAhead * bytesPerChunk + slabsHeld * pooledSize(product(slabShape) * itemSize),
   };
+}
+
+/** The smallest of the slabs for which no chunk is read more often than for the largest: their memory is used again. */
+function bestSlab(
+  selection: Selection,
+  chunkShape: readonly number[],
+  { maxItems, itemSize, readAhead }: { maxItems: number; itemSize: number; readAhead: number },
+): Pick<SlabPlan, "slabShape" | "chunksRead"> {
+  const measured = (items: number) => {
+    const slabShape = largestSlab(selection, chunkShape, items);
+    return { slabShape, chunksRead: countReads(selection, chunkShape, slabShape) };
+  };
+  const largest = measured(maxItems);
+  const slabs = (slabShape: readonly number[]) => product(gridShape(selection.shape, slabShape));
+  for (let items = Math.ceil(LEAST_SLAB / Math.max(1, itemSize)); items < maxItems; items *= 2) {
+    const smaller = measured(items);
+    const isWorthwhile = smaller.chunksRead >= slabs(smaller.slabShape) * CHUNKS_AHEAD * readAhead;
+    if (smaller.chunksRead === largest.chunksRead && isWorthwhile) return smaller;
+  }
+  return largest;
 }
 
 /** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { planSlice } from "../../../src/flows/plan-slice.ts";
+import { create } from "../../../src/hierarchy/create.ts";
+import { openArray } from "../../../src/hierarchy/open.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+
+const MIB = 2 ** 20;
+
+async function planned(chunks: number[], option: Parameters<typeof planSlice>[1], io = 4) {
+  const store = new MemoryStore();
+  const target = await create(store, { shape: [512, 256, 256], dataType: "float32", chunks });
+  await target.close();
+  return planSlice(await openArray(store), option, { maxMemory: 256 * MIB, io });
+}
+
+function bytes(shape: readonly number[]): number {
+  return 4 * shape.reduce((product, n) => product * n, 1);
+}
+
+describe("slabs", () => {
+  it("are no larger than 1 MiB where smaller ones read no chunk more often", async () => {
+    const plan = await planned(
+      [1, 256, 256],
+      [
+        [null, null],
+        [64, 128],
+        [64, 128],
+      ],
+    );
+    expect(plan).toMatchObject({ slabShape: [64, 64, 64], slabs: 8, slabsHeld: 2, chunksRead: 512 });
+    expect(bytes(plan.slabShape)).toBe(MIB);
+  });
+
+  it("hold more chunks than are read at one time", async () => {
+    const plan = await planned([1, 256, 256], [], 16);
+    expect(plan).toMatchObject({ slabShape: [32, 256, 256], chunksRead: 512 });
+  });
+
+  it("are whole rows of chunks where any part of them would read these again", async () => {
+    const plan = await planned([128, 64, 64], []);
+    expect(plan).toMatchObject({
+      slabShape: [128, 256, 256],
+      slabs: 4,
+      chunksRead: 64,
+      readAmplification: 1,
+    });
+  });
+
+  it("are as large as fits where none is cut between chunks", async () => {
+    const plan = await planned([10, 256, 256], [[3, 503]]);
+    expect(plan).toMatchObject({ slabs: 1, slabsHeld: 1, chunksRead: 51 });
+  });
+});
