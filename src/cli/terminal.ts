@@ -54,7 +54,8 @@ function writeTo(stream: NodeJS.WriteStream, data: string | Uint8Array, signal: 
   });
 }
 
-function writeFailure(error: NodeJS.ErrnoException): unknown {
+/** Why a write to standard output failed. */
+export function writeFailure(error: NodeJS.ErrnoException): unknown {
   if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return new ClosedPipe();
   return fileError(error, { store: "standard output" });
 }

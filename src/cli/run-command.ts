@@ -1,0 +1,51 @@
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { commandNames, loadCommand } from "./commands.ts";
+import { abortOnInterrupt } from "./interrupt.ts";
+import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
+import { failureText } from "./words/failure.ts";
+import { commandHelp } from "./words/help.ts";
+
+/** Runs the command that the arguments name, and sets the exit code. */
+export async function runCommand(args: readonly string[]): Promise<void> {
+  const terminal = openTerminal(abortOnInterrupt());
+  const fail = (thrown: unknown) => tellFailure(thrown, args, terminal);
+  process.on("uncaughtException", (error) => process.exit(fail(error)));
+  try {
+    await run(args, terminal);
+  } catch (error) {
+    process.exitCode = fail(error);
+  }
+  // Whoever interrupts does not wait for what standard output has not taken.
+  if (terminal.signal.aborted) process.exit();
+}
+
+/** Ends the process where nobody takes what it says. */
+export function failToWrite(error: NodeJS.ErrnoException): void {
+  process.exit(tellFailure(writeFailure(error), [], openTerminal(abortOnInterrupt())));
+}
+
+async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> {
+  if (name === undefined) {
+    throw new ZarrflowError("invalid-option", "which command?", {
+      hint: `the commands are ${commandNames.join(", ")}; \`zarrflow help\` tells more`,
+    });
+  }
+  if (name.startsWith("-")) {
+    throw new ZarrflowError("invalid-option", `\`${name}\` stands before any command`, {
+      hint: "write zarrflow COMMAND first, its flags after it",
+    });
+  }
+  const flags = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
+  const about = name === "help" ? rest[0] : flags.some((flag) => flag === "--help" || flag === "-h") && name;
+  const command = await loadCommand(about || name);
+  if (about) return terminal.write(commandHelp(about, command));
+  return command.run(rest, terminal);
+}
+
+/** Tells people what went wrong. Returns the exit code. */
+function tellFailure(thrown: unknown, args: readonly string[], { signal, tell, errors }: Terminal): number {
+  if (thrown instanceof ClosedPipe && !signal.aborted) return 0;
+  const error = signal.aborted ? new ZarrflowError("aborted", signal.reason.message) : thrown;
+  tell(failureText(error, { json: args.includes("--json"), color: errors.hasColors?.() }));
+  return isZarrflowError(error) ? error.exitCode : 1;
+}
