@@ -17,14 +17,31 @@ const entries = Object.values(exports).flatMap(
 /** A worker thread's script, and the module that finds it beside itself. */
 const THREADS = ["flows/executors/threads", "flows/executors/worker"];
 
-/** What every flow loads lies together, folder by folder; the lower folders take what the upper ones share. */
-const FOLDERS = ["util", "meta", "codecs", "stores", "streams", "hierarchy", "flows"];
+/** What the command says of itself needs nothing else. */
+const ITSELF = ["cli/version", "cli/words/help"];
+
+/** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
+const RUNS = [
+  "cli/run-command",
+  ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
+  ...["copy", "rechunk", "slice", "flow", "formats/slice-format", "ledger-file.node"].map(
+    (name) => `flows/${name}`,
+  ),
+  ...THREADS,
+  ...["directory", "target/file-build"].map((name) => `stores/${name}`),
+  ...["array-to-bytes/bytes", "bytes-to-bytes/blosc"].map((name) => `codecs/${name}`),
+];
+
+/** They lie together, folder by folder; the lower folders take what the upper ones share. */
+const FOLDERS = ["util", "meta", "codecs", "stores", "streams", "hierarchy", "flows", "cli"];
 
 export async function bundle() {
   const sourceOf = (entry) => join(root, `src/${entry}.ts`);
-  const inGroups = lazily((graph) => {
-    const first = imported(sourceOf(COMMAND), graph);
-    return new Set([...imported(sourceOf("flows/rechunk"), graph)].filter((id) => !first.has(id)));
+  const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
+  const ofRuns = lazily((graph) => {
+    const found = importedBy(RUNS.map(sourceOf), graph);
+    for (const entry of THREADS) found.delete(sourceOf(entry));
+    return found;
   });
   await build({
     input: Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
@@ -42,22 +59,30 @@ export async function bundle() {
       },
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
-        groups: FOLDERS.map((folder, i) => ({
-          debugName: folder,
-          priority: FOLDERS.length - i,
-          test: (id) => id.startsWith(join(root, "src", folder, "/")),
-          name: (id, graph) => (inGroups(graph).has(id) ? folder : null),
-        })),
+        groups: [
+          { debugName: "itself",
+            name: (id, graph) => (ofItself(graph).has(id) ? "itself" : null), priority: FOLDERS.length + 1 },
+          ...FOLDERS.map((folder, i) => ({
+            debugName: folder,
+            priority: FOLDERS.length - i,
+            test: (id) => id.startsWith(join(root, "src", folder, "/")),
+            name: (id, graph) => (ofRuns(graph).has(id) ? folder : null),
+          })),
+        ],
       },
     },
   });
 }
 
-/** The modules that `id` imports at once, and so on. */
-function imported(id, graph, found = new Set()) {
-  if (found.has(id)) return found;
-  found.add(id);
-  for (const next of graph.getModuleInfo(id)?.importedIds ?? []) imported(next, graph, found);
+/** The modules of these ids with all that they import at once, and so on. */
+function importedBy(ids, graph) {
+  const found = new Set();
+  const left = [...ids];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    if (found.has(id)) continue;
+    found.add(id);
+    left.push(...(graph.getModuleInfo(id)?.importedIds ?? []));
+  }
   return found;
 }
 

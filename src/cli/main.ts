@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-// What is asked for tells what is loaded: to say its version, the command takes little longer than Node does to start.
+// What is asked for tells what is loaded: to say its version takes the command little longer than Node takes to start.
+import { packageVersion } from "./version.ts";
+import { overview } from "./words/help.ts";
+
 const args = process.argv.slice(2);
 
-const words = await ownWords(args);
+const words = ownWords(args);
 if (words === undefined) {
   const { runCommand } = await import("./run-command.ts");
   await runCommand(args);
@@ -11,15 +14,9 @@ if (words === undefined) {
 }
 
 /** What the command says of itself, where that is all that is asked for. */
-async function ownWords([name, about]: readonly string[]): Promise<string | undefined> {
-  if (name === "--version") {
-    const { packageVersion } = await import("./version.ts");
-    return `${packageVersion()}\n`;
-  }
-  if (name === "--help" || name === "-h" || (name === "help" && about === undefined)) {
-    const { overview } = await import("./words/help.ts");
-    return overview();
-  }
+function ownWords([name, about]: readonly string[]): string | undefined {
+  if (name === "--version") return `${packageVersion()}\n`;
+  if (name === "--help" || name === "-h" || (name === "help" && about === undefined)) return overview();
   return undefined;
 }
 

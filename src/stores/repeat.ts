@@ -4,6 +4,7 @@ import { pause } from "../util/pause.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { overloadsOf } from "./overloads.ts";
 import type { GetOptions } from "./store.ts";
+import { type Retry, tellRetry } from "./watch-retries.ts";
 
 export interface RetryOptions {
   /**
@@ -28,19 +29,6 @@ export interface RetryOptions {
   readonly onRetry?: (retry: Retry) => void;
 }
 
-/** A call that failed and will be made again. */
-export interface Retry {
-  /** The store in words. */
-  readonly store: string;
-  readonly operation: string;
-  readonly key: string;
-  readonly error: ZarrflowError;
-  /** How often it was made. */
-  readonly attempt: number;
-  /** Milliseconds until it is made again. */
-  readonly wait: number;
-}
-
 /** What is done, for those who are told of it. */
 type RepeatedCall = Pick<Retry, "operation" | "key">;
 
@@ -54,19 +42,6 @@ export type Repeat = <T>(
 /** How often a call is made of a store that has answered before, and of one that may not be there at all. */
 const MOST_ATTEMPTS = 9;
 const FIRST_ATTEMPTS = 5;
-
-const watchers = new Set<(retry: Retry) => void>();
-
-/** Tells of every wait before a call is made again, in all stores of this thread. Returns what ends that. */
-export function watchRetries(watcher: (retry: Retry) => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-}
-
-/** Tells the watchers of this thread of a wait, here or in another thread. */
-export function tellRetry(retry: Retry): void {
-  for (const watcher of watchers) watcher(retry);
-}
 
 /**
  * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that

@@ -3,14 +3,19 @@
  * Uses the runtime's own where it has one.
  */
 export function crc32(bytes: Uint8Array, seed = 0): number {
-  return native ? native(bytes, seed) : sliced(bytes, seed);
+  best ??= native() ?? sliced;
+  return best(bytes, seed);
 }
 
 type Crc32 = (bytes: Uint8Array, seed: number) => number;
 
-const native: Crc32 | undefined = (
-  globalThis.process?.getBuiltinModule?.("node:zlib") as { crc32?: Crc32 } | undefined
-)?.crc32;
+/** Known when it is used: to load `node:zlib` takes a millisecond. */
+let best: Crc32 | undefined;
+
+function native(): Crc32 | undefined {
+  const zlib = globalThis.process?.getBuiltinModule?.("node:zlib") as { crc32?: Crc32 } | undefined;
+  return zlib?.crc32;
+}
 
 /** Eight tables of 256: the CRC of each byte followed by 0 to 7 zero bytes. */
 const tables = new Uint32Array(8 * 256);

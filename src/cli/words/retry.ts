@@ -1,4 +1,4 @@
-import type { Retry } from "../../stores/repeat.ts";
+import type { Retry } from "../../stores/watch-retries.ts";
 import { formatDuration } from "./duration.ts";
 import { printable } from "./printable.ts";
 

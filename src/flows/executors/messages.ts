@@ -1,4 +1,4 @@
-import type { Retry } from "../../stores/repeat.ts";
+import type { Retry } from "../../stores/watch-retries.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { StoredValue } from "../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../util/errors.ts";

@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import { tellRetry } from "../../stores/repeat.ts";
+import { tellRetry } from "../../stores/watch-retries.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { joinOverloads } from "../../stores/overloads.ts";
-import { watchRetries } from "../../stores/repeat.ts";
+import { watchRetries } from "../../stores/watch-retries.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -2,7 +2,8 @@ import { type RetryOptions, repeater, withOneBuffer } from "../repeat.ts";
 import type { GetOptions, Store } from "../store.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
 
-export type { Retry, RetryOptions } from "../repeat.ts";
+export type { RetryOptions } from "../repeat.ts";
+export type { Retry } from "../watch-retries.ts";
 
 /** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];

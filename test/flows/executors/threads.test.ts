@@ -9,7 +9,7 @@ import type { WorkerSettings } from "../../../src/flows/executors/worker-thread.
 import { planRechunk } from "../../../src/flows/rechunk.ts";
 import { runPlan } from "../../../src/flows/run-plan.ts";
 import { create } from "../../../src/hierarchy/create.ts";
-import { watchRetries } from "../../../src/stores/repeat.ts";
+import { watchRetries } from "../../../src/stores/watch-retries.ts";
 import { isListable } from "../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";

@@ -1,0 +1,27 @@
+import type { ZarrflowError } from "../util/errors.ts";
+
+/** A call that failed and will be made again. */
+export interface Retry {
+  /** The store in words. */
+  readonly store: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly error: ZarrflowError;
+  /** How often it was made. */
+  readonly attempt: number;
+  /** Milliseconds until it is made again. */
+  readonly wait: number;
+}
+
+const watchers = new Set<(retry: Retry) => void>();
+
+/** Tells of every wait before a call is made again, in all stores of this thread. Returns what ends that. */
+export function watchRetries(watcher: (retry: Retry) => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Tells the watchers of this thread of a wait, here or in another thread. */
+export function tellRetry(retry: Retry): void {
+  for (const watcher of watchers) watcher(retry);
+}
