@@ -60,8 +60,11 @@ export async function bundle() {
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
         groups: [
-          { debugName: "itself",
-            name: (id, graph) => (ofItself(graph).has(id) ? "itself" : null), priority: FOLDERS.length + 1 },
+          {
+            debugName: "itself",
+            name: (id, graph) => (ofItself(graph).has(id) ? "itself" : null),
+            priority: FOLDERS.length + 1,
+          },
           ...FOLDERS.map((folder, i) => ({
             debugName: folder,
             priority: FOLDERS.length - i,
