@@ -1,5 +1,5 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
-import { openKernelHeap } from "../codecs/kernels/kernels.ts";
+import { openKernelHeap, WORTH_A_HEAP } from "../codecs/kernels/kernels.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
@@ -31,9 +31,6 @@ export interface ReadSlabsOptions {
   readonly scratch?: StoreSpec | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** From so many decoded bytes on, chunks are read and decoded in the kernels' memory: to open it takes some milliseconds. */
-const WORTH_A_HEAP = 2 ** 24;
 
 /** A slab of a selection; `data` is in C order, without gaps, and valid until the next one is asked for. */
 export interface Slab {

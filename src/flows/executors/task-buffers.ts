@@ -1,4 +1,4 @@
-import { openKernelHeap } from "../../codecs/kernels/kernels.ts";
+import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Control } from "./control.ts";
@@ -17,14 +17,14 @@ export interface TaskBuffersOptions {
 }
 
 /**
- * Buffers for the tasks of one of so many threads: in the memory of the kernels, so that files are read and written and
- * chunks are encoded and decoded where they lie.
+ * Buffers for the tasks of one of so many threads: in the memory of the kernels, where these have enough to do, so that
+ * files are read and written and chunks are encoded and decoded where they lie.
  */
 export function taskBuffers(
-  { budget }: Plan,
+  { budget, jobs }: Plan,
   { control, threads, leave = false }: TaskBuffersOptions,
 ): TaskBuffers {
-  const open = leave ? undefined : openKernelHeap();
+  const open = leave || decodedBytes(jobs) < WORTH_A_HEAP ? undefined : openKernelHeap();
   const limit = Math.floor(budget.maxMemory / threads);
   const onChange = (bytes: number) => control.count(bytes);
   const buffers = new BufferPool(limit, { onChange, source: open?.heap });
@@ -35,4 +35,9 @@ export function taskBuffers(
       open?.close();
     },
   };
+}
+
+function decodedBytes(jobs: Plan["jobs"]): number {
+  const decoded = jobs.filter(({ strategy }) => strategy !== "verbatim");
+  return decoded.reduce((sum, { chunksRead, source }) => sum + chunksRead * source.decodedSize, 0);
 }

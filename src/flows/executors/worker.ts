@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { joinOverloads } from "../../stores/overloads.ts";
-import { watchRetries } from "../../stores/watch-retries.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
+import { watchRetries } from "../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Task } from "../plan/task.ts";
