@@ -9,10 +9,10 @@ import type { WorkerSettings } from "../../../src/flows/executors/worker-thread.
 import { planRechunk } from "../../../src/flows/rechunk.ts";
 import { runPlan } from "../../../src/flows/run-plan.ts";
 import { create } from "../../../src/hierarchy/create.ts";
-import { watchRetries } from "../../../src/stores/watch-retries.ts";
 import { isListable } from "../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
+import { watchRetries } from "../../../src/stores/watch-retries.ts";
 import { type Fault, serveValues } from "../../stores/value-server.ts";
 import { makeArray } from "../../support/made-array.ts";
 import { recut } from "../../support/recipes.ts";
