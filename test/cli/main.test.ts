@@ -1,6 +1,8 @@
-import { readFile, rm, truncate } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { open, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { command } from "../built-package.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
@@ -123,6 +125,16 @@ describe("version and help", () => {
   it("prints the package's version", async () => {
     const { version } = JSON.parse(await readFile("package.json", "utf8"));
     expect(await runCli(".", "--version")).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it.runIf(process.platform === "linux")("fails where its words cannot be written", async () => {
+    const full = await open("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [command, "--version"], {
+      stdio: ["ignore", full.fd, "pipe"],
+      encoding: "utf8",
+    });
+    await full.close();
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("no space left") });
   });
 
   it.each([["--help"], ["-h"], ["help"]])("%s lists the commands", async (arg) => {
