@@ -1,3 +1,5 @@
+import type * as Crypto from "node:crypto";
+
 type Awaitable<T> = T | Promise<T>;
 
 /** What signatures are made of; text as UTF-8. */
@@ -6,14 +8,18 @@ export interface Digests {
   hmac(key: Uint8Array, text: string): Awaitable<Uint8Array>;
 }
 
-let ofRuntime: Digests | undefined;
-
 /** Node's own at once, where the calls of browsers wait for another thread: 5 us a digest in place of 200. */
-export async function digestsOfRuntime(): Promise<Digests> {
-  ofRuntime ??= globalThis.process?.versions?.node
-    ? (await import("./digests.node.ts")).nodeDigests
-    : webDigests;
-  return ofRuntime;
+export const nodeDigests = digestsBy(
+  globalThis.process?.getBuiltinModule?.("node:crypto") as typeof Crypto | undefined,
+);
+
+function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
+  return (
+    crypto && {
+      sha256: (text) => crypto.createHash("sha256").update(text).digest(),
+      hmac: (key, text) => crypto.createHmac("sha256", key).update(text).digest(),
+    }
+  );
 }
 
 const utf8 = new TextEncoder();

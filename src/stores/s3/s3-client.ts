@@ -2,6 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { unlessAborted } from "../../util/unless-aborted.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
 import type { Answer, PlainFetch } from "../http/answer.ts";
+import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
 import { connectionFailure } from "../http/http-failure.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
@@ -86,13 +87,12 @@ const MOST_REGIONS = 4;
 
 /** The runtime's own, which programs may replace by theirs. */
 const { fetch: ownFetch } = globalThis;
-const isNode = globalThis.process?.versions?.node !== undefined;
 
 /** `fetch`, or what is as it and takes less. */
-const fetchOfRuntime: PlainFetch = async (url, init) => {
-  if (!isNode || globalThis.fetch !== ownFetch) return globalThis.fetch(url, init as RequestInit);
-  return (await import("../http/fetch-by-http.node.ts")).fetchByHttp(url, init);
-};
+const fetchOfRuntime: PlainFetch = (url, init) =>
+  canFetchByHttp && globalThis.fetch === ownFetch
+    ? fetchByHttp(url, init)
+    : globalThis.fetch(url, init as RequestInit);
 
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
 export class S3Client {

@@ -1,5 +1,5 @@
 import type { S3Credentials } from "./credentials.ts";
-import { type Digests, digestsOfRuntime } from "./digests.ts";
+import { type Digests, nodeDigests, webDigests } from "./digests.ts";
 
 export interface UnsignedRequest {
   readonly method: string;
@@ -35,7 +35,7 @@ export async function signRequest(
   { accessKeyId, secretAccessKey, sessionToken }: S3Credentials,
   { region, keys }: { readonly region: string; readonly keys: SigningKeys },
 ): Promise<Record<string, string>> {
-  const digests = await digestsOfRuntime();
+  const digests = nodeDigests ?? webDigests;
   const time = new Date().toISOString().replace(/[:-]|\.\d{3}/g, "");
   const scope = [time.slice(0, 8), region, "s3", "aws4_request"];
   const sent = {

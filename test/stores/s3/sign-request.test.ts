@@ -1,7 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { nodeDigests } from "../../../src/stores/s3/digests.node.ts";
-import { webDigests } from "../../../src/stores/s3/digests.ts";
+import { nodeDigests, webDigests } from "../../../src/stores/s3/digests.ts";
 import { signRequest } from "../../../src/stores/s3/sign-request.ts";
 
 const credentials = { accessKeyId: "AKID", secretAccessKey: "a/b+c", sessionToken: "token==" };
@@ -64,9 +63,12 @@ describe("signRequest", () => {
 describe("digests", () => {
   it.each(["", "abc", "ä".repeat(1000)])("are the same in browsers (%#)", async (text) => {
     const key = new Uint8Array([1, 2, 3]);
-    expect(Buffer.from(await webDigests.sha256(text))).toEqual(Buffer.from(await nodeDigests.sha256(text)));
+    expect(nodeDigests).toBeDefined();
+    expect(Buffer.from(await webDigests.sha256(text))).toEqual(
+      Buffer.from((await nodeDigests?.sha256(text)) ?? []),
+    );
     expect(Buffer.from(await webDigests.hmac(key, text))).toEqual(
-      Buffer.from(await nodeDigests.hmac(key, text)),
+      Buffer.from((await nodeDigests?.hmac(key, text)) ?? []),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.node.ts";
+import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { readBody, readText } from "../../../src/stores/http/read-body.ts";
 
 const closings: (() => void)[] = [];

@@ -1,12 +1,14 @@
-import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from "node:http";
+import type * as Http from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
 import type { Answer, PlainFetch } from "./answer.ts";
 
 type Client = (url: URL, options: RequestOptions) => ClientRequest;
 
-/** Connections stay open for the requests that follow, and keep no process from ending. */
-const agent = new Agent({ keepAlive: true });
-const clients = new Map<string, Client>([["http:", (url, options) => request(url, { ...options, agent })]]);
+/** Whether the runtime has what `fetchByHttp` needs: Node from 20.16 on. Bundles for browsers know nothing of it. */
+export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined;
+
+const clients = new Map<string, Client>();
 
 /** Statuses of answers without a body. */
 const EMPTY = [204, 304];
@@ -16,7 +18,7 @@ const EMPTY = [204, 304];
  * is sent from where it is, where `fetch` copies it twice. `bytes` of a body are the caller's again when the answer is there.
  */
 export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
-  const client = clients.get(url.protocol) ?? (await clientByTls());
+  const client = clients.get(url.protocol) ?? clientFor(url.protocol);
   const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
   return new Promise((resolve, reject) => {
     sent.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
@@ -29,12 +31,13 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   });
 };
 
-/** Loaded where it is used: that takes some milliseconds. */
-async function clientByTls(): Promise<Client> {
-  const https = await import("node:https");
-  const tlsAgent = new https.Agent({ keepAlive: true });
-  const client: Client = (url, options) => https.request(url, { ...options, agent: tlsAgent });
-  clients.set("https:", client);
+/** Connections stay open for the requests that follow, and keep no process from ending. */
+function clientFor(protocol: string): Client {
+  const name = protocol === "https:" ? "node:https" : "node:http";
+  const { Agent, request } = globalThis.process.getBuiltinModule(name) as typeof Http;
+  const agent = new Agent({ keepAlive: true });
+  const client: Client = (url, options) => request(url, { ...options, agent });
+  clients.set(protocol, client);
   return client;
 }
 
