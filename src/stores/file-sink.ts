@@ -5,7 +5,7 @@ import type { ValueFiles } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, writeFully } from "./file-calls.ts";
 import { fileError } from "./file-error.ts";
 
-const BUFFER_BYTES = 4 * 2 ** 20;
+const BUFFER_BYTES = 2 * 2 ** 20;
 
 /**
  * A new file, written from begin to end. Writes are gathered in one buffer while another thread of the runtime writes what

@@ -45,7 +45,7 @@ describe("writes of any size", () => {
       },
     };
     const sink = await FileSink.create(path, { files });
-    const piece = new Uint8Array(3_000_000);
+    const piece = new Uint8Array(1_500_000);
     expect([sink.writeSync(piece), sink.writeSync(piece)]).toEqual([true, true]);
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(sink.writeSync(piece)).toBe(false);
