@@ -1,11 +1,12 @@
 import { nextTurn } from "../util/next-turn.ts";
 
 /** After so many milliseconds others may run: signals, progress, calls that wait. */
-const TURN_MS = 10;
-/** Where fewer items are done in that time, it is a disk or a network that is waited for, */
-const FEW_ITEMS = 4;
-/** and so many are left over, to be done at the same time. */
-const LEFT_OVER = 64;
+const TURN_MS = 4;
+/** Where fewer items are done in that time, it may be a disk or a network that is waited for, */
+const FEW_ITEMS = 2;
+/** and some are left over, to be done at the same time: twice as many where it goes on so, up to a number. */
+const LEAST_LEFT = 4;
+const MOST_LEFT = 64;
 
 /**
  * Does what can be done without waiting, item after item, which takes a fifth of the time of calls that wait, and gives
@@ -22,6 +23,7 @@ export async function* doneAtOnce<T>(
   let spent = 0;
   let done = 0;
   let leftOver = 0;
+  let nextLeft = LEAST_LEFT;
   for await (const page of pages) {
     for (const item of page) {
       const began = performance.now();
@@ -33,7 +35,8 @@ export async function* doneAtOnce<T>(
       done++;
       spent += performance.now() - began;
       if (spent < TURN_MS) continue;
-      if (done < FEW_ITEMS) leftOver = LEFT_OVER;
+      if (done < FEW_ITEMS) leftOver = nextLeft;
+      nextLeft = done < FEW_ITEMS ? Math.min(2 * nextLeft, MOST_LEFT) : LEAST_LEFT;
       spent = done = 0;
       await nextTurn();
       signal?.throwIfAborted();

@@ -6,6 +6,7 @@ import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { pagesFrom } from "../util/web-streams.ts";
+import { CopyReadAtOnce } from "./copy-read-at-once.ts";
 import { copySmallValues, type Swept } from "./copy-small-values.ts";
 import { copyMemory, copyValue } from "./copy-value.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
@@ -63,9 +64,13 @@ export async function sweep(
   const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
+  const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
+  const atOnce = new CopyReadAtOnce({ source, target, mostBytes, unseen, budget, buffers, log });
+
   const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: Swept, context: Context) => {
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) throw changed(key, undefined, undefined);
+    atOnce.noteSize(size);
     // A store that lists checksums checks what is read whole.
     const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
@@ -96,7 +101,8 @@ export async function sweep(
   };
   const copy = async (value: Swept, context: Context) => {
     try {
-      await (copier ? copyUnseen(value, context) : copySeen(value, context));
+      if (copier) await copyUnseen(value, context);
+      else if (!(await atOnce.copy(value, context.signal))) await copySeen(value, context);
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ key: value.key });
       throw error;

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { OwnReadableStream, type ReadableStream } from "../util/web-streams.ts";
+import type { Answer, PlainFetch } from "./http/answer.ts";
 
 /** Bytes a second of a body that is sent; the server is silent while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
@@ -11,19 +12,19 @@ const SLOWEST_UPLOAD = 64 * 1024;
  * @throws `transient` on silence, also while the body is read; the signal's reason.
  */
 export async function fetchInTime(
-  fetch: typeof globalThis.fetch,
+  fetch: PlainFetch,
   url: URL,
-  init: Omit<RequestInit, "signal"> & { readonly signal?: AbortSignal | null | undefined },
+  init: Parameters<PlainFetch>[1],
   silence: number,
-): Promise<Response> {
+): Promise<Answer> {
   const watch = new SilenceWatch(silence, init.signal);
   try {
     watch.begin((sizeOf(init.body) / SLOWEST_UPLOAD) * 1000);
     const response = await fetch(url, { ...init, signal: watch.signal });
     watch.pause();
-    if (response.body !== null) return new Response(watched(response.body, watch), response);
-    watch.end();
-    return response;
+    const { ok, status, statusText, headers, type, body } = response;
+    if (body === null) watch.end();
+    return { ok, status, statusText, headers, type, body: body && watched(body, watch) };
   } catch (error) {
     watch.end();
     throw error;

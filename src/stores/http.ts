@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { fetchInTime } from "./fetch-in-time.ts";
-import { followRedirects, type PlainFetch } from "./http/follow-redirects.ts";
+import type { Answer, PlainFetch } from "./http/answer.ts";
+import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
@@ -78,7 +79,7 @@ export class HttpStore implements Store {
     return aboutKey({ store: this.description, key, signal }, () => this.#values.size(key, signal));
   }
 
-  async #send(...[method, key, { range, signal }]: Parameters<SendRequest>): Promise<Response> {
+  async #send(...[method, key, { range, signal }]: Parameters<SendRequest>): Promise<Answer> {
     const url = new URL(this.#base);
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
     // Ranges count the bytes of the value, not those of a compressed body.
@@ -95,7 +96,7 @@ export class HttpStore implements Store {
 function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStoreOptions): PlainFetch {
   const send = fetch ?? ((...request: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...request));
   return async (url, init) => {
-    await beforeRequest?.(init.signal);
+    await beforeRequest?.(init.signal ?? undefined);
     return fetchInTime(send, url, init, timeout);
   };
 }

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fetchInTime } from "../../src/stores/fetch-in-time.ts";
+import type { Answer } from "../../src/stores/http/answer.ts";
 
 const closings: (() => void)[] = [];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -37,12 +38,14 @@ async function serveParts(begin: string) {
 
 const silence = { code: "transient", reason: "the server is silent" };
 
+const textOf = ({ body }: Answer) => new Response(body).text();
+
 describe("fetchInTime", () => {
   it("passes on an answer as it is", async () => {
     const url = await serve((_, response) => response.writeHead(206, "Part", { a: "b" }).end("text"));
     const response = await fetchInTime(fetch, url, {}, 1000);
     expect([response.status, response.statusText, response.headers.get("a")]).toEqual([206, "Part", "b"]);
-    expect(await response.text()).toBe("text");
+    expect(await textOf(response)).toBe("text");
   });
 
   it("fails when there is no answer", async () => {
@@ -104,7 +107,7 @@ describe("fetchInTime", () => {
     const url = await serve((_, response) => void response.writeHead(200).write("a"));
     const caller = new AbortController();
     const response = await fetchInTime(fetch, url, { signal: caller.signal }, 10_000);
-    const reading = response.text();
+    const reading = textOf(response);
     caller.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
     await expect(fetchInTime(fetch, url, { signal: caller.signal }, 10_000)).rejects.toThrow("enough");

@@ -1,15 +1,10 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import type { Answer, PlainFetch } from "./answer.ts";
 
 /** How often a request is sent elsewhere, at most. */
 const MOST = 10;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
-
-/** What of `fetch` is used here. */
-export type PlainFetch = (
-  url: URL,
-  init: Omit<RequestInit, "signal"> & { readonly signal?: AbortSignal },
-) => Promise<Response>;
 
 /** A request to a URL; `headers` are for those who are meant, `range` and the like for anybody. */
 export interface SentRequest {
@@ -31,7 +26,7 @@ export async function followRedirects(
   fetch: PlainFetch,
   url: URL,
   { method, own, headers, signal }: SentRequest,
-): Promise<Response> {
+): Promise<Answer> {
   let at = url;
   for (let redirections = 0; redirections <= MOST; redirections++) {
     const sent = { method, headers: at.origin === url.origin ? { ...own, ...headers } : headers };
@@ -45,7 +40,7 @@ export async function followRedirects(
   throw refused("the server sends the request on and on", `${MOST} redirections and more`);
 }
 
-function nextOf({ headers, status }: Response, from: URL): URL {
+function nextOf({ headers, status }: Answer, from: URL): URL {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) {
     throw refused("the server sends the request to nowhere", `${status} without a place`);

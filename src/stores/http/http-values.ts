@@ -2,6 +2,7 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
+import type { Answer } from "./answer.ts";
 import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
 import { type BodyPart, readBody, readText } from "./read-body.ts";
@@ -11,7 +12,7 @@ export type SendRequest = (
   method: "GET" | "HEAD",
   key: string,
   options: { readonly range?: string; readonly signal: AbortSignal | undefined },
-) => Promise<Response>;
+) => Promise<Answer>;
 
 /** Bytes of a page in place of a value that are read to the end. */
 const LONGEST_PAGE = 64 * 1024;
@@ -89,7 +90,7 @@ export class HttpValues {
   }
 
   /** The part of a whole value, which a server without ranges has sent. */
-  async #cut(response: Response, range: ByteRange, allocate: Allocate): Promise<Uint8Array> {
+  async #cut(response: Answer, range: ByteRange, allocate: Allocate): Promise<Uint8Array> {
     const size = statedLength(response);
     if (size !== undefined) return readBody(response.body, partOf(range, size), allocate);
     const whole = await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take);
@@ -101,7 +102,7 @@ export class HttpValues {
 
   /** An empty part, for a range that begins at or behind the end of the value. */
   async #beyond(
-    response: Response,
+    response: Answer,
     key: string,
     range: ByteRange,
     allocate: Allocate,
@@ -142,7 +143,7 @@ export class HttpValues {
     return stated;
   }
 
-  async #isMissing(response: Response): Promise<boolean> {
+  async #isMissing(response: Answer): Promise<boolean> {
     if (!this.#missing.includes(response.status)) return false;
     await readAway(response);
     return true;
@@ -150,13 +151,13 @@ export class HttpValues {
 }
 
 /** The error for an answer whose body tells nothing. */
-async function refusalOf(response: Response): Promise<ZarrflowError> {
+async function refusalOf(response: Answer): Promise<ZarrflowError> {
   await readAway(response);
   return failureOf(response);
 }
 
 /** Reads a page that tells nothing, so that the connection is of use again; one that is long is cut off with it. */
-async function readAway(response: Response): Promise<void> {
+async function readAway(response: Answer): Promise<void> {
   await readText(response, LONGEST_PAGE).catch(() => {});
 }
 
@@ -164,7 +165,7 @@ type Allocate = (byteLength: number) => Uint8Array;
 type Signal = AbortSignal | undefined;
 
 /** Length of the body, where it is that of the value. */
-function statedLength({ headers }: Response): number | undefined {
+function statedLength({ headers }: Answer): number | undefined {
   const length = headers.get("content-length");
   const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
   return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
@@ -189,7 +190,7 @@ function partOf(range: ByteRange, size: number): BodyPart {
  * Whether a 206 holds the range that was asked for, cut at the end of the value. Where browsers hide its
  * `Content-Range`, the length of the body must say so.
  */
-function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: Response): boolean {
+function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: Answer): boolean {
   if (found === undefined)
     return !response.headers.has("content-range") && statedLength(response) === lengthOf(range);
   const { start, end, size } = found;
@@ -200,7 +201,7 @@ function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, respo
   return "offset" in range && start === range.offset && end - start === range.length;
 }
 
-function otherRange(range: ByteRange, found: ContentRange | undefined, response: Response): ZarrflowError {
+function otherRange(range: ByteRange, found: ContentRange | undefined, response: Answer): ZarrflowError {
   return new ZarrflowError("short-read", "the server answers with another range", {
     expected: rangeHeader(range),
     found: found

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { joinBytes } from "../../util/join-bytes.ts";
+import type { Answer } from "./answer.ts";
 import { connectionFailure } from "./http-failure.ts";
 
 /** The part of a body that is wanted. */
@@ -48,7 +49,7 @@ async function taken(
  *
  * @throws `resource-limit` when there are more; `transient` when it breaks off.
  */
-export async function readText({ body }: Response, most: number): Promise<string> {
+export async function readText({ body }: Pick<Answer, "body">, most: number): Promise<string> {
   return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }
 

@@ -72,7 +72,7 @@ async function deleteTogether(
     const failed = new Set(failures.map((failure) => textOf(failure, "Key")));
     const again = left.filter((key) => failed.has(key));
     if (again.length > 0) left = again;
-    throw s3Failure(new Response(null, { status: 500, headers }), textOf(first, "Code")).addContext({
+    throw s3Failure({ status: 500, statusText: "", headers }, textOf(first, "Code")).addContext({
       key: textOf(first, "Key") ?? "",
     });
   };

@@ -1,16 +1,17 @@
-import { AwsV4Signer } from "aws4fetch";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { unlessAborted } from "../../util/unless-aborted.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
+import type { Answer, PlainFetch } from "../http/answer.ts";
+import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
 import { connectionFailure } from "../http/http-failure.ts";
 import { readText } from "../http/read-body.ts";
-import { secretHeaders, unsendable } from "../http/secret-headers.ts";
+import { secretHeaders } from "../http/secret-headers.ts";
 import { type Repeat, type RetryOptions, repeater } from "../repeat.ts";
 import type { RequestHook } from "../request-hook.ts";
-import { Credentials, type S3CredentialSource, type S3Credentials } from "./credentials.ts";
+import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
-import { fetchInPieces, isSentInPieces } from "./fetch-in-pieces.ts";
 import { s3CodeOf, s3Failure } from "./s3-failure.ts";
+import { type SigningKeys, signRequest } from "./sign-request.ts";
 import { isWhole, textOf } from "./xml.ts";
 
 export interface S3ClientOptions {
@@ -67,7 +68,7 @@ export interface S3Request {
 
 export interface S3Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: Answer["headers"];
   readonly text: string;
 }
 
@@ -84,16 +85,24 @@ const LONGEST_ERROR = 64 * 1024;
 /** How many regions a bucket is looked for in. */
 const MOST_REGIONS = 4;
 
+/** The runtime's own, which programs may replace by theirs. */
+const { fetch: ownFetch } = globalThis;
+
+/** `fetch`, or what is as it and takes less. */
+const fetchOfRuntime: PlainFetch = (url, init) =>
+  canFetchByHttp && globalThis.fetch === ownFetch
+    ? fetchByHttp(url, init)
+    : globalThis.fetch(url, init as RequestInit);
+
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
 export class S3Client {
   readonly #options: S3ClientOptions;
   readonly #credentials: Credentials;
-  readonly #signingKeys = new Map<string, ArrayBuffer>();
-  readonly #fetch: typeof globalThis.fetch;
+  readonly #signingKeys: SigningKeys = new Map();
+  readonly #fetch: PlainFetch;
   #region: string;
   /** Regions that turned out to be others. */
   readonly #wrongRegions = new Set<string>();
-  #isRegionKnown = false;
   #isBucketKnown = false;
   readonly isAmazons: boolean;
   /** For whole operations: a request, and what is read of its answer. */
@@ -106,7 +115,7 @@ export class S3Client {
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
     this.repeat = repeater(`s3://${options.bucket}`, options.retry);
-    this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+    this.#fetch = options.fetch ?? fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       throw new ZarrflowError("invalid-option", "this is no name of a bucket", { value: options.bucket });
     }
@@ -147,12 +156,11 @@ export class S3Client {
    * @returns the answer when it is a success, or of a status that `request` takes for an answer.
    * @throws `transient`, `access-denied`, `not-found` without the bucket, `no-space`, `unsupported-operation`.
    */
-  async send(key: string, query: Query, request: S3Request): Promise<Response> {
+  async send(key: string, query: Query, request: S3Request): Promise<Answer> {
     const region = this.#region;
     const { method, answers = ANSWERS[method] } = request;
     const isAnswer = (status: number) => answers.some((answer) => answer === status);
     const response = await this.#signed(key, query, request);
-    if (response.ok) this.#isRegionKnown = true;
     if (response.ok || (response.status !== 404 && isAnswer(response.status))) return response;
     const body = method === "HEAD" ? "" : await errorText(response);
     const told = response.headers.get("x-amz-bucket-region") ?? textOf(body, "Region");
@@ -201,7 +209,7 @@ export class S3Client {
     return true;
   }
 
-  #isHidden({ status }: Response, code: string | undefined, { method }: S3Request): boolean {
+  #isHidden({ status }: Answer, code: string | undefined, { method }: S3Request): boolean {
     if (!this.#options.missing403 || status !== 403) return false;
     return method === "HEAD" || (method === "GET" && (code === undefined || code === "AccessDenied"));
   }
@@ -215,7 +223,7 @@ export class S3Client {
     return this.#isBucketKnown;
   }
 
-  async #signed(key: string, query: Query, request: S3Request): Promise<Response> {
+  async #signed(key: string, query: Query, request: S3Request): Promise<Answer> {
     const { method, body, signal } = request;
     const { requesterPays, encryption, timeout = DEFAULT_TIMEOUT } = this.#options;
     await this.#options.beforeRequest?.(signal ?? undefined);
@@ -226,7 +234,6 @@ export class S3Client {
       ...this.#options.headers,
       ...request.headers,
     });
-    const isInPieces = this.#options.fetch === undefined && this.#isRegionKnown && isSentInPieces(body);
     const init = {
       method,
       headers,
@@ -235,12 +242,7 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      return await fetchInTime(
-        isInPieces ? fetchInPieces : this.#fetch,
-        url,
-        init,
-        request.timeout ?? timeout,
-      );
+      return await fetchInTime(this.#fetch, url, init, request.timeout ?? timeout);
     } catch (error) {
       signal?.throwIfAborted();
       throw connectionFailure(error);
@@ -252,29 +254,20 @@ export class S3Client {
     url: URL,
     { method, signal }: S3Request,
     plain: Readonly<Record<string, string>>,
-  ): Promise<Headers> {
+  ): Promise<Record<string, string>> {
     const credentials = await unlessAborted(this.#credentials.current(), signal);
     signal?.throwIfAborted();
     const headers = secretHeaders(plain);
-    const signed = credentials === undefined ? headers : await this.#sign(url, method, headers, credentials);
     // Not signed: servers in front of the server may change it. Ranges count the bytes of the value as it is.
-    signed.set("accept-encoding", "identity");
-    return signed;
-  }
-
-  async #sign(url: URL, method: string, headers: Headers, credentials: S3Credentials): Promise<Headers> {
-    const request = { url: url.href, method, headers, service: "s3", region: this.#region } as const;
-    try {
-      const signer = new AwsV4Signer({ ...request, ...credentials, cache: this.#signingKeys });
-      return new Headers((await signer.sign()).headers);
-    } catch {
-      throw unsendable();
-    }
+    const encoding = { "accept-encoding": "identity" };
+    if (credentials === undefined) return { ...headers, ...encoding };
+    const place = { region: this.#region, keys: this.#signingKeys };
+    return { ...secretHeaders(await signRequest({ method, url, headers }, credentials, place)), ...encoding };
   }
 }
 
 /** The text of an answer that is an error; "" for one that is none of S3's. */
-async function errorText(response: Response): Promise<string> {
+async function errorText(response: Answer): Promise<string> {
   try {
     return await readText(response, LONGEST_ERROR);
   } catch (error) {
@@ -283,10 +276,11 @@ async function errorText(response: Response): Promise<string> {
   }
 }
 
-function asFailed({ headers }: Response): Response {
-  return new Response(null, { status: 500, headers });
+function asFailed({ headers }: Answer): Answer {
+  return { ok: false, status: 500, statusText: "", headers, body: null };
 }
 
-function missing(): Response {
-  return new Response(null, { status: 404 });
+function missing(): Answer {
+  const headers = { get: () => null, has: () => false };
+  return { ok: false, status: 404, statusText: "", headers, body: null };
 }

@@ -71,7 +71,10 @@ export function s3CodeOf(body: string): string | undefined {
 }
 
 /** The error that a failed answer stands for. */
-export function s3Failure(response: Response, code: string | undefined): ZarrflowError {
+export function s3Failure(
+  response: Parameters<typeof failureOf>[0],
+  code: string | undefined,
+): ZarrflowError {
   const failure = failureOf(response);
   const meaning = code === undefined ? undefined : MEANINGS.get(code);
   const found = code === undefined ? failure.details.found : `${response.status} ${code}`;

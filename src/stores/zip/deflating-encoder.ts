@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { finished } from "node:stream/promises";
-import { ZipFile } from "yazl";
+import type { ZipFile } from "yazl";
 import type { ByteSink } from "../byte-sink.ts";
 import { type EntryEncoder, FILE_MODE } from "./entry-encoder.ts";
 
@@ -8,7 +8,8 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Deflates entries, by yazl. What it is given is copied, and may reach the sink later, before `finish` resolves. */
 export class DeflatingEncoder implements EntryEncoder {
-  readonly #zip = new ZipFile();
+  /** Loaded where something is deflated. */
+  readonly #zip: Promise<ZipFile> = import("yazl").then((yazl) => new yazl.ZipFile());
   readonly #level: number;
   /** Rejects when the sink does. */
   readonly #delivery: Promise<void>;
@@ -17,7 +18,9 @@ export class DeflatingEncoder implements EntryEncoder {
   /** @param level 1, fast, to 9, small. */
   constructor(sink: ByteSink, level: number) {
     this.#level = level;
-    this.#delivery = deliver(this.#zip.outputStream as AsyncIterable<Buffer>, sink);
+    this.#delivery = this.#zip.then(({ outputStream }) =>
+      deliver(outputStream as AsyncIterable<Buffer>, sink),
+    );
     this.#delivery.catch(() => {});
   }
 
@@ -29,7 +32,7 @@ export class DeflatingEncoder implements EntryEncoder {
 
   async begin(key: string): Promise<void> {
     this.#input = new PassThrough();
-    this.#zip.addReadStream(this.#input, key, {
+    (await this.#zip).addReadStream(this.#input, key, {
       compressionLevel: this.#level,
       // yazl takes the local time of this: with it, the bytes are the same in every zone
       mtime: new Date(1980, 0, 1),
@@ -52,7 +55,7 @@ export class DeflatingEncoder implements EntryEncoder {
   }
 
   async finish(): Promise<void> {
-    this.#zip.end();
+    (await this.#zip).end();
     await this.#delivery;
   }
 }

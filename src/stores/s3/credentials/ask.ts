@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { fetchInTime } from "../../fetch-in-time.ts";
+import type { Answer } from "../../http/answer.ts";
 import { connectionFailure, failureOf } from "../../http/http-failure.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
@@ -17,13 +18,13 @@ export interface Question {
 /** Bytes of the longest answer of these services. */
 const LONGEST_ANSWER = 100_000;
 
-export interface Answer {
-  readonly response: Response;
+export interface TextAnswer {
+  readonly response: Answer;
   readonly text: string;
 }
 
 /** What a service answers, whatever its status. @throws `transient` where there is no answer. */
-export async function ask({ url, timeout, headers, ...question }: Question): Promise<Answer> {
+export async function ask({ url, timeout, headers, ...question }: Question): Promise<TextAnswer> {
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
     const response = await fetchInTime(globalThis.fetch, url, init, timeout);
@@ -34,7 +35,7 @@ export async function ask({ url, timeout, headers, ...question }: Question): Pro
 }
 
 /** The text of a good answer. @throws `transient`, `access-denied` */
-export function textOfGood({ text, response }: Answer, from: string): string {
+export function textOfGood({ text, response }: TextAnswer, from: string): string {
   if (response.ok) return text;
   const failure = failureOf(response);
   if (failure.code === "transient") throw failure;

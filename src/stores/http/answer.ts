@@ -1,0 +1,19 @@
+/** What is used of an answer to a request: `fetch` gives more. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Pick<Headers, "get" | "has">;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** As `fetch` tells it, `opaqueredirect` where browsers hide where a request is sent on to. */
+  readonly type?: string;
+}
+
+/** What is used of `fetch`. */
+export type PlainFetch = (
+  url: URL,
+  init: Omit<RequestInit, "headers" | "signal"> & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal | null;
+  },
+) => Promise<Answer>;

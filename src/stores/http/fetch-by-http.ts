@@ -1,0 +1,99 @@
+import type * as Http from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
+import type { Answer, PlainFetch } from "./answer.ts";
+
+type Client = (url: URL, options: RequestOptions) => ClientRequest;
+
+/** Whether the runtime has what `fetchByHttp` needs: Node from 20.16 on. Bundles for browsers know nothing of it. */
+export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined;
+
+const clients = new Map<string, Client>();
+
+/** Statuses of answers without a body. */
+const EMPTY = [204, 304];
+
+/**
+ * As `fetch` that follows no redirection, by Node's older client: a request takes a third of the processor time, and a body
+ * is sent from where it is, where `fetch` copies it twice. `bytes` of a body are the caller's again when the answer is there.
+ */
+export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
+  const client = clients.get(url.protocol) ?? clientFor(url.protocol);
+  const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
+  return new Promise((resolve, reject) => {
+    sent.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
+    sent.on("response", (message) => {
+      const isEmpty = method === "HEAD" || isWithoutBody(message);
+      const body = isEmpty ? null : bodyOf(message, signal);
+      resolve(isEmpty ? read(message).then(() => answerOf(message, body)) : answerOf(message, body));
+    });
+    sent.end(body);
+  });
+};
+
+/** Connections stay open for the requests that follow, and keep no process from ending. */
+function clientFor(protocol: string): Client {
+  const name = protocol === "https:" ? "node:https" : "node:http";
+  const { Agent, request } = globalThis.process.getBuiltinModule(name) as typeof Http;
+  const agent = new Agent({ keepAlive: true });
+  const client: Client = (url, options) => request(url, { ...options, agent });
+  clients.set(protocol, client);
+  return client;
+}
+
+function isWithoutBody({ statusCode = 0, headers }: IncomingMessage): boolean {
+  return EMPTY.includes(statusCode) || headers["content-length"] === "0";
+}
+
+/** Resolves when the message is at its end, whose connection the next request takes. */
+function read(message: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    message.on("end", resolve).on("close", resolve).resume();
+  });
+}
+
+function answerOf(message: IncomingMessage, body: Answer["body"]): Answer {
+  const { statusCode: status = 0, statusMessage: statusText = "", headers } = message;
+  const get = (name: string) => {
+    const value = headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(", ") : (value ?? null);
+  };
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText,
+    headers: { get, has: (name) => get(name) !== null },
+    body,
+  };
+}
+
+function bodyOf(
+  message: IncomingMessage,
+  signal: AbortSignal | null | undefined,
+): ReadableStream<Uint8Array> {
+  message.pause();
+  let isWanted = true;
+  return new OwnReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        message.on("data", (piece) => {
+          if (!isWanted) return;
+          message.pause();
+          controller.enqueue(piece);
+        });
+        message.on("end", () => isWanted && controller.close());
+        message.on("error", (error) => controller.error(signal?.aborted ? signal.reason : error));
+      },
+      pull() {
+        message.resume();
+      },
+      // When all has come the connection is of use again; else it is closed.
+      async cancel() {
+        isWanted = false;
+        if (message.complete) await read(message);
+        else message.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,34 @@
+import type * as Crypto from "node:crypto";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What signatures are made of; text as UTF-8. */
+export interface Digests {
+  sha256(text: string): Awaitable<Uint8Array>;
+  hmac(key: Uint8Array, text: string): Awaitable<Uint8Array>;
+}
+
+/** Node's own at once, where the calls of browsers wait for another thread: 5 us a digest in place of 200. */
+export const nodeDigests = digestsBy(
+  globalThis.process?.getBuiltinModule?.("node:crypto") as typeof Crypto | undefined,
+);
+
+function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
+  return (
+    crypto && {
+      sha256: (text) => crypto.createHash("sha256").update(text).digest(),
+      hmac: (key, text) => crypto.createHmac("sha256", key).update(text).digest(),
+    }
+  );
+}
+
+const utf8 = new TextEncoder();
+
+export const webDigests: Digests = {
+  sha256: async (text) => new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text))),
+  async hmac(key, text) {
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    const imported = await crypto.subtle.importKey("raw", new Uint8Array(key), algorithm, false, ["sign"]);
+    return new Uint8Array(await crypto.subtle.sign("HMAC", imported, utf8.encode(text)));
+  },
+};

@@ -1,0 +1,93 @@
+import type { S3Credentials } from "./credentials.ts";
+import { type Digests, nodeDigests, webDigests } from "./digests.ts";
+
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Keys that requests are signed with: one for each day, region and secret. */
+export type SigningKeys = Map<string, Uint8Array>;
+
+const ALGORITHM = "AWS4-HMAC-SHA256";
+/** Over TLS nobody changes the body, and the checksum that is sent with it is signed. */
+const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
+/** Headers that servers on the way may change, or that are none of the request's. */
+const NOT_SIGNED = [
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "range",
+  "user-agent",
+  "x-amzn-trace-id",
+];
+
+/**
+ * The headers of a request to S3 with its signature, version 4.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ */
+export async function signRequest(
+  { method, url, headers }: UnsignedRequest,
+  { accessKeyId, secretAccessKey, sessionToken }: S3Credentials,
+  { region, keys }: { readonly region: string; readonly keys: SigningKeys },
+): Promise<Record<string, string>> {
+  const digests = nodeDigests ?? webDigests;
+  const time = new Date().toISOString().replace(/[:-]|\.\d{3}/g, "");
+  const scope = [time.slice(0, 8), region, "s3", "aws4_request"];
+  const sent = {
+    ...headers,
+    "x-amz-content-sha256": UNSIGNED_PAYLOAD,
+    "x-amz-date": time,
+    ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken.trim() }),
+  };
+  const signed = Object.entries({ ...sent, host: url.host })
+    .filter(([name]) => !NOT_SIGNED.includes(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = signed.map(([name]) => name).join(";");
+  const canonical = [
+    method,
+    quoted(url.pathname),
+    canonicalQuery(url.searchParams),
+    ...signed.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
+    "",
+    names,
+    UNSIGNED_PAYLOAD,
+  ].join("\n");
+  const text = [ALGORITHM, time, scope.join("/"), hex(await digests.sha256(canonical))].join("\n");
+  const key = await signingKey(secretAccessKey, scope, { digests, keys });
+  const signature = hex(await digests.hmac(key, text));
+  const authorization = `${ALGORITHM} Credential=${[accessKeyId, ...scope].join("/")}, SignedHeaders=${names}, Signature=${signature}`;
+  return { ...sent, authorization };
+}
+
+async function signingKey(
+  secret: string,
+  scope: readonly string[],
+  { digests, keys }: { readonly digests: Digests; readonly keys: SigningKeys },
+): Promise<Uint8Array> {
+  const name = [secret, ...scope].join();
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  let key: Uint8Array = new TextEncoder().encode(`AWS4${secret}`);
+  for (const part of scope) key = await digests.hmac(key, part);
+  keys.set(name, key);
+  return key;
+}
+
+function canonicalQuery(query: URLSearchParams): string {
+  const encoded = [...query].map((pair) => pair.map((text) => quoted(encodeURIComponent(text))).join("="));
+  return encoded.sort().join("&");
+}
+
+/** What `encodeURIComponent` and URLs leave as it is, but signatures do not. */
+function quoted(encoded: string): string {
+  return encoded.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

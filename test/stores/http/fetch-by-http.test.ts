@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
+import { readBody, readText } from "../../../src/stores/http/read-body.ts";
+
+const closings: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closings.splice(0)) close();
+});
+
+/** A server on 127.0.0.1, its URL, and how many connections were made to it. */
+async function serve(listener: RequestListener) {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on("connection", () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closings.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a%20b?c=d%2Fe`);
+  return { url, connections: () => connections };
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+describe("fetchByHttp", () => {
+  it("sends a body whole, with its length, and tells the answer", async () => {
+    const sent = new Uint8Array(700_000).map((_, i) => i * 7);
+    const seen: unknown[] = [];
+    const { url } = await serve(async (request, response) => {
+      const body = await bytesOf(request);
+      seen.push(request.method, request.url, request.headers["x-a"], request.headers["content-length"]);
+      seen.push(body.equals(sent));
+      response.writeHead(201, "Made", { ETag: '"tag"', "set-cookie": ["a", "b"] }).end("text");
+    });
+    const answer = await fetchByHttp(url, { method: "PUT", headers: { "x-a": "b" }, body: sent });
+    expect(seen).toEqual(["PUT", "/a%20b?c=d%2Fe", "b", "700000", true]);
+    expect(answer).toMatchObject({ ok: true, status: 201, statusText: "Made" });
+    expect(answer.headers.get("etag")).toBe('"tag"');
+    expect(answer.headers.get("set-cookie")).toBe("a, b");
+    expect([answer.headers.has("etag"), answer.headers.has("x-a")]).toEqual([true, false]);
+    expect(await readText(answer, 100)).toBe("text");
+  });
+
+  it("keeps one connection open, also when no more of a body is read than is wanted", async () => {
+    const { url, connections } = await serve(async (request, response) => {
+      await bytesOf(request);
+      response.end(request.method === "PUT" ? undefined : "0123456789");
+    });
+    const headers = {};
+    for (let i = 0; i < 3; i++) {
+      expect((await fetchByHttp(url, { method: "PUT", headers, body: new Uint8Array(9) })).body).toBeNull();
+      const { body } = await fetchByHttp(url, { headers });
+      expect(await readBody(body, { skip: 2, length: 8 }, (size) => new Uint8Array(size))).toHaveLength(8);
+    }
+    expect(connections()).toBe(1);
+  });
+
+  it("follows no redirection", async () => {
+    const { url } = await serve((_, response) => response.writeHead(307, { location: "/b" }).end());
+    const answer = await fetchByHttp(url, { headers: {} });
+    expect([answer.ok, answer.status, answer.headers.get("location")]).toEqual([false, 307, "/b"]);
+  });
+
+  it("reads a body only as fast as it is asked for, and closes the connection of one that is not wanted", async () => {
+    let sent = 0;
+    let isClosed = false;
+    const { url } = await serve((_, response) => {
+      const send = () => {
+        while (!isClosed && response.write(new Uint8Array(65_536))) sent += 65_536;
+      };
+      response.on("drain", send).on("close", () => {
+        isClosed = true;
+      });
+      send();
+    });
+    const { body } = await fetchByHttp(url, { headers: {} });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = sent;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent).toBe(before);
+    expect(isClosed).toBe(false);
+    await body?.cancel();
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
+  it("fails with the system's code where there is no answer, or a body is cut", async () => {
+    const { url } = await serve((request, response) => {
+      if (request.method === "PUT") return void request.socket.destroy();
+      response.writeHead(200, { "content-length": 9 }).write("abc");
+      setTimeout(() => response.destroy(), 20);
+    });
+    const headers = {};
+    const put = fetchByHttp(url, { method: "PUT", headers, body: new Uint8Array(9) });
+    await expect(put).rejects.toMatchObject({ code: "ECONNRESET" });
+    const answer = await fetchByHttp(url, { headers });
+    await expect(readText(answer, 100)).rejects.toMatchObject({
+      code: "transient",
+      details: { found: "ECONNRESET" },
+    });
+  });
+
+  it("ends with the signal's reason, before and amid the answer", async () => {
+    const { url } = await serve((request, response) => {
+      if (request.method === "GET") response.writeHead(200, { "content-length": 9 }).write("abc");
+    });
+    const reason = new Error("enough");
+    for (const method of ["HEAD", "GET"]) {
+      const caller = new AbortController();
+      const asking = fetchByHttp(url, { method, headers: {}, signal: caller.signal });
+      const ended =
+        method === "HEAD" ? asking : asking.then(({ body }) => body?.pipeTo(new WritableStream()));
+      setTimeout(() => caller.abort(reason), 20);
+      await expect(ended).rejects.toBe(reason);
+    }
+  });
+});
