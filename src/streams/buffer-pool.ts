@@ -113,8 +113,9 @@ export class BufferPool implements Buffers {
   }
 
   #allocate(size: number): Uint8Array {
+    const most = this.#mostHeld(size);
     for (const [freeSize, buffers] of this.#free) {
-      while (this.#takenBytes + this.#freeBytes + size > this.limit) {
+      while (this.#takenBytes + this.#freeBytes + size > most) {
         const buffer = buffers.pop();
         if (buffer === undefined) break;
         this.#freeBytes -= freeSize;
@@ -122,6 +123,15 @@ export class BufferPool implements Buffers {
       }
     }
     return this.#source?.allocate(size) ?? new Uint8Array(size);
+  }
+
+  /**
+   * Bytes that free and taken buffers may hold together when one of `size` is taken. A source takes buffers back for
+   * any size, so that no more is ever held of it than was taken at one time; what is left to the garbage collector
+   * stays for long, and is better kept.
+   */
+  #mostHeld(size: number): number {
+    return this.#source ? Math.min(this.limit, Math.max(this.#peak, this.#takenBytes + size)) : this.limit;
   }
 
   #letGo(buffer: Uint8Array): void {

@@ -1,4 +1,5 @@
 import type { CopyEstimate } from "../../flows/estimate-copy.ts";
+import { threadsToStart } from "../../flows/executors/thread-count.ts";
 import type { ArrayJob, Cost, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
 import { planWarnings } from "../../flows/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
@@ -100,7 +101,9 @@ function untouchedText(jobs: readonly ArrayJob[]): string {
   return columns(rows, 0);
 }
 
-function totalsText({ totals, budget, scratch }: Plan): string {
+function totalsText(plan: Plan): string {
+  const { totals, budget, scratch } = plan;
+  const withProgram = totals.predictedPeak + PROGRAM_BYTES + threadsToStart(plan) * THREAD_BYTES;
   const work = [
     ["tasks", grouped(totals.tasks)],
     ["reads", `${counted(totals.chunksRead, "chunk")}, ${formatBytes(totals.decodedBytes)} decoded`],
@@ -112,7 +115,10 @@ function totalsText({ totals, budget, scratch }: Plan): string {
     ...(totals.scratchBytes > 0
       ? [["scratch", `${formatBytes(totals.scratchBytes)} in ${scratch ? storeText(scratch) : TEMPORARY}`]]
       : []),
-    ["memory", `${formatBytes(totals.predictedPeak)} predicted`],
+    [
+      "memory",
+      `${formatBytes(totals.predictedPeak)} of buffers predicted, about ${formatBytes(withProgram)} with the program`,
+    ],
   ];
   const threads = [
     "threads",
@@ -126,6 +132,10 @@ function totalsText({ totals, budget, scratch }: Plan): string {
   ];
   return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
 }
+
+/** What Node and the library take beside buffers, and a thread with its kernels, as measured. */
+const PROGRAM_BYTES = 60e6;
+const THREAD_BYTES = 8e6;
 
 const TEMPORARY = "the folder for temporary files";
 
