@@ -15,14 +15,21 @@ const EMPTY = [204, 304];
 
 /**
  * As `fetch` that follows no redirection, by Node's older client: a request takes a third of the processor time, and a body
- * is sent from where it is, where `fetch` copies it twice. `bytes` of a body are the caller's again when the answer is there.
+ * is sent from where it is, where `fetch` copies it twice. The bytes of a body are the caller's again when the answer is read.
  */
 export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
   const client = clients.get(url.protocol) ?? clientFor(url.protocol);
   const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
   return new Promise((resolve, reject) => {
-    sent.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
+    const fail = (error: unknown) => reject(signal?.aborted ? signal.reason : error);
+    sent.on("error", fail);
+    // Where the server would speak another protocol nothing else tells.
+    const failClosed = () => fail(new Error("the connection was closed before the answer"));
+    sent.on("close", failClosed);
     sent.on("response", (message) => {
+      sent.off("close", failClosed);
+      // Of what is answered before it was sent, nobody wants the rest.
+      message.on("end", () => sent.writableFinished || sent.destroy());
       const isEmpty = method === "HEAD" || isWithoutBody(message);
       const body = isEmpty ? null : bodyOf(message, signal);
       resolve(isEmpty ? read(message).then(() => answerOf(message, body)) : answerOf(message, body));
@@ -81,7 +88,11 @@ function bodyOf(
           message.pause();
           controller.enqueue(piece);
         });
-        message.on("end", () => isWanted && controller.close());
+        // A message that is given up ends, too: without what was not read of it.
+        message.on("end", () => {
+          if (signal?.aborted) controller.error(signal.reason);
+          else if (isWanted) controller.close();
+        });
         message.on("error", (error) => controller.error(signal?.aborted ? signal.reason : error));
       },
       pull() {
