@@ -38,14 +38,12 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   });
 };
 
-/** Connections stay open for the requests that follow, and keep no process from ending. */
+/** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was told. */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
-  const { Agent, request } = globalThis.process.getBuiltinModule(name) as typeof Http;
-  const agent = new Agent({ keepAlive: true });
-  const client: Client = (url, options) => request(url, { ...options, agent });
-  clients.set(protocol, client);
-  return client;
+  const { request } = globalThis.process.getBuiltinModule(name) as typeof Http;
+  clients.set(protocol, request);
+  return request;
 }
 
 function isWithoutBody({ statusCode = 0, headers }: IncomingMessage): boolean {
