@@ -10,6 +10,13 @@ export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined
 
 const clients = new Map<string, Client>();
 
+/** Codings that are undone, as `fetch` does, by the names that answers and the runtime have for them. */
+const CODINGS = new Map<string | undefined, "gzip" | "deflate">([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+]);
+
 /** Statuses of answers without a body. */
 const EMPTY = [204, 304];
 
@@ -31,7 +38,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
       // Of what is answered before it was sent, nobody wants the rest.
       message.on("end", () => sent.writableFinished || sent.destroy());
       const isEmpty = method === "HEAD" || isWithoutBody(message);
-      const body = isEmpty ? null : bodyOf(message, signal);
+      const body = isEmpty ? null : decoded(bodyOf(message, signal), message);
       resolve(isEmpty ? read(message).then(() => answerOf(message, body)) : answerOf(message, body));
     });
     sent.end(body);
@@ -105,4 +112,11 @@ function bodyOf(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** What is stored compressed, and says so, whatever the request would take. */
+function decoded(body: ReadableStream<Uint8Array>, { headers }: IncomingMessage): ReadableStream<Uint8Array> {
+  const format = CODINGS.get(headers["content-encoding"]?.trim().toLowerCase());
+  if (format === undefined) return body;
+  return body.pipeThrough(new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>);
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { readBody, readText } from "../../../src/stores/http/read-body.ts";
@@ -172,4 +173,17 @@ describe("fetchByHttp", () => {
       expect(socket?.bytesRead).toBeLessThan(sent.length);
     },
   );
+
+  it("decodes a body that says it is compressed, and fails where it is not, or is cut", async () => {
+    const packed = gzipSync("some text");
+    const bodies = [packed, packed.subarray(0, -9), Buffer.from("some text")];
+    const { url } = await serve((request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bodies[Number(request.headers["x-n"])]);
+    });
+    const text = async (n: string) => readText(await fetchByHttp(url, { headers: { "x-n": n } }), 100);
+    expect(await text("0")).toBe("some text");
+    for (const n of ["1", "2"]) await expect(text(n)).rejects.toMatchObject({ code: "transient" });
+    const answer = await fetchByHttp(url, { headers: { "x-n": "0" } });
+    await answer.body?.cancel();
+  });
 });
