@@ -3,6 +3,9 @@ import type { StoreSpec } from "./store.ts";
 /** Called before each request to a server, also one that is made again; the request is made when it resolves. */
 export type RequestHook = (signal: AbortSignal | undefined) => Promise<void>;
 
+/** The runtime's own. Known before the first store is opened: programs may have put theirs in its place by then. */
+export const { fetch: ownFetch } = globalThis;
+
 const hooks = new WeakMap<StoreSpec, RequestHook>();
 
 /** The spec of a server, each request to which waits for `hook` when it is opened by this very object. */

@@ -10,35 +10,47 @@ export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined
 
 const clients = new Map<string, Client>();
 
+/** Codings that are undone, as `fetch` does, by the names that answers and the runtime have for them. */
+const CODINGS = new Map<string | undefined, "gzip" | "deflate">([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+]);
+
 /** Statuses of answers without a body. */
 const EMPTY = [204, 304];
 
 /**
  * As `fetch` that follows no redirection, by Node's older client: a request takes a third of the processor time, and a body
- * is sent from where it is, where `fetch` copies it twice. `bytes` of a body are the caller's again when the answer is there.
+ * is sent from where it is, where `fetch` copies it twice. The bytes of a body are the caller's again when the answer is read.
  */
 export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
   const client = clients.get(url.protocol) ?? clientFor(url.protocol);
   const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
   return new Promise((resolve, reject) => {
-    sent.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
+    const fail = (error: unknown) => reject(signal?.aborted ? signal.reason : error);
+    sent.on("error", fail);
+    // Where the server would speak another protocol nothing else tells.
+    const failClosed = () => fail(new Error("the connection was closed before the answer"));
+    sent.on("close", failClosed);
     sent.on("response", (message) => {
+      sent.off("close", failClosed);
+      // Of what is answered before it was sent, nobody wants the rest.
+      message.on("end", () => sent.writableFinished || sent.destroy());
       const isEmpty = method === "HEAD" || isWithoutBody(message);
-      const body = isEmpty ? null : bodyOf(message, signal);
+      const body = isEmpty ? null : decoded(bodyOf(message, signal), message);
       resolve(isEmpty ? read(message).then(() => answerOf(message, body)) : answerOf(message, body));
     });
     sent.end(body);
   });
 };
 
-/** Connections stay open for the requests that follow, and keep no process from ending. */
+/** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was told. */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
-  const { Agent, request } = globalThis.process.getBuiltinModule(name) as typeof Http;
-  const agent = new Agent({ keepAlive: true });
-  const client: Client = (url, options) => request(url, { ...options, agent });
-  clients.set(protocol, client);
-  return client;
+  const { request } = globalThis.process.getBuiltinModule(name) as typeof Http;
+  clients.set(protocol, request);
+  return request;
 }
 
 function isWithoutBody({ statusCode = 0, headers }: IncomingMessage): boolean {
@@ -81,7 +93,11 @@ function bodyOf(
           message.pause();
           controller.enqueue(piece);
         });
-        message.on("end", () => isWanted && controller.close());
+        // A message that is given up ends, too: without what was not read of it.
+        message.on("end", () => {
+          if (signal?.aborted) controller.error(signal.reason);
+          else if (isWanted) controller.close();
+        });
         message.on("error", (error) => controller.error(signal?.aborted ? signal.reason : error));
       },
       pull() {
@@ -96,4 +112,11 @@ function bodyOf(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** What is stored compressed, and says so, whatever the request would take. */
+function decoded(body: ReadableStream<Uint8Array>, { headers }: IncomingMessage): ReadableStream<Uint8Array> {
+  const format = CODINGS.get(headers["content-encoding"]?.trim().toLowerCase());
+  if (format === undefined) return body;
+  return body.pipeThrough(new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>);
 }

@@ -59,7 +59,8 @@ async function fill(
   target: Uint8Array,
 ): Promise<Uint8Array> {
   let filled = 0;
-  if (target.length > 0) {
+  if (target.length === 0) await body?.cancel();
+  else {
     for await (const piece of piecesFrom(body, skip)) {
       const wanted = piece.subarray(0, target.length - filled);
       target.set(wanted, filled);

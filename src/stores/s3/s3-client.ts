@@ -7,7 +7,7 @@ import { connectionFailure } from "../http/http-failure.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { type Repeat, type RetryOptions, repeater } from "../repeat.ts";
-import type { RequestHook } from "../request-hook.ts";
+import { ownFetch, type RequestHook } from "../request-hook.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
 import { s3CodeOf, s3Failure } from "./s3-failure.ts";
@@ -85,14 +85,20 @@ const LONGEST_ERROR = 64 * 1024;
 /** How many regions a bucket is looked for in. */
 const MOST_REGIONS = 4;
 
-/** The runtime's own, which programs may replace by theirs. */
-const { fetch: ownFetch } = globalThis;
+/** What makes the connections of Node's `fetch`, once it is used or a program says so. */
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
-/** `fetch`, or what is as it and takes less. */
+/** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
 const fetchOfRuntime: PlainFetch = (url, init) =>
-  canFetchByHttp && globalThis.fetch === ownFetch
+  canFetchByHttp && globalThis.fetch === ownFetch && !hasOwnDispatcher()
     ? fetchByHttp(url, init)
     : globalThis.fetch(url, init as RequestInit);
+
+/** Whether `fetch` was told of a proxy or the like. */
+function hasOwnDispatcher(): boolean {
+  const dispatcher = Reflect.get(globalThis, DISPATCHER);
+  return dispatcher !== undefined && dispatcher.constructor.name !== "Agent";
+}
 
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
 export class S3Client {

@@ -16,6 +16,7 @@ const ALGORITHM = "AWS4-HMAC-SHA256";
 const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 /** Headers that servers on the way may change, or that are none of the request's. */
 const NOT_SIGNED = [
+  "authorization",
   "connection",
   "content-length",
   "content-type",
@@ -44,7 +45,7 @@ export async function signRequest(
     "x-amz-date": time,
     ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken.trim() }),
   };
-  const signed = Object.entries({ ...sent, host: url.host })
+  const signed = Object.entries({ host: url.host, ...sent })
     .filter(([name]) => !NOT_SIGNED.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const names = signed.map(([name]) => name).join(";");
@@ -79,8 +80,12 @@ async function signingKey(
 }
 
 function canonicalQuery(query: URLSearchParams): string {
-  const encoded = [...query].map((pair) => pair.map((text) => quoted(encodeURIComponent(text))).join("="));
-  return encoded.sort().join("&");
+  const encoded = [...query].map((pair) => pair.map((text) => quoted(encodeURIComponent(text))));
+  // By names alone: `=` comes behind some of what may be in them.
+  return encoded
+    .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
+    .map((pair) => pair.join("="))
+    .join("&");
 }
 
 /** What `encodeURIComponent` and URLs leave as it is, but signatures do not. */

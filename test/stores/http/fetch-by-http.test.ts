@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { readBody, readText } from "../../../src/stores/http/read-body.ts";
@@ -21,6 +22,21 @@ async function serve(listener: RequestListener) {
   });
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a%20b?c=d%2Fe`);
   return { url, connections: () => connections };
+}
+
+/** A server on 127.0.0.1 that does with a connection what it will when something is asked. */
+async function serveBytes(answer: (socket: Socket) => void) {
+  const sockets: Socket[] = [];
+  const server = createSocketServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {}).once("data", () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closings.push(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), sockets };
 }
 
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
@@ -119,5 +135,55 @@ describe("fetchByHttp", () => {
       setTimeout(() => caller.abort(reason), 20);
       await expect(ended).rejects.toBe(reason);
     }
+  });
+
+  it("fails where the server would speak another protocol", async () => {
+    const { url } = await serveBytes((socket) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
+    });
+    await expect(fetchByHttp(url, {})).rejects.toThrow("closed before the answer");
+  });
+
+  it("ends no body as though it were whole where the caller gives up what has come already", async () => {
+    const { url } = await serve((_, response) => response.end("0123456789"));
+    const caller = new AbortController();
+    const { body } = await fetchByHttp(url, { signal: caller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const reason = new Error("enough");
+    caller.abort(reason);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect(body?.getReader().read()).rejects.toBe(reason);
+  });
+
+  it.each(["0", "2"])(
+    "sends no more of a body that is answered, by %s bytes, before it came",
+    async (length) => {
+      const { url, sockets } = await serveBytes((socket) => {
+        socket.pause();
+        socket.write(
+          `HTTP/1.1 503 Slow Down\r\nContent-Length: ${length}\r\n\r\n${"no".slice(0, Number(length))}`,
+        );
+      });
+      const sent = new Uint8Array(32 * 2 ** 20);
+      const answer = await fetchByHttp(url, { method: "PUT", body: sent });
+      expect([answer.status, (await readText(answer, 9)).length]).toEqual([503, Number(length)]);
+      const [socket] = sockets;
+      socket?.resume();
+      await expect.poll(() => socket?.closed).toBe(true);
+      expect(socket?.bytesRead).toBeLessThan(sent.length);
+    },
+  );
+
+  it("decodes a body that says it is compressed, and fails where it is not, or is cut", async () => {
+    const packed = gzipSync("some text");
+    const bodies = [packed, packed.subarray(0, -9), Buffer.from("some text")];
+    const { url } = await serve((request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bodies[Number(request.headers["x-n"])]);
+    });
+    const text = async (n: string) => readText(await fetchByHttp(url, { headers: { "x-n": n } }), 100);
+    expect(await text("0")).toBe("some text");
+    for (const n of ["1", "2"]) await expect(text(n)).rejects.toMatchObject({ code: "transient" });
+    const answer = await fetchByHttp(url, { headers: { "x-n": "0" } });
+    await answer.body?.cancel();
   });
 });

@@ -17,6 +17,7 @@ const requests: { method: string; url: string; headers: Record<string, string> }
     headers: {},
   },
   { method: "POST", url: "http://h/b/?delete=", headers: { "x-two": "a   b", "content-type": "text/xml" } },
+  { method: "GET", url: "http://h/b/?prefix-a=1&prefix=2&prefix2=3", headers: { authorization: "another" } },
 ];
 
 afterEach(() => {
@@ -40,6 +41,14 @@ describe("signRequest", () => {
       expect(await signRequest({ method, url: new URL(url), headers }, credentials, place)).toEqual(expected);
     }
     expect(place.keys.size).toBe(1);
+  });
+
+  it("signs the host that is sent", async () => {
+    const place = { region: "eu-west-1", keys: new Map<string, Uint8Array>() };
+    vi.useFakeTimers({ now: Date.UTC(2026, 1, 3, 4, 5, 6) });
+    const sign = async (url: string, headers: Record<string, string>) =>
+      (await signRequest({ method: "GET", url: new URL(url), headers }, credentials, place)).authorization;
+    expect(await sign("http://127.0.0.1:9000/b/k", { host: "h" })).toBe(await sign("http://h/b/k", {}));
   });
 
   it("signs with another key the next day, in another region, and with another secret", async () => {
