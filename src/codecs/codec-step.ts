@@ -42,7 +42,8 @@ export function codecCall(placed: PlacedCodec, direction: Direction): CodecCall 
   return (chunk, buffers) => {
     try {
       const result = applied(placed, direction, chunk, buffers);
-      return isPromise(result) ? result.catch((error) => fail(error, chunk, buffers)) : result;
+      if (!isPromise(result)) return result;
+      return Promise.resolve(result).catch((error) => fail(error, chunk, buffers));
     } catch (error) {
       return fail(error, chunk, buffers);
     }

@@ -63,6 +63,7 @@ export async function* readSlabs(
     yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
   } finally {
     stop.abort();
+    buffers.clear();
     open?.close();
     await scratch?.remove();
   }
@@ -103,6 +104,7 @@ async function* slabsInOrder(
     }
   } finally {
     stop();
-    await next?.catch(() => {});
+    const unused = await next?.catch(() => undefined);
+    if (unused) buffers.give(unused.data.bytes);
   }
 }

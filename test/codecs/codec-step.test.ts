@@ -35,6 +35,20 @@ test("takes what it is given: one buffer in, one buffer out", async () => {
   expect(buffers.live).toBe(1);
 });
 
+test("what a codec answers late may be anything that can be waited for", async () => {
+  const buffers = new GuardedBuffers();
+  const { codec: _, ...sizes } = await placedCodec("zlib", { level: 1 }, 100);
+  const late = (_: unknown, fail: (error: Error) => void) => fail(new Error("no such items"));
+  // biome-ignore lint/suspicious/noThenProperty: no promise of this realm's, but waited for as one
+  const codec = { kind: "array-to-bytes", name: "late", decode: () => ({ then: late }) } as never;
+  const error = await errorOf(
+    () => codecStep({ ...sizes, codec }, "decode", buffers)(buffers.take(4)),
+    "codec-error",
+  );
+  expect(error.cause).toMatchObject({ message: "no such items" });
+  expect(buffers.live).toBe(0);
+});
+
 test("without a pool, buffers are new ones", async () => {
   const placed = await placedCodec("lz4", {}, 3);
   const encoded = await codecStep(placed, "encode")(Uint8Array.of(1, 2, 3));

@@ -1,7 +1,10 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openKernelHeap } from "../../src/codecs/kernels/kernels.ts";
+import { create } from "../../src/hierarchy/create.ts";
 import { convert, type Difference, type DiffOptions, diff, rechunk } from "../../src/index.ts";
+import { rejection } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
@@ -123,6 +126,24 @@ describe("values", () => {
     expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([
       expect.objectContaining({ path: "s", a: "0", b: "5" }),
     ]);
+  });
+
+  it("of one are not read on where those of the other cannot be read", async () => {
+    const cwd = await testFolder();
+    for (const name of ["a", "b"]) {
+      const settings = { shape: [40, 512, 1024], dataType: "uint8", chunks: [1, 512, 1024] } as const;
+      await (await create(join(cwd, name), settings)).close();
+    }
+    await mkdir(join(cwd, "b/c/0/0"), { recursive: true });
+    await writeFile(join(cwd, "b/c/0/0/0"), "broken");
+    const before = openKernelHeap();
+    const failure = await rejection(differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: 8e6 }));
+    expect(failure).toMatchObject({ code: "corrupt-chunk" });
+    before?.close();
+    const after = openKernelHeap();
+    // Whoever still read would hold the heap open.
+    expect(after?.heap).not.toBe(before?.heap);
+    after?.close();
   });
 
   it("need the budget that the error names", async () => {

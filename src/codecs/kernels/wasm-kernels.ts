@@ -76,7 +76,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       if (source.length + target.length > MOST_MEMORY) {
         return plainKernels.lz4Encode(source, target, acceleration);
       }
-      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), wasm.room(target));
+      const [s = 0, t = 0] = wasm.layOut(source, target);
       const from = wasm.bring(source, s);
       const to = wasm.placeFor(target, t);
       const end = from + source.length;
@@ -87,7 +87,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     lz4Decode(source, target) {
       if (source.length + target.length > MOST_MEMORY) return plainKernels.lz4Decode(source, target);
-      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), wasm.room(target));
+      const [s = 0, t = 0] = wasm.layOut(source, target);
       const from = wasm.bring(source, s);
       const to = wasm.placeFor(target, t);
       const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length, 0);
@@ -98,7 +98,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     lz4DecodePart(source, target, offset) {
       const end = offset + target.length;
       if (source.length + end > MOST_MEMORY) return plainKernels.lz4DecodePart(source, target, offset);
-      const [s = 0, t = 0] = wasm.layOut(wasm.room(source), offset === 0 ? wasm.room(target) : end);
+      const [s = 0, t = 0] = wasm.layOut(source, offset === 0 ? target : end);
       const from = wasm.bring(source, s);
       const to = offset === 0 ? wasm.placeFor(target, t) : t;
       if (wasm.exports.lz4Decode(from, from + source.length, to, to + end, 1) !== end) return false;

@@ -122,11 +122,6 @@ export class WasmMemory {
       : undefined;
   }
 
-  /** Bytes to lay out for a view: none where it lies in the heap. */
-  room(view: Uint8Array): number {
-    return view.buffer === this.#heap?.bytes.buffer ? 0 : view.length;
-  }
-
   /** Whether a view lies in the memory in which calls run. */
   holds(view: Uint8Array): boolean {
     return view.buffer === this.#now.bytes.buffer;
@@ -151,16 +146,19 @@ export class WasmMemory {
       view.set(bytes.subarray(place, place + length));
   }
 
-  /** Addresses of buffers of these sizes, with room behind each; those of the call before are gone. */
-  layOut(...sizes: number[]): number[] {
+  /**
+   * Addresses of buffers of these sizes, or for these views, with room behind each; those of the call before are gone.
+   * A view that lies in the memory in which the call runs needs none.
+   */
+  layOut(...needs: (number | Uint8Array)[]): number[] {
     if (this.#own.bytes.length > MOST_KEPT) this.#own = instantiate(this.#module);
-    const now = this.#heap && fits(sizes) ? this.#heap : this.#own;
+    const now = this.#heap && fits(needs, this.#heap) ? this.#heap : this.#own;
     this.#now = now;
+    const places = new Array<number>(needs.length);
     let next = now.start;
-    for (let i = 0; i < sizes.length; i++) {
-      const start = next;
-      next = firstPlace(start + (sizes[i] as number) + SLACK);
-      sizes[i] = start;
+    for (let i = 0; i < needs.length; i++) {
+      places[i] = next;
+      next = firstPlace(next + roomFor(needs[i] ?? 0, now) + SLACK);
     }
     // Only here does the memory grow; to ask it for its buffer takes longer than a small call.
     const missing = next - now.bytes.length;
@@ -169,7 +167,7 @@ export class WasmMemory {
       memory.grow(Math.ceil(missing / PAGE));
       now.bytes = new Uint8Array(memory.buffer);
     }
-    return sizes;
+    return places;
   }
 }
 
@@ -206,11 +204,16 @@ function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmH
   return { exports, start, bytes: new Uint8Array(memory.buffer), heap };
 }
 
-/** Whether buffers of these sizes fit in front of the heap. */
-function fits(sizes: readonly number[]): boolean {
+/** Whether what is needed fits in front of the heap. */
+function fits(needs: readonly (number | Uint8Array)[], heap: Instance): boolean {
   let total = 0;
-  for (const size of sizes) total += size + 2 * SLACK;
+  for (const need of needs) total += roomFor(need, heap) + 2 * SLACK;
   return total <= MOST_KEPT;
+}
+
+function roomFor(need: number | Uint8Array, { bytes }: Instance): number {
+  if (typeof need === "number") return need;
+  return need.buffer === bytes.buffer ? 0 : need.length;
 }
 
 /** The first address from `end` on at which a line of cache begins. */

@@ -17,7 +17,7 @@ export function wasmTranspose(wasm: WasmMemory): TransposeKernel {
     const sourceStep = columns * itemSize;
     const targetStep = rows * itemSize;
     const most = Math.max(BLOCK, Math.floor(PIECE / targetStep) & -BLOCK);
-    const [room = 0, to = 0] = wasm.layOut(wasm.room(source), Math.min(size, (most + BLOCK) * targetStep));
+    const [room = 0, to = 0] = wasm.layOut(source, Math.min(size, (most + BLOCK) * targetStep));
     const from = wasm.bring(source, room);
     for (let first = 0; first < columns; ) {
       // The last columns, where fewer than a tile, go with those before.

@@ -11,7 +11,7 @@ export function wasmZstd(wasm: WasmMemory): ZstdKernels {
     levels: ZSTD_KERNEL_LEVELS,
 
     decode(frame, target) {
-      const [f = 0, t = 0] = wasm.layOut(wasm.room(frame), wasm.room(target));
+      const [f = 0, t = 0] = wasm.layOut(frame, target);
       const from = wasm.bring(frame, f);
       const to = wasm.placeFor(target, t);
       const size = wasm.exports.zstdDecode(from, from + frame.length, to, to + target.length);
@@ -20,7 +20,7 @@ export function wasmZstd(wasm: WasmMemory): ZstdKernels {
     },
 
     encode(source, target, level, checksum) {
-      const [s = 0, to = 0] = wasm.layOut(wasm.room(source), zstdRoom(source.length));
+      const [s = 0, to = 0] = wasm.layOut(source, zstdRoom(source.length));
       const from = wasm.bring(source, s);
       const known = Math.min(level, ZSTD_KERNEL_LEVELS.most);
       const size = wasm.exports.zstdEncode(from, from + source.length, to, known, Number(checksum));

@@ -79,8 +79,8 @@ async function* aligned(
   a: AsyncGenerator<Slab>,
   b: AsyncGenerator<Slab>,
 ): AsyncGenerator<{ left: Run; right: Run; items: number }> {
-  let [left, right]: (Run | undefined)[] = [await nextRun(a), await nextRun(b)];
   try {
+    let [left, right]: (Run | undefined)[] = [await nextRun(a), await nextRun(b)];
     while (left && right) {
       const items = Math.min(itemsLeft(left), itemsLeft(right));
       yield { left, right, items };

@@ -81,6 +81,7 @@ export async function* slabsOfThreads(
     failure ??= { error };
     changed();
   };
+  const workers: { readonly end: () => void }[] = [];
   const startOne = () => {
     const worker = new Worker(script, { workerData: start });
     let isDone = false;
@@ -102,7 +103,7 @@ export async function* slabsOfThreads(
       worker.unref();
       worker.postMessage({ type: "stop" } satisfies SlabCall);
     };
-    return { end };
+    workers.push({ end });
   };
   const readOne = async () => {
     const number = Atomics.add(next, 0, 1);
@@ -118,8 +119,9 @@ export async function* slabsOfThreads(
   };
   const onAbort = () => fail(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const workers = Array.from({ length: threads - 1 }, startOne);
   try {
+    // Where one cannot be started, those before it end.
+    while (workers.length < threads - 1) startOne();
     for (let due = 0; due < slabs; due++) {
       for (let found = ready.get(due); ; found = ready.get(due)) {
         if (failure) throw failure.error;

@@ -151,6 +151,38 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
     );
   });
 
+  it("LZ4 and zstd of more than fits in front of the heap", () => {
+    const heap = (open as OpenHeap).heap;
+    const size = 50 * 2 ** 20;
+    const source = heap.allocate(size);
+    if (!source) throw new Error("the heap is full");
+    const period = new Uint32Array(2 ** 16 + 7);
+    let word = 1;
+    for (let i = 0; i < period.length; i++) {
+      word = (Math.imul(word, 1_103_515_245) + 12_345) >>> 0;
+      period[i] = word;
+    }
+    const bytes = new Uint8Array(period.buffer);
+    for (let at = 0; at < size; at += bytes.length) source.set(bytes.subarray(0, size - at), at);
+    const frame = new Uint8Array(size);
+    const length = kernels().zstd?.encode(source, frame, 1, false) ?? 0;
+    const back = new Uint8Array(size);
+    expect(kernels().zstd?.decode(frame.subarray(0, length), back)).toBe(size);
+    expect(Buffer.compare(back, source)).toBe(0);
+    const block = new Uint8Array(size + 2 ** 20);
+    const written = kernels().lz4Encode(source, block, 1);
+    const stored = heap.allocate(written);
+    if (!stored) throw new Error("the heap is full");
+    stored.set(block.subarray(0, written));
+    const part = new Uint8Array(1000);
+    expect(kernels().lz4DecodePart(stored, part, size - 5000)).toBe(true);
+    expect(Buffer.compare(part, source.subarray(size - 5000, size - 4000))).toBe(0);
+    expect(kernels().lz4Decode(stored, back)).toBe(size);
+    expect(Buffer.compare(back, source)).toBe(0);
+    heap.release(stored);
+    heap.release(source);
+  });
+
   it("differences, sums, swaps and checksums", () => {
     fc.assert(
       fc.property(items, fc.constantFrom<Lane>("i8", "i16", "i32", "i64"), (bytes, lane) => {
