@@ -83,10 +83,14 @@ describe("signals", () => {
   });
 
   it("leave no part of an output file", async () => {
-    const cwd = await slowArray();
-    const child = startCli(cwd, "slice", "a.zarr", "--output", "out", "--max-mem", "81kB");
+    const cwd = await testFolder();
+    const items = ramp(500_000);
+    await writeV2Array(join(cwd, "a.zarr"), { shape: [2000, 250], chunks: [2000, 1], dtype: "<f4", items });
+    const slowly = ["--max-mem", "81kB", "--strategy", "direct"];
+    const child = startCli(cwd, "slice", "a.zarr", "--output", "out", ...slowly);
     const exit = exitOf(child);
     await until(async () => (await readdir(cwd)).length > 1);
+    expect(await readdir(cwd)).not.toContain("out");
     child.kill("SIGINT");
     expect(await exit).toBe(130);
     expect(await readdir(cwd)).toEqual(["a.zarr"]);

@@ -34,6 +34,31 @@ describe("BufferPool", () => {
     expect(pool.take(10_000).buffer).not.toBe(first.buffer);
   });
 
+  it("holds no more of a source than was taken at one time, whichever sizes come", () => {
+    const memory = new ArrayBuffer(16 * 2 ** 20);
+    let held = 0;
+    let place = 0;
+    const source = {
+      memory,
+      allocate(byteLength: number) {
+        held += byteLength;
+        place += byteLength;
+        return new Uint8Array(memory, place - byteLength, byteLength);
+      },
+      beginOf: (view: Uint8Array) => view.byteOffset,
+      release: (buffer: Uint8Array) => {
+        held -= buffer.length;
+      },
+    };
+    const pool = new BufferPool(2 ** 24, { source });
+    for (const size of [64, 40, 56, 32, 48, 64].map((kib) => kib * KIB)) {
+      const two = [pool.take(size), pool.take(size)];
+      expect(held).toBeLessThanOrEqual(pool.peak);
+      for (const buffer of two) pool.give(buffer);
+    }
+    expect(pool.peak).toBe(128 * KIB);
+  });
+
   it("knows what is taken, and the most that ever was", () => {
     const pool = new BufferPool(2 ** 20);
     const a = pool.take(4 * KIB);
