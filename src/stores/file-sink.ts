@@ -5,25 +5,18 @@ import type { ValueFiles } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, writeFully } from "./file-calls.ts";
 import { fileError } from "./file-error.ts";
 
-const BUFFER_BYTES = 2 * 2 ** 20;
+const BUFFER_BYTES = 256 * 1024;
 
-/**
- * A new file, written from begin to end. Writes are gathered in one buffer while another thread of the runtime writes what
- * is in a second one.
- */
+/** A new file, written from begin to end; small writes are gathered into one of 256 KiB. */
 export class FileSink implements ByteSink {
   readonly #files: FileCalls;
   readonly #fd: number;
   readonly #path: string;
   readonly #fsync: boolean;
-  #buffer = new Uint8Array(BUFFER_BYTES);
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #buffered = 0;
-  /** Bytes before those in the buffer: in the file, or in the spare buffer on their way there. */
+  /** Bytes that are in the file, before those in the buffer. */
   #written = 0;
-  #spare = new Uint8Array(BUFFER_BYTES);
-  /** The write of what is in the spare buffer; it never rejects. */
-  #behind: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = true;
   /** Steps that were asked for and have not ended. */
@@ -51,9 +44,8 @@ export class FileSink implements ByteSink {
 
   write(bytes: Uint8Array): Promise<void> {
     return this.#next(async () => {
-      if (this.#buffered + bytes.length > BUFFER_BYTES) await this.#makeRoom();
+      if (this.#buffered + bytes.length > BUFFER_BYTES) await this.#flush();
       if (bytes.length > BUFFER_BYTES) {
-        await this.#flush();
         await writeFully(this.#files, this.#fd, bytes, this.#written);
         this.#written += bytes.length;
       } else {
@@ -65,14 +57,10 @@ export class FileSink implements ByteSink {
 
   /** Takes none while other calls go on. */
   writeSync(...pieces: readonly Uint8Array[]): boolean {
-    if (this.#waiting > 0 || !this.#isOpen || this.#failure) return false;
+    if (this.#waiting > 0 || !this.#isOpen) return false;
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (length > BUFFER_BYTES) return false;
-    if (this.#buffered + length > BUFFER_BYTES) {
-      // Where the other thread is at it still, this one writes, too.
-      if (this.#behind === undefined) this.#writeBehind();
-      else if (!this.#flushSync()) return false;
-    }
+    if (this.#buffered + length > BUFFER_BYTES && !this.#flushSync()) return false;
+    if (length > BUFFER_BYTES) return this.#appendSync(pieces);
     for (const piece of pieces) {
       this.#buffer.set(piece, this.#buffered);
       this.#buffered += piece.length;
@@ -101,7 +89,6 @@ export class FileSink implements ByteSink {
     if (!this.#isOpen) return;
     await this.#next(async () => {
       this.#isOpen = false;
-      await this.#behind;
       await this.#files.close(this.#fd);
       await this.#files.unlink(this.#path);
     });
@@ -125,52 +112,34 @@ export class FileSink implements ByteSink {
     return turn;
   }
 
-  /** Begins to write what is in the buffer, and gathers in the other one, which is free. */
-  #writeBehind(): void {
-    const bytes = this.#buffer.subarray(0, this.#buffered);
-    this.#behind = writeFully(this.#files, this.#fd, bytes, this.#written)
-      .catch((error: unknown) => {
-        this.#failure = { error };
-      })
-      .then(() => {
-        this.#behind = undefined;
-      });
-    this.#written += this.#buffered;
-    this.#buffered = 0;
-    [this.#buffer, this.#spare] = [this.#spare, this.#buffer];
-  }
-
-  /** Whether the buffer is empty now; what was written of it before a failure is written again at its place. */
+  /** Whether the buffer is empty now. */
   #flushSync(): boolean {
-    try {
-      for (let done = 0; done < this.#buffered; ) {
-        done += writeSync(this.#fd, this.#buffer, done, this.#buffered - done, this.#written + done);
-      }
-    } catch {
-      return false;
-    }
-    this.#written += this.#buffered;
+    if (!this.#appendSync([this.#buffer.subarray(0, this.#buffered)])) return false;
     this.#buffered = 0;
     return true;
   }
 
-  /** Waits for the spare buffer. */
-  async #makeRoom(): Promise<void> {
-    await this.#settle();
-    this.#writeBehind();
+  /** Whether all was written; what was of it before a failure is written again at its place. */
+  #appendSync(pieces: readonly Uint8Array[]): boolean {
+    let end = this.#written;
+    try {
+      for (const piece of pieces) {
+        for (let done = 0; done < piece.length; ) {
+          const count = writeSync(this.#fd, piece, done, piece.length - done, end);
+          done += count;
+          end += count;
+        }
+      }
+    } catch {
+      return false;
+    }
+    this.#written = end;
+    return true;
   }
 
-  /** Resolves when all is in the file. */
   async #flush(): Promise<void> {
-    await this.#settle();
     await writeFully(this.#files, this.#fd, this.#buffer.subarray(0, this.#buffered), this.#written);
     this.#written += this.#buffered;
     this.#buffered = 0;
-  }
-
-  /** Waits for what is written behind. @throws the failure of any such write */
-  async #settle(): Promise<void> {
-    await this.#behind;
-    if (this.#failure) throw this.#failure.error;
   }
 }
