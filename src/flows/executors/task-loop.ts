@@ -1,11 +1,17 @@
 import type { Plan } from "../plan/plan.ts";
-import { type Task, taskAt, taskBytesOf } from "../plan/task.ts";
+import { taskAt, taskBytesOf } from "../plan/task.ts";
 import type { Control } from "./control.ts";
+import type { TaskNotes } from "./messages.ts";
+import { NoteTaker } from "./note-taker.ts";
+import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskLoopOptions {
   readonly control: Control;
-  /** Tasks that this thread has under way at one time. */
-  readonly atOnce: number;
+  readonly threads: number;
+  /** Whether a task's calls block, so that this thread has one under way at a time. */
+  readonly inTurn: boolean;
+  /** Told now and then what tasks did. */
+  readonly note: (notes: TaskNotes) => void;
   /** Aborted with the first failure, so that other tasks of this thread end. */
   readonly stop: AbortController;
   /** Called when all tasks of a stage have ended, in whichever threads: those of the next have buffers of other sizes. */
@@ -13,16 +19,18 @@ export interface TaskLoopOptions {
 }
 
 /**
- * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease. The first failure
- * stops all threads.
+ * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease, and tells what they
+ * did. The first failure stops all threads.
  *
  * @throws that failure, when all tasks of this thread have ended.
  */
 export async function loopTasks(
   plan: Plan,
-  run: (task: Task) => Promise<void>,
-  { control, atOnce, stop, stageEnded }: TaskLoopOptions,
+  run: TaskRunner,
+  { control, threads, inTurn, note, stop, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
+  const notes = new NoteTaker(note);
+  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
   const lane = async (stage: number) => {
     for (let dealt = control.deal(stage); dealt; dealt = control.deal(stage)) {
       const end = dealt.first + dealt.count;
@@ -31,7 +39,7 @@ export async function loopTasks(
         const release = await control.lease(taskBytesOf(task));
         if (release === undefined) return;
         try {
-          await run(task);
+          await notes.around(task.number, (events) => run(task, events, stop.signal));
           control.taskEnded();
         } finally {
           release();
@@ -51,7 +59,8 @@ export async function loopTasks(
     await Promise.all(Array.from({ length: atOnce }, () => guarded(stage)));
     if (!stop.signal.aborted) await control.stageEnded(stage);
     stop.signal.throwIfAborted();
-    if (control.isStopped) return;
+    if (control.isStopped) break;
     await stageEnded?.(stage);
   }
+  notes.flush();
 }

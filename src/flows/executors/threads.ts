@@ -5,13 +5,12 @@ import type { Store, StoreSpec, TargetBuild } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { pause } from "../../util/pause.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Task } from "../plan/task.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { attentive } from "./attentive.ts";
 import type { Control } from "./control.ts";
 import { isLocal, requestsEach } from "./local-stores.ts";
+import { lookingUp } from "./look-up.ts";
 import type { TaskNotes } from "./messages.ts";
-import { NoteTaker } from "./note-taker.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
@@ -38,8 +37,6 @@ export interface ThreadsOptions {
   readonly worker?: WorkerSettings | undefined;
 }
 
-/** A thread that blocks sees to events so often. */
-const LOOK_UP_MS = 15;
 /** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
 const SCRIPT = new URL("./worker.js", import.meta.url);
 /** Threads that are told to stop have so long to end by themselves. */
@@ -123,16 +120,7 @@ function startOf(plan: Plan, options: ThreadsOptions) {
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
   const { source, sourceSpec, build, scratch, documents, control, threads, note } = options;
   const { writeEmpty, verify } = options;
-  let looked = performance.now();
-  const lookUp = () => {
-    if (performance.now() - looked < LOOK_UP_MS) return undefined;
-    return new Promise<void>((resolve) =>
-      setImmediate(() => {
-        looked = performance.now();
-        resolve();
-      }),
-    );
-  };
+  const lookUp = lookingUp();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !isLocal(spec)) return store;
     const opened = (await openStore(spec, { exclusive, files: blockingFileCalls })) as unknown as S;
@@ -154,16 +142,12 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     verify,
     inTurn,
   });
-  const notes = new NoteTaker(note);
-  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
-  const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
   try {
     const stageEnded = async (stage: number) => {
       buffers.clear();
       await scratch?.removeRound(stage - 1);
     };
-    await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
-    notes.flush();
+    await loopTasks(plan, run, { control, threads, inTurn, note, stop, stageEnded });
   } finally {
     close();
     if (reading !== source) await reading.close?.();

@@ -6,13 +6,17 @@ import { openStore } from "../../stores/url.ts";
 import { watchRetries } from "../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
-import type { Task } from "../plan/task.ts";
 import { attentive } from "./attentive.ts";
 import { Control } from "./control.ts";
 import { HandOver } from "./hand-over.ts";
 import { isLocal, requestsEach } from "./local-stores.ts";
-import { type MainMessage, packError, type WorkerMessage, type WorkerStart } from "./messages.ts";
-import { NoteTaker } from "./note-taker.ts";
+import {
+  type MainMessage,
+  packError,
+  type TaskNotes,
+  type WorkerMessage,
+  type WorkerStart,
+} from "./messages.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
@@ -60,12 +64,9 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, veri
     verify,
     inTurn,
   });
-  const notes = new NoteTaker((told) => tell({ type: "notes", notes: told }));
-  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
-  const runNoted = (task: Task) => notes.around(task.number, (events) => run(task, events, stop.signal));
+  const note = (notes: TaskNotes) => tell({ type: "notes", notes });
   const stageEnded = async () => buffers.clear();
-  await loopTasks(plan, runNoted, { control, atOnce, stop, stageEnded });
-  notes.flush();
+  await loopTasks(plan, run, { control, threads, inTurn, note, stop, stageEnded });
 }
 
 /** No message reaches a thread that blocks: each of its calls looks whether it is to stop. */
