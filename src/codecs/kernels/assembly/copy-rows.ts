@@ -58,26 +58,34 @@ function copyPlane(
       t += targetStep;
     }
   } else if (length >= 8) {
-    const last = length - 8;
-    for (let row: usize = 0; row < rows; row++) {
-      store<u64>(t, load<u64>(s));
-      store<u64>(t + last, load<u64>(s + last));
-      s += sourceStep;
-      t += targetStep;
-    }
+    copyEnds<u64>(s, t, length, rows, sourceStep, targetStep);
   } else if (length >= 4) {
-    const last = length - 4;
-    for (let row: usize = 0; row < rows; row++) {
-      store<u32>(t, load<u32>(s));
-      store<u32>(t + last, load<u32>(s + last));
-      s += sourceStep;
-      t += targetStep;
-    }
+    copyEnds<u32>(s, t, length, rows, sourceStep, targetStep);
   } else {
     for (let row: usize = 0; row < rows; row++) {
       for (let i: usize = 0; i < length; i++) store<u8>(t + i, load<u8>(s + i));
       s += sourceStep;
       t += targetStep;
     }
+  }
+}
+
+/** Copies each run as its first word and its last, which overlap. */
+// @ts-ignore: decorator
+@inline
+function copyEnds<T>(
+  source: usize,
+  target: usize,
+  length: usize,
+  rows: usize,
+  sourceStep: isize,
+  targetStep: isize,
+): void {
+  const last = length - sizeof<T>();
+  for (let row: usize = 0; row < rows; row++) {
+    store<T>(target, load<T>(source));
+    store<T>(target + last, load<T>(source + last));
+    source += sourceStep;
+    target += targetStep;
   }
 }
