@@ -38,16 +38,19 @@ test("LZ4: either decodes what the other encodes, at every acceleration", () => 
   );
 });
 
+/** An LZ4 block of some bytes, of which up to three are changed; one of four is cut, too. */
+function changedBlock(random: (below: number) => number): { bytes: Uint8Array; block: Uint8Array } {
+  const bytes = Uint8Array.from({ length: 60 + random(400) }, (_, i) => (i % 50 < 25 ? random(256) : i % 3));
+  const encoded = new Uint8Array(lz4MaxEncodedSize(bytes.length));
+  const size = plainKernels.lz4Encode(bytes, encoded, 1);
+  for (let change = random(4); change > 0; change--) encoded[random(size)] = random(256);
+  return { bytes, block: encoded.slice(0, random(4) === 0 ? random(size + 1) : size) };
+}
+
 test("LZ4: changed and cut blocks get the same verdict and the same bytes", () => {
   const random = randomNumbers(23);
-  const encoded = new Uint8Array(2000);
   for (let round = 0; round < 20_000; round++) {
-    const bytes = Uint8Array.from({ length: 60 + random(400) }, (_, i) =>
-      i % 50 < 25 ? random(256) : i % 3,
-    );
-    const size = plainKernels.lz4Encode(bytes, encoded, 1);
-    for (let change = random(4); change > 0; change--) encoded[random(size)] = random(256);
-    const block = encoded.slice(0, random(4) === 0 ? random(size + 1) : size);
+    const { bytes, block } = changedBlock(random);
     const ours = guarded(bytes.length);
     const theirs = guarded(bytes.length);
     const written = wasmKernels.lz4Decode(block, ours.bytes);
@@ -83,15 +86,9 @@ test("LZ4: a part is what the whole has there, however the block is cut behind i
 
 test("LZ4: parts of changed and cut blocks get the same verdict and the same bytes", () => {
   const random = randomNumbers(29);
-  const encoded = new Uint8Array(2000);
   const verdicts = { true: 0, false: 0 };
   for (let round = 0; round < 20_000; round++) {
-    const bytes = Uint8Array.from({ length: 60 + random(400) }, (_, i) =>
-      i % 50 < 25 ? random(256) : i % 3,
-    );
-    const size = plainKernels.lz4Encode(bytes, encoded, 1);
-    for (let change = random(4); change > 0; change--) encoded[random(size)] = random(256);
-    const block = encoded.slice(0, random(4) === 0 ? random(size + 1) : size);
+    const { bytes, block } = changedBlock(random);
     const offset = random(bytes.length);
     const length = 1 + random(bytes.length - offset);
     const ours = guarded(length);
