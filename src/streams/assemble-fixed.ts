@@ -1,6 +1,8 @@
 import type { FixedData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { copyBox, fillBox, fillItems } from "../codecs/kernels/copy-box.ts";
+import { heapBox } from "../codecs/kernels/heap-box.ts";
+import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { product } from "../util/shape.ts";
@@ -23,6 +25,7 @@ export class FixedAssembly implements Assembly {
   readonly #itemSize: number;
   readonly #overhangs: boolean;
   #data: FixedData | undefined;
+  #box: HeapBox | undefined;
   #someMissing = false;
 
   constructor(options: FixedAssemblyOptions) {
@@ -48,6 +51,12 @@ export class FixedAssembly implements Assembly {
     copyBox(piece.data.bytes, from, this.#data.bytes, to, region.shape, this.#itemSize);
   }
 
+  boxFor({ itemSize }: FixedData): HeapBox | undefined {
+    if (itemSize !== this.#itemSize) return undefined;
+    this.#data ??= this.#begin();
+    return this.#box;
+  }
+
   finish(): FixedData | undefined {
     return this.#data;
   }
@@ -62,8 +71,9 @@ export class FixedAssembly implements Assembly {
   }
 
   #begin(): FixedData {
-    const { buffers, chunk, strides } = this.#options;
+    const { buffers, chunk, region, strides } = this.#options;
     const bytes = buffers.take(product(chunk.shape) * this.#itemSize);
+    this.#box = heapBox(bytes, region, { offset: 0, strides }, this.#itemSize);
     if (this.#overhangs || this.#someMissing) fillItems(bytes, chunk.fillValue);
     return { kind: "fixed", bytes, itemSize: this.#itemSize, shape: chunk.shape, strides };
   }

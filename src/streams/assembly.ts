@@ -1,4 +1,5 @@
-import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ChunkData, FixedData } from "../codecs/chunk-data.ts";
+import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 
@@ -6,6 +7,8 @@ import type { DecodedChunk, Region } from "./chunk.ts";
 export interface Assembly {
   /** Takes the items of `piece` that lie in `region` of the target; the piece stays the caller's. */
   add(piece: DecodedChunk, region: Region): void;
+  /** Where items such as these are put by who copies them; undefined where `add` alone does that. */
+  boxFor?(items: FixedData): HeapBox | undefined;
   /** The whole chunk's data, or undefined when nothing but missing chunks went into it. */
   finish(): ChunkData | undefined;
 }

@@ -3,12 +3,20 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { cStrides, indexOf, product } from "../util/shape.ts";
+import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
 import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { chunkRegion, intersect, type Selection, selectedRegion, wholeSelection } from "./selection.ts";
+import { type OpenBox, OpenBoxes } from "./open-boxes.ts";
+import {
+  chunkRegion,
+  countShared,
+  intersect,
+  type Selection,
+  selectedRegion,
+  wholeSelection,
+} from "./selection.ts";
 import { TransformStream } from "./web.ts";
 
 /** The grid that chunks are cut to. */
@@ -90,10 +98,29 @@ export function regridder(
   let index = 0;
   let length = 0;
 
-  const begin = (coords: readonly number[]): OpenChunk => {
+  let touched: OpenBoxes<OpenChunk> | undefined;
+
+  const chunkAt = (coords: readonly number[]): OpenChunk => {
+    const place = indexOf(coords, grid);
+    const known = open.get(place);
+    if (known) return known;
     const region = chunkRegion(coords, chunk.shape, shape);
     const assembly = beginAssembly(target, region, { selection, buffers });
-    return { coords: [...coords], region, assembly, missing: product(region.shape) };
+    const begun = { place, coords, region, assembly, missing: product(region.shape) };
+    open.set(place, begun);
+    return begun;
+  };
+
+  /** @returns the chunks that are whole with it. */
+  const addToAll = (piece: DecodedChunk, items: Region): OpenChunk[] => {
+    const coords = chunksTouched(items, chunk.shape);
+    if (!touched?.areAt(coords)) touched = new OpenBoxes(coords, [...coordsIn(coords)].map(chunkAt));
+    const { boxes } = touched;
+    touched.add(piece, items, selection);
+    for (const box of boxes) box.missing -= countShared(box.region, items);
+    const wholes = boxes.filter(({ missing }) => missing <= 0);
+    if (wholes.length > 0) touched = undefined;
+    return wholes;
   };
 
   return {
@@ -102,19 +129,12 @@ export function regridder(
       const wholes: DecodedChunk[] = [];
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
-      if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
-      for (const { coords, region } of covered ? partsIn(covered, chunk.shape) : []) {
-        const place = indexOf(coords, grid);
-        const part = open.get(place) ?? begin(coords);
-        part.assembly.add(piece, region);
-        part.missing -= product(region.shape);
-        if (part.missing > 0) {
-          open.set(place, part);
-          continue;
+      if (covered) {
+        length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
+        for (const { place, coords, region, assembly } of addToAll(piece, covered)) {
+          open.delete(place);
+          wholes.push({ index: index++, coords, region, data: assembly.finish() });
         }
-        open.delete(place);
-        const data = part.assembly.finish();
-        wholes.push({ index: index++, coords: part.coords, region: part.region, data });
       }
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
@@ -149,10 +169,10 @@ function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void 
 }
 
 /** A target chunk that lacks items. */
-interface OpenChunk {
+interface OpenChunk extends OpenBox {
+  /** In C order of the grid. */
+  readonly place: number;
   readonly coords: readonly number[];
-  readonly region: Region;
-  readonly assembly: Assembly;
   /** Items still to come. */
   missing: number;
 }
@@ -170,40 +190,20 @@ function cutAt(length: number, { coords, region, assembly, missing }: OpenChunk)
   return { start: region.start, shape: [length - from, ...shape] };
 }
 
-/**
- * The chunks of `chunkShape` that `region` touches, in C order, each with the part of the region that lies in it.
- * One object is yielded again and again: take out of it what must outlive the step.
- */
-function* partsIn(
-  region: Region,
-  chunkShape: readonly number[],
-): Generator<{ readonly coords: readonly number[]; readonly region: Region }> {
-  const end = region.start.map((from, d) => from + (region.shape[d] ?? 0));
-  const first = region.start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
-  const last = end.map((to, d) => Math.floor((to - 1) / (chunkShape[d] ?? 1)));
-  const part = { coords: [...first], region: { start: [...region.start], shape: [...region.shape] } };
-  const { coords, region: inside } = part;
-  const moveTo = (d: number, chunk: number) => {
-    const n = chunkShape[d] ?? 1;
-    const from = Math.max(region.start[d] ?? 0, chunk * n);
-    coords[d] = chunk;
-    inside.start[d] = from;
-    inside.shape[d] = Math.min(end[d] ?? 0, (chunk + 1) * n) - from;
-  };
-  coords.forEach((chunk, d) => {
-    moveTo(d, chunk);
-  });
-  for (;;) {
-    yield part;
-    let d = coords.length - 1;
-    for (; d >= 0 && coords[d] === last[d]; d--) moveTo(d, first[d] ?? 0);
-    if (d < 0) return;
-    moveTo(d, (coords[d] ?? 0) + 1);
-  }
+/** The chunks of `chunkShape` that a region of some items touches, as a box of coords. */
+export function chunksTouched({ start, shape }: Region, chunkShape: readonly number[]): Region {
+  const first = start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
+  const last = start.map((from, d) => Math.floor((from + (shape[d] ?? 1) - 1) / (chunkShape[d] ?? 1)));
+  return { start: first, shape: last.map((chunk, d) => chunk - (first[d] ?? 0) + 1) };
 }
 
 /** Coords of all chunks of `chunkShape` that `region` touches, in C order; each is a new array. */
 export function* chunksIn(region: Region, chunkShape: readonly number[]): Generator<number[]> {
   if (product(region.shape) === 0) return;
-  for (const { coords } of partsIn(region, chunkShape)) yield [...coords];
+  yield* coordsIn(chunksTouched(region, chunkShape));
+}
+
+/** All coords of a box of them, in C order; each is a new array. */
+function* coordsIn({ start, shape }: Region): Generator<number[]> {
+  for (const at of coordsOf(shape)) yield at.map((c, d) => c + (start[d] ?? 0));
 }

@@ -63,6 +63,17 @@ export function intersect(a: Region, b: Region): Region | undefined {
   return { start, shape };
 }
 
+/** How many items two regions share. */
+export function countShared(a: Region, b: Region): number {
+  let items = 1;
+  for (let d = 0; d < a.start.length; d++) {
+    const from = Math.max(a.start[d] ?? 0, b.start[d] ?? 0);
+    const to = Math.min((a.start[d] ?? 0) + (a.shape[d] ?? 0), (b.start[d] ?? 0) + (b.shape[d] ?? 0));
+    items *= Math.max(0, to - from);
+  }
+  return items;
+}
+
 /** The region that the chunk at `coords` holds of an array of `shape`. */
 export function chunkRegion(
   coords: readonly number[],

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
+import { openKernelHeap } from "../../src/codecs/kernels/kernels.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
-import { BufferPool } from "../../src/streams/buffer-pool.ts";
+import { BufferPool, type BufferSource } from "../../src/streams/buffer-pool.ts";
 import type { DecodedChunk } from "../../src/streams/chunk.ts";
-import { chunksIn, type RegridTarget, regrid } from "../../src/streams/regrid.ts";
+import { chunksIn, chunksTouched, type RegridTarget, regrid } from "../../src/streams/regrid.ts";
 import { intersect } from "../../src/streams/selection.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
@@ -30,9 +31,9 @@ import {
 
 failOnUnhandledRejections();
 
-async function check<T>(given: Case, items: Items<T>): Promise<void> {
+async function check<T>(given: Case, items: Items<T>, source?: BufferSource): Promise<void> {
   const { selection, window, targetChunk, targetStrides } = given;
-  const buffers = new BufferPool(2 ** 24);
+  const buffers = new BufferPool(2 ** 24, { source });
   const released: number[] = [];
   const pieces = piecesOf(given, items, buffers, released);
   const chunk = { shape: targetChunk, dataType: items.dataType, fillValue: items.fillValue };
@@ -90,6 +91,26 @@ describe("regrid", () => {
       fc.asyncProperty(anyCase, (given) => check(given, fixedItems(given))),
       { numRuns: 300 },
     );
+  });
+
+  it("gives the same in the heap of the kernels", async () => {
+    const open = openKernelHeap();
+    expect(open).toBeDefined();
+    await fc.assert(
+      fc.asyncProperty(anyCase, (given) => {
+        const inOrder = {
+          sourceStrides: cStrides(given.sourceChunk),
+          targetStrides: cStrides(given.targetChunk),
+        };
+        return check({ ...given, ...inOrder }, fixedItems({ ...given, ...inOrder }), open?.heap);
+      }),
+      { numRuns: 300 },
+    );
+    await fc.assert(
+      fc.asyncProperty(anyCase, (given) => check(given, fixedItems(given), open?.heap)),
+      { numRuns: 100 },
+    );
+    open?.close();
   });
 
   it("gives what a loop over items gives, for variable items", async () => {
@@ -235,5 +256,11 @@ describe("chunksIn", () => {
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe("chunksTouched", () => {
+  it("are those in which items lie", () => {
+    expect(chunksTouched({ start: [3, 4], shape: [6, 1] }, [4, 5])).toEqual({ start: [0, 0], shape: [3, 1] });
   });
 });

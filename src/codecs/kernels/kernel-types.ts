@@ -34,6 +34,8 @@ export interface Kernels {
   readonly zstd: ZstdKernels | undefined;
   /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
   copyRowsOf?(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
+  /** Boxes of items in the heap, where there is a kernel that copies between them. */
+  readonly heapBoxes?: HeapBoxes | undefined;
   /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
   openHeap?(): OpenHeap | undefined;
 }
@@ -50,6 +52,19 @@ export type CopyRows = (
   sourcePlane: number,
   targetPlane: number,
 ) => void;
+
+/**
+ * Where items of an array lie in a buffer of the heap: the address of the first of them; then for each dimension their
+ * first place in the array, the one behind the last, and the bytes from one place to the next. Several follow one another.
+ */
+export type HeapBox = Float64Array;
+
+export interface HeapBoxes {
+  /** Whether boxes in a buffer can be copied. */
+  holds(bytes: Uint8Array): boolean;
+  /** Copies the items that `source` shares with each of `targets`, boxes of its rank that follow one another. */
+  copyShared(source: HeapBox, targets: HeapBox, itemSize: number): void;
+}
 
 /** A heap while somebody uses it. */
 export interface OpenHeap {

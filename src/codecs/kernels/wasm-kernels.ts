@@ -1,6 +1,7 @@
 import type { Kernels, Lane } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
+import { wasmHeapBoxes } from "./wasm-heap-boxes.ts";
 import { MOST_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
 import { wasmTranspose } from "./wasm-transpose.ts";
 import { wasmZstd } from "./wasm-zstd.ts";
@@ -177,6 +178,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     blocks: wasmBlocks(wasm),
     zstd: wasmZstd(wasm),
 
+    heapBoxes: wasmHeapBoxes(wasm),
     copyRowsOf: (source, target) => wasm.inHeap(source, target)?.copyRows,
 
     openHeap() {

@@ -28,6 +28,7 @@ export interface WasmExports {
   /** Reads the number before `start`, too. */
   sums(start: number, length: number, lane: number): void;
   readonly copyRows: CopyRows;
+  copyShared(source: number, targets: number, count: number, rank: number, itemSize: number): void;
   crc32c(crc: number, source: number, length: number): number;
   /** Rows lie steps apart, in bytes. Takes 16 bytes of rows and of columns at least, of items of 1, 2, 4 or 8. */
   transpose(

@@ -61,10 +61,3 @@ export function headSize(job: CutJob, round: number): number {
   });
   return 8 * Math.ceil((1 + Math.ceil(product(touched) / 8)) / 8);
 }
-
-/** The target chunks that a piece touches, as a box of coords. */
-export function chunksTouched({ start, shape }: Region, chunkShape: readonly number[]): Region {
-  const first = start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
-  const last = start.map((from, d) => Math.floor((from + (shape[d] ?? 1) - 1) / (chunkShape[d] ?? 1)));
-  return { start: first, shape: last.map((chunk, d) => chunk - (first[d] ?? 0) + 1) };
-}

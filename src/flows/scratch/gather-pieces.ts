@@ -1,7 +1,8 @@
 import { isFixed } from "../../meta/data-type.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../streams/chunk.ts";
+import { OpenBoxes } from "../../streams/open-boxes.ts";
 import { chunksIn } from "../../streams/regrid.ts";
-import { intersect, selectedRegion } from "../../streams/selection.ts";
+import { selectedRegion } from "../../streams/selection.ts";
 import { TransformStream } from "../../streams/web.ts";
 import { indexOf, product } from "../../util/shape.ts";
 import { cutsOf } from "../plan/rounds.ts";
@@ -62,16 +63,21 @@ export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceG
     return open[ordinal];
   };
 
+  let touched: OpenBoxes<OpenPiece> | undefined;
+  const piecesTouching = (items: Region): OpenBoxes<OpenPiece> => {
+    const coords = boxesTouching(items, next);
+    if (touched?.areAt(coords)) return touched;
+    const pieces = [...chunksIn(items, nextShape)].flatMap((at) => pieceAt(at) ?? []);
+    touched = new OpenBoxes(coords, pieces);
+    return touched;
+  };
+
   return {
     add(piece) {
       const items = selectedRegion(selection, piece.region);
       if (items && piece.data) present.push(items);
       else if (items) someMissing = true;
-      for (const coords of items ? chunksIn(items, nextShape) : []) {
-        const part = pieceAt(coords);
-        const shared = items && part && intersect(items, part.region);
-        if (shared) part.assembly.add(piece, shared);
-      }
+      if (items) piecesTouching(items).add(piece, items, selection);
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
     },

@@ -1,8 +1,7 @@
 import type { Region } from "../../streams/chunk.ts";
-import { chunksIn } from "../../streams/regrid.ts";
+import { chunksIn, chunksTouched } from "../../streams/regrid.ts";
 import { intersect } from "../../streams/selection.ts";
 import { indexOf, product } from "../../util/shape.ts";
-import { chunksTouched } from "../plan/scratch-layout.ts";
 
 /**
  * The first byte of a piece's head: whether nothing but missing chunks went into it, none did, or some. Then a bit for

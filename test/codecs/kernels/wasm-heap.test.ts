@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { copyBox } from "../../../src/codecs/kernels/copy-box.ts";
-import type { BlockLayout, Lane, OpenHeap } from "../../../src/codecs/kernels/kernel-types.ts";
+import { type BoxLayout, copyBox } from "../../../src/codecs/kernels/copy-box.ts";
+import { copyShared, heapBox } from "../../../src/codecs/kernels/heap-box.ts";
+import type { BlockLayout, HeapBox, Lane, OpenHeap } from "../../../src/codecs/kernels/kernel-types.ts";
 import { kernels, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
+import { intersect } from "../../../src/streams/selection.ts";
 import { cStrides, product } from "../../../src/util/shape.ts";
 
 describe("a heap", () => {
@@ -236,6 +238,89 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
         for (const { intact } of [from, to, back]) intact();
       }),
     );
+  });
+
+  const joined = (boxes: readonly HeapBox[]) => new Float64Array(boxes.flatMap((box) => [...box]));
+
+  it("copies to several boxes in one call", () => {
+    const axis = fc.record({
+      length: fc.integer({ min: 1, max: 7 }),
+      first: fc.nat(5),
+      pad: fc.nat(2),
+      step: fc.constantFrom(1, 1, 2),
+    });
+    const cuts = fc.record({
+      axes: fc.array(axis, { maxLength: 5 }),
+      itemSize: fc.constantFrom(1, 2, 3, 4, 8, 12, 16, 40),
+      boxes: fc.array(
+        fc.array(fc.tuple(fc.nat(12), fc.integer({ min: 1, max: 6 })), { minLength: 5, maxLength: 5 }),
+        {
+          maxLength: 4,
+        },
+      ),
+    });
+    fc.assert(
+      fc.property(cuts, ({ axes, itemSize, boxes }) => {
+        const held = cStrides(axes.map(({ length, pad, step }) => length * step + pad));
+        const strides = held.map((stride, d) => stride * (axes[d]?.step ?? 1));
+        fc.pre(strides.every((stride, d) => d === 0 || stride <= (strides[d - 1] ?? 0)));
+        const region = { start: axes.map(({ first }) => first), shape: axes.map(({ length }) => length) };
+        const items = product(axes.map(({ length, pad, step }) => length * step + pad));
+        const whole = Uint8Array.from({ length: (1 + items) * itemSize }, (_, i) => i * 7 + (i >> 8));
+        const from = inHeap(whole);
+        const source = heapBox(from.own, region, { offset: 1, strides }, itemSize);
+        const wanted = boxes.map((places) => {
+          const start = axes.map((_, d) => places[d]?.[0] ?? 0);
+          const shape = axes.map((_, d) => places[d]?.[1] ?? 1);
+          const to = inHeap(new Uint8Array(product(shape) * itemSize));
+          const packed = { offset: 0, strides: cStrides(shape) };
+          const target = heapBox(to.own, { start, shape }, packed, itemSize);
+          const expected = new Uint8Array(to.own.length);
+          const shared = intersect(region, { start, shape });
+          if (shared) {
+            const placeIn = ({ offset, strides: all }: BoxLayout, first: readonly number[]) => ({
+              offset: all.reduce((sum, s, d) => sum + s * ((shared.start[d] ?? 0) - (first[d] ?? 0)), offset),
+              strides: all,
+            });
+            const layout = placeIn({ offset: 1, strides }, region.start);
+            copyBox(whole, layout, expected, placeIn(packed, start), shared.shape, itemSize);
+          }
+          return { to, target, expected };
+        });
+        const targets = wanted.flatMap(({ target }) => target ?? []);
+        expect(source).toBeDefined();
+        expect(targets.length).toBe(wanted.length);
+        copyShared(source as HeapBox, joined(targets), itemSize);
+        for (const { to, expected } of wanted) {
+          expect(to.own).toEqual(expected);
+          to.intact();
+        }
+        from.intact();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("copies to more boxes than a call takes", () => {
+    const from = inHeap(Uint8Array.from({ length: 3000 }, (_, i) => i * 13 + (i >> 8)));
+    const to = inHeap(new Uint8Array(3000));
+    const boxOf = (bytes: Uint8Array, start: number, length: number) =>
+      heapBox(bytes, { start: [start], shape: [length] }, { offset: start, strides: [1] }, 1) as HeapBox;
+    const targets = Array.from({ length: 3000 }, (_, i) => boxOf(to.own, i, 1));
+    copyShared(boxOf(from.own, 0, 3000), joined(targets), 1);
+    expect(to.own).toEqual(from.own);
+    for (const { intact } of [from, to]) intact();
+  });
+
+  it("boxes are no others than those of the heap whose items lie in order", () => {
+    const region = { start: [0, 0], shape: [3, 4] };
+    const { own, intact } = inHeap(new Uint8Array(12));
+    const inOrder = { offset: 0, strides: [4, 1] };
+    expect(heapBox(own, region, inOrder, 1)).toBeDefined();
+    expect(heapBox(own, region, { offset: 0, strides: [1, 3] }, 1)).toBeUndefined();
+    expect(heapBox(own, region, inOrder, 0)).toBeUndefined();
+    expect(heapBox(new Uint8Array(12), region, inOrder, 1)).toBeUndefined();
+    intact();
   });
 
   it("a pool of them knows its buffers by any part, and goes on without the heap when that is full", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { boxOf, type Cuts, countBoxes, evenCuts, firstOf, longestBox } from "../../../src/flows/plan/cuts.ts";
 import { boxRegion } from "../../../src/flows/plan/rounds.ts";
-import { boxesTouching, chunksTouched, pieceOf } from "../../../src/flows/plan/scratch-layout.ts";
+import { boxesTouching, pieceOf } from "../../../src/flows/plan/scratch-layout.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 
 const cuts: fc.Arbitrary<Cuts> = fc.record({
@@ -58,9 +58,5 @@ describe("the pieces of an object", () => {
       }),
       { numRuns: 50 },
     );
-  });
-
-  test("touch the chunks in which their items lie", () => {
-    expect(chunksTouched({ start: [3, 4], shape: [6, 1] }, [4, 5])).toEqual({ start: [0, 0], shape: [3, 1] });
   });
 });

@@ -2,6 +2,7 @@
 export { splitBits, joinBits } from "./bit-shuffle";
 export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { copyRows } from "./copy-rows";
+export { copyShared } from "./copy-shared";
 export { crc32c } from "./crc32c";
 export { differences, sums } from "./delta";
 export { lz4Decode } from "./lz4-decode";

@@ -1,0 +1,68 @@
+import type { FixedData } from "../codecs/chunk-data.ts";
+import { copyShared, heapBox } from "../codecs/kernels/heap-box.ts";
+import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
+import type { Assembly } from "./assembly.ts";
+import { boxInPiece } from "./box-in-piece.ts";
+import type { DecodedChunk, Region } from "./chunk.ts";
+import { intersect, type Selection } from "./selection.ts";
+
+/** A box of items of the target while they arrive. */
+export interface OpenBox {
+  readonly region: Region;
+  readonly assembly: Assembly;
+}
+
+/**
+ * Those boxes of a grid that a piece touches. Pieces that follow one another often touch the same, so that they are kept
+ * for as long as they do: to find out what to copy takes longer than copying.
+ */
+export class OpenBoxes<B extends OpenBox> {
+  readonly boxes: readonly B[];
+  readonly #coords: Region;
+  /** Of all boxes, one after the other; known for items of one size. */
+  #targets: HeapBox | undefined;
+  #itemSize = 0;
+
+  /** @param coords where in the grid they are */
+  constructor(coords: Region, boxes: readonly B[]) {
+    this.#coords = coords;
+    this.boxes = boxes;
+  }
+
+  areAt({ start, shape }: Region): boolean {
+    const own = this.#coords;
+    return start.every((from, d) => from === own.start[d] && shape[d] === own.shape[d]);
+  }
+
+  /** Adds to each what it shares with `items` of the target, which a piece holds: by one call of the kernels, where they can. */
+  add(piece: DecodedChunk, items: Region, selection: Selection): void {
+    if (this.#addInHeap(piece, items, selection)) return;
+    for (const { region, assembly } of this.boxes) {
+      const shared = intersect(items, region);
+      if (shared) assembly.add(piece, shared);
+    }
+  }
+
+  #addInHeap(piece: DecodedChunk, items: Region, selection: Selection): boolean {
+    const { data } = piece;
+    if (data?.kind !== "fixed") return false;
+    const { bytes, strides, itemSize } = data;
+    const source = heapBox(bytes, items, boxInPiece(piece, strides, items, selection), itemSize);
+    if (source === undefined) return false;
+    if (itemSize !== this.#itemSize) this.#targets = this.#findTargets(data, source.length);
+    if (this.#targets === undefined) return false;
+    this.#itemSize = itemSize;
+    copyShared(source, this.#targets, itemSize);
+    return true;
+  }
+
+  #findTargets(items: FixedData, length: number): HeapBox | undefined {
+    const targets = new Float64Array(this.boxes.length * length);
+    for (const [i, { assembly }] of this.boxes.entries()) {
+      const target = assembly.boxFor?.(items);
+      if (target === undefined) return undefined;
+      targets.set(target, i * length);
+    }
+    return targets;
+  }
+}
