@@ -36,6 +36,22 @@ export interface DecodedChunk extends ChunkRef {
   readonly data: ChunkData | undefined;
 }
 
+/** What is stored of a chunk. Property by property, as to leave some out of an object takes as long as a small codec. */
+export function encodedChunk(
+  { index, coords, region, part, key, release }: ChunkRef,
+  bytes: Uint8Array | undefined,
+): EncodedChunk {
+  return { index, coords, region, part, key, release, bytes };
+}
+
+/** The items of a chunk. */
+export function decodedChunk(
+  { index, coords, region, key, release }: ChunkRef,
+  data: ChunkData | undefined,
+): DecodedChunk {
+  return { index, coords, region, key, release, data };
+}
+
 /** Where an array's chunks lie: what `readChunks` reads and `writeChunks` writes. Every opened array is one. */
 export interface ChunkPlace<S extends Store = Store> {
   readonly store: S;

@@ -1,6 +1,6 @@
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import type { ChunkCoding, DecodedChunk, EncodedChunk } from "./chunk.ts";
+import { type ChunkCoding, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
 import { TransformStream } from "./web.ts";
 
 export interface CodingOptions {
@@ -32,11 +32,12 @@ export function chunkDecoder(
   coding: ChunkCoding,
   { buffers = plainBuffers }: CodingOptions = {},
 ): ChunkDecoder {
-  return async ({ bytes, part, ...ref }) => {
+  return async (chunk) => {
+    const { bytes, part, coords, key } = chunk;
     try {
-      return { ...ref, data: bytes && (await (part ?? (await coding.pipeline())).decode(bytes, buffers)) };
+      return decodedChunk(chunk, bytes && (await (part ?? (await coding.pipeline())).decode(bytes, buffers)));
     } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords, key: ref.key });
+      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords, key });
       throw error;
     }
   };

@@ -1,7 +1,7 @@
 import { isFilled } from "../codecs/is-filled.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import type { ChunkCoding, DecodedChunk, EncodedChunk } from "./chunk.ts";
+import { type ChunkCoding, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";
 import type { CodingOptions } from "./decode-chunks.ts";
 import { TransformStream } from "./web.ts";
 
@@ -36,17 +36,18 @@ export function chunkEncoder(
   coding: ChunkCoding,
   { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
 ): ChunkEncoder {
-  return async ({ data, ...ref }) => {
+  return async (chunk) => {
+    const { data } = chunk;
     try {
       const pipeline = await coding.pipeline();
       const { fillValue } = pipeline.spec;
       if (data && !writeEmpty && fillValue && isFilled(data, fillValue)) {
         buffers.give(data.bytes);
-        return { ...ref, bytes: undefined };
+        return encodedChunk(chunk, undefined);
       }
-      return { ...ref, bytes: data && (await pipeline.encode(data, buffers)) };
+      return encodedChunk(chunk, data && (await pipeline.encode(data, buffers)));
     } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: ref.coords });
+      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: chunk.coords });
       throw error;
     }
   };

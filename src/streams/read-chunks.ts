@@ -57,7 +57,9 @@ export function chunkReader(place: ChunkPlace, options: ReadChunksOptions = {}):
       });
       check(bytes?.length ?? 0);
       if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
-      const chunk = lease ? { ...ref, key, bytes, release: lease.release } : { ...ref, key, bytes };
+      const { index, coords, region, part } = ref;
+      const release = lease?.release ?? ref.release;
+      const chunk = { index, coords, region, part, key, release, bytes };
       onRead?.(chunk);
       return chunk;
     } catch (error) {

@@ -33,7 +33,7 @@ export type ChunkWriter = (chunk: EncodedChunk, context: StoreOptions) => Promis
 export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkWriter {
   const { buffers = plainBuffers, removeMissing, onWritten, onStored, checksums = true } = options;
   return async (chunk, { signal }) => {
-    const { bytes, coords } = chunk;
+    const { index, coords, region, bytes, release } = chunk;
     const key = place.chunkKey(coords);
     // Who is handed the bytes may keep their buffer.
     const stored = bytes &&
@@ -41,14 +41,14 @@ export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChun
     try {
       if (bytes) await place.store.set(key, bytes, { signal });
       else if (removeMissing) await place.store.delete(key, { signal });
-      onWritten?.({ ...chunk, key });
+      onWritten?.({ index, coords, region, key, release, bytes });
       if (stored) onStored?.(stored);
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key });
       throw error;
     } finally {
       if (bytes) buffers.give(bytes);
-      chunk.release?.();
+      release?.();
     }
   };
 }
