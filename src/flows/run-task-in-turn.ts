@@ -6,6 +6,7 @@ import { chunkReader } from "../streams/read-chunks.ts";
 import { regridder } from "../streams/regrid.ts";
 import { wholeSelection } from "../streams/selection.ts";
 import { chunkWriter } from "../streams/write-chunks.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { itemsOf, type ScratchTask, stepsOf, type TargetTask, type Task } from "./plan/task.ts";
 import { inFlightOf } from "./plan/task-memory.ts";
@@ -32,7 +33,7 @@ async function runRound(task: ScratchTask, context: TaskContext): Promise<void> 
   const { spec } = await target.pipeline();
   const selection = task.round === 0 ? task.job.selection : wholeSelection(task.job.target.shape);
   const { add, end } = pieceGatherer(task, { chunk: spec, selection, buffers });
-  for await (const chunk of decodedChunks(task, context)) add(chunk);
+  await eachDecoded(task, context, add);
   const write = chunkWriter(scratchPlace(task, demandScratch(context)), { buffers });
   await write(end(), { signal });
 }
@@ -69,9 +70,9 @@ async function passOn(
   const { job } = task;
   const encode = chunkEncoder(target, { buffers, ...(writeEmpty && { writeEmpty }) });
   if (job.strategy === "verbatim") {
-    for await (const chunk of encodedChunks(task, context)) await write(chunk);
+    await eachEncoded(task, context, write);
   } else if (job.strategy === "transcode") {
-    for await (const chunk of decodedChunks(task, context)) await write(await encode(chunk));
+    await eachDecoded(task, context, async (chunk) => write(await encode(chunk)));
   } else {
     const { spec, strides } = await target.pipeline();
     const selection = job.strategy === "direct" ? job.selection : wholeSelection(job.target.shape);
@@ -79,29 +80,36 @@ async function passOn(
       { shape: job.target.shape, chunk: spec, strides },
       { selection, window: itemsOf(task), buffers },
     );
-    for await (const piece of decodedChunks(task, context)) {
+    await eachDecoded(task, context, async (piece) => {
       for (const whole of add(piece)) await write(await encode(whole));
-    }
+    });
   }
 }
 
-/** What a task begins with, decoded: chunks of the source, or pieces of scratch objects. */
-async function* decodedChunks(task: Task, context: TaskContext): AsyncGenerator<DecodedChunk> {
+/** Visits what a task begins with, decoded: chunks of the source, or pieces of scratch objects. */
+async function eachDecoded(
+  task: Task,
+  context: TaskContext,
+  visit: (chunk: DecodedChunk) => Awaitable<void>,
+): Promise<void> {
   const { source, target, buffers, signal } = context;
   if (inFlightOf(task).isOfSource) {
     const decode = chunkDecoder(source, { buffers });
-    for await (const chunk of encodedChunks(task, context)) yield await decode(chunk);
-    return;
+    return eachEncoded(task, context, async (chunk) => visit(await decode(chunk)));
   }
   const { spec } = await target.pipeline();
   const reader = scratchReader(task, { scratch: demandScratch(context), chunk: spec, buffers });
   for (const piece of reader.pieces) {
     signal?.throwIfAborted();
-    yield* reader.chunksOf(await reader.read(piece, { signal }));
+    for (const chunk of reader.chunksOf(await reader.read(piece, { signal }))) await visit(chunk);
   }
 }
 
-async function* encodedChunks(task: Task, context: TaskContext): AsyncGenerator<EncodedChunk> {
+async function eachEncoded(
+  task: Task,
+  context: TaskContext,
+  visit: (chunk: EncodedChunk) => Awaitable<void>,
+): Promise<void> {
   const { source, buffers, signal, onRead } = context;
   const isDecoded = task.job.strategy !== "verbatim";
   const read = chunkReader(source, {
@@ -111,6 +119,6 @@ async function* encodedChunks(task: Task, context: TaskContext): AsyncGenerator<
   });
   for (const ref of await chunksFor(task, source)) {
     signal?.throwIfAborted();
-    yield await read(ref, { signal });
+    await visit(await read(ref, { signal }));
   }
 }

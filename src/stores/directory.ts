@@ -251,9 +251,12 @@ export class DirectoryStore implements ListableStore, WritableStore {
   async #inFolder<T>(key: string, write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#folders.make(folderOf(key));
+        const folder = folderOf(key);
+        const made = this.#folders.make(folder);
+        if (made) await made;
         const answer = await write();
-        await this.#folders.sync(folderOf(key));
+        const synced = this.#folders.sync(folder);
+        if (synced) await synced;
         return answer;
       } catch (error) {
         if (!hasSystemCode(error, "ENOENT") || attempt === ATTEMPTS) throw this.#error(error, key);

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
-import type { Awaitable } from "../util/awaitable.ts";
+import { type Awaitable, isPromise } from "../util/awaitable.ts";
 
 /**
  * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the
@@ -54,7 +54,10 @@ export const asyncFileCalls: FileCalls = {
   sync: promisify(fs.fsync),
 };
 
-/** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
+/**
+ * Calls that block the thread, and for small values take a fifth of the time: for worker threads. What they answer need
+ * not be waited for, which is felt with thousands of small values.
+ */
 export const blockingFileCalls: FileCalls = {
   open: (path, flags) => fs.openSync(path, flags),
   stat: fs.fstatSync,
@@ -84,7 +87,8 @@ export async function readFully(
 ): Promise<number> {
   let done = 0;
   while (done < into.length) {
-    const count = await files.read(fd, into, done, into.length - done, position + done);
+    const answer = files.read(fd, into, done, into.length - done, position + done);
+    const count = isPromise(answer) ? await answer : answer;
     if (count === 0) break;
     done += count;
   }
@@ -99,6 +103,7 @@ export async function writeFully(
   position: number,
 ): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    done += await files.write(fd, bytes, done, bytes.length - done, position + done);
+    const answer = files.write(fd, bytes, done, bytes.length - done, position + done);
+    done += isPromise(answer) ? await answer : answer;
   }
 }

@@ -2,13 +2,9 @@ import type { Store } from "../../stores/store.ts";
 import { type Wrapped, wrapStore } from "../../stores/with/around.ts";
 
 /**
- * A store whose calls look up first. Calls that block never let a thread see to anything else: `lookUp` throws when it
- * is to stop, or returns what to wait for.
+ * A store whose calls look up first. Calls that block never let a thread see to anything else: `lookUp` returns what to
+ * wait for, which rejects when the thread is to stop.
  */
 export function attentive<S extends Store>(store: S, lookUp: () => Promise<void> | undefined): Wrapped<S> {
-  return wrapStore(store, async (_call, run) => {
-    const other = lookUp();
-    if (other) await other;
-    return run();
-  });
+  return wrapStore(store, (_call, run) => lookUp()?.then(run) ?? run());
 }

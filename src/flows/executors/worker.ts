@@ -72,10 +72,7 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, veri
 /** No message reaches a thread that blocks: each of its calls looks whether it is to stop. */
 async function opened(spec: StoreSpec, exclusive: boolean): Promise<Store> {
   const store = await openStore(spec, { exclusive, files: blockingFileCalls });
-  return attentive(store, () => {
-    if (control.isStopped) throw STOPPED;
-    return undefined;
-  });
+  return attentive(store, () => (control.isStopped ? Promise.reject(STOPPED) : undefined));
 }
 
 function writable(store: Store): WritableStore {

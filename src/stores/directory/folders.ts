@@ -65,8 +65,11 @@ export class Folders {
   }
 
   /** Makes `folder` and those above it where they are missing. */
-  async make(folder: string): Promise<void> {
-    if (this.#known.has(folder)) return;
+  make(folder: string): Promise<void> | undefined {
+    return this.#known.has(folder) ? undefined : this.#makeMissing(folder);
+  }
+
+  async #makeMissing(folder: string): Promise<void> {
     if (folder === "") await mkdir(this.#root, { recursive: true });
     else {
       await this.make(folderOf(folder));
@@ -81,8 +84,8 @@ export class Folders {
   }
 
   /** Resolves when what is in `folder` would outlive a loss of power, where that was asked for. */
-  async sync(folder: string): Promise<void> {
-    if (this.#fsync) await syncFolder(this.#files, this.pathOf(folder));
+  sync(folder: string): Promise<void> | undefined {
+    return this.#fsync ? syncFolder(this.#files, this.pathOf(folder)) : undefined;
   }
 
   /** Removes `folder` and those above it as far as they are empty; the root stays. */

@@ -1,4 +1,5 @@
 import { constants } from "node:fs";
+import { type Awaitable, isPromise } from "../../util/awaitable.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
@@ -34,8 +35,8 @@ export class FoundFiles {
   }
 
   /** Whether the folder of `key` is there, inside the root. */
-  isReachable(key: string): boolean | Promise<boolean> {
-    return this.#exclusive || this.#folders.has(folderOf(key));
+  isReachable(key: string): Awaitable<boolean> {
+    return this.#isKnown(key) || this.#folders.has(folderOf(key));
   }
 
   /** The file at `key`, or at the end of a symbolic link there; undefined where there is none. */
@@ -58,10 +59,11 @@ export class FoundFiles {
   /** Opens what is at `key`, to be read; undefined where nothing is. */
   async open(key: string): Promise<number | undefined> {
     try {
-      if (!(await this.isReachable(key))) return undefined;
+      if (!this.#isKnown(key) && !(await this.isReachable(key))) return undefined;
       if (this.canReadAtOnce) {
         try {
-          return await this.#files.open(this.#folders.pathOf(key), READ);
+          const fd = this.#files.open(this.#folders.pathOf(key), READ);
+          return isPromise(fd) ? await fd : fd;
         } catch (error) {
           if (!hasSystemCode(error, "ELOOP", "EMLINK")) throw error;
         }
@@ -75,7 +77,10 @@ export class FoundFiles {
 
   /** Reads a small file whole, where its folder is known. */
   readAtOnce(key: string, into: Uint8Array): number | undefined {
-    const isReachable = this.#exclusive || this.#folders.isKnown(folderOf(key));
-    return isReachable ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
+    return this.#isKnown(key) ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
+  }
+  /** Whether the folder of `key` need not be looked at. */
+  #isKnown(key: string): boolean {
+    return this.#exclusive || this.#folders.isKnown(folderOf(key));
   }
 }
