@@ -7,6 +7,8 @@ import type { Awaitable } from "../util/awaitable.ts";
  * system's are.
  */
 export interface FileCalls {
+  /** Whether calls block: what takes several then waits for none of them. */
+  readonly block?: true;
   open(path: string, flags: number): Awaitable<number>;
   /** Of an open file: answered from memory, so never waits. */
   stat(fd: number): fs.Stats;
@@ -56,6 +58,7 @@ export const asyncFileCalls: FileCalls = {
 
 /** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
 export const blockingFileCalls: FileCalls = {
+  block: true,
   open: (path, flags) => fs.openSync(path, flags),
   stat: fs.fstatSync,
   read: fs.readSync,

@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
+import type { ByteRange } from "../../util/byte-range.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
-import { readFileAtOnce } from "./file-at-once.ts";
+import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
 import type { Folders } from "./folders.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
@@ -75,7 +76,20 @@ export class FoundFiles {
 
   /** Reads a small file whole, where its folder is known. */
   readAtOnce(key: string, into: Uint8Array): number | undefined {
-    const isReachable = this.#exclusive || this.#folders.isKnown(folderOf(key));
-    return isReachable ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
+    return this.#isKnown(key) ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
+  }
+
+  /** Reads a range of a file by calls that block, where its folder is known; undefined where that cannot be done. */
+  readRangeAtOnce(
+    key: string,
+    range: ByteRange | undefined,
+    allocate: (byteLength: number) => Uint8Array,
+  ): Uint8Array | undefined {
+    if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
+    return readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate);
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#exclusive || this.#folders.isKnown(folderOf(key));
   }
 }
