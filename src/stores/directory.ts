@@ -100,6 +100,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     { range, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
     this.#check(key, signal);
+    const atOnce = this.#found.readRangeAtOnce(key, range, allocate);
+    if (atOnce) return atOnce;
     let fd: number | undefined;
     try {
       fd = await this.#found.open(key);
@@ -148,6 +150,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
+    if (this.#files.block && !this.#written.fsync && this.#writeAtOnce(key, bytes, signal)) return;
     this.#check(key, signal);
     const path = this.#folders.pathOf(key);
     await this.#inFolder(key, () =>
@@ -238,8 +241,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     }
   }
 
-  #writeAtOnce(key: string, bytes: Uint8Array): boolean {
-    this.#check(key, undefined);
+  #writeAtOnce(key: string, bytes: Uint8Array, signal?: AbortSignal): boolean {
+    this.#check(key, signal);
     if (!this.#folders.makeSync(folderOf(key))) return false;
     const path = this.#folders.pathOf(key);
     return this.#exclusive
@@ -251,12 +254,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
   async #inFolder<T>(key: string, write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const folder = folderOf(key);
-        const made = this.#folders.make(folder);
-        if (made) await made;
+        await this.#folders.make(folderOf(key));
         const answer = await write();
-        const synced = this.#folders.sync(folder);
-        if (synced) await synced;
+        await this.#folders.sync(folderOf(key));
         return answer;
       } catch (error) {
         if (!hasSystemCode(error, "ENOENT") || attempt === ATTEMPTS) throw this.#error(error, key);

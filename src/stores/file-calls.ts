@@ -1,12 +1,14 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
-import { type Awaitable, isPromise } from "../util/awaitable.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 
 /**
  * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the
  * system's are.
  */
 export interface FileCalls {
+  /** Whether calls block: what takes several then waits for none of them. */
+  readonly block?: true;
   open(path: string, flags: number): Awaitable<number>;
   /** Of an open file: answered from memory, so never waits. */
   stat(fd: number): fs.Stats;
@@ -54,11 +56,9 @@ export const asyncFileCalls: FileCalls = {
   sync: promisify(fs.fsync),
 };
 
-/**
- * Calls that block the thread, and for small values take a fifth of the time: for worker threads. What they answer need
- * not be waited for, which is felt with thousands of small values.
- */
+/** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
 export const blockingFileCalls: FileCalls = {
+  block: true,
   open: (path, flags) => fs.openSync(path, flags),
   stat: fs.fstatSync,
   read: fs.readSync,
@@ -87,8 +87,7 @@ export async function readFully(
 ): Promise<number> {
   let done = 0;
   while (done < into.length) {
-    const answer = files.read(fd, into, done, into.length - done, position + done);
-    const count = isPromise(answer) ? await answer : answer;
+    const count = await files.read(fd, into, done, into.length - done, position + done);
     if (count === 0) break;
     done += count;
   }
@@ -103,7 +102,6 @@ export async function writeFully(
   position: number,
 ): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    const answer = files.write(fd, bytes, done, bytes.length - done, position + done);
-    done += isPromise(answer) ? await answer : answer;
+    done += await files.write(fd, bytes, done, bytes.length - done, position + done);
   }
 }

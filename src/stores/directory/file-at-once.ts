@@ -8,6 +8,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 
@@ -30,6 +31,33 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
       };
       if (endsBefore(Math.min(FEW_BYTES, into.length))) return done;
       if (fstatSync(fd).size < into.length && endsBefore(into.length)) return done;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {}
+  return undefined;
+}
+
+/** Reads a range of the file at `path`, opened with `flags`, into what `allocate` gives; undefined where that fails. */
+export function readRangeAtOnce(
+  path: string,
+  flags: number,
+  range: ByteRange | undefined,
+  allocate: (byteLength: number) => Uint8Array,
+): Uint8Array | undefined {
+  try {
+    const fd = openSync(path, flags);
+    try {
+      const info = fstatSync(fd);
+      if (!info.isFile()) return undefined;
+      const { offset, length } = resolveRange(range, info.size);
+      const bytes = allocate(length);
+      for (let done = 0; done < length; ) {
+        const count = readSync(fd, bytes, done, length - done, offset + done);
+        if (count === 0) return undefined;
+        done += count;
+      }
+      return bytes;
     } finally {
       closeSync(fd);
     }

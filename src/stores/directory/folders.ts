@@ -65,11 +65,8 @@ export class Folders {
   }
 
   /** Makes `folder` and those above it where they are missing. */
-  make(folder: string): Promise<void> | undefined {
-    return this.#known.has(folder) ? undefined : this.#makeMissing(folder);
-  }
-
-  async #makeMissing(folder: string): Promise<void> {
+  async make(folder: string): Promise<void> {
+    if (this.#known.has(folder)) return;
     if (folder === "") await mkdir(this.#root, { recursive: true });
     else {
       await this.make(folderOf(folder));
@@ -84,8 +81,8 @@ export class Folders {
   }
 
   /** Resolves when what is in `folder` would outlive a loss of power, where that was asked for. */
-  sync(folder: string): Promise<void> | undefined {
-    return this.#fsync ? syncFolder(this.#files, this.pathOf(folder)) : undefined;
+  async sync(folder: string): Promise<void> {
+    if (this.#fsync) await syncFolder(this.#files, this.pathOf(folder));
   }
 
   /** Removes `folder` and those above it as far as they are empty; the root stays. */

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { type Awaitable, isPromise } from "../../util/awaitable.ts";
+import type { ByteRange } from "../../util/byte-range.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
-import { readFileAtOnce } from "./file-at-once.ts";
+import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
 import type { Folders } from "./folders.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
@@ -35,8 +35,8 @@ export class FoundFiles {
   }
 
   /** Whether the folder of `key` is there, inside the root. */
-  isReachable(key: string): Awaitable<boolean> {
-    return this.#isKnown(key) || this.#folders.has(folderOf(key));
+  isReachable(key: string): boolean | Promise<boolean> {
+    return this.#exclusive || this.#folders.has(folderOf(key));
   }
 
   /** The file at `key`, or at the end of a symbolic link there; undefined where there is none. */
@@ -59,11 +59,10 @@ export class FoundFiles {
   /** Opens what is at `key`, to be read; undefined where nothing is. */
   async open(key: string): Promise<number | undefined> {
     try {
-      if (!this.#isKnown(key) && !(await this.isReachable(key))) return undefined;
+      if (!(await this.isReachable(key))) return undefined;
       if (this.canReadAtOnce) {
         try {
-          const fd = this.#files.open(this.#folders.pathOf(key), READ);
-          return isPromise(fd) ? await fd : fd;
+          return await this.#files.open(this.#folders.pathOf(key), READ);
         } catch (error) {
           if (!hasSystemCode(error, "ELOOP", "EMLINK")) throw error;
         }
@@ -79,7 +78,17 @@ export class FoundFiles {
   readAtOnce(key: string, into: Uint8Array): number | undefined {
     return this.#isKnown(key) ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
   }
-  /** Whether the folder of `key` need not be looked at. */
+
+  /** Reads a range of a file by calls that block, where its folder is known; undefined where that cannot be done. */
+  readRangeAtOnce(
+    key: string,
+    range: ByteRange | undefined,
+    allocate: (byteLength: number) => Uint8Array,
+  ): Uint8Array | undefined {
+    if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
+    return readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate);
+  }
+
   #isKnown(key: string): boolean {
     return this.#exclusive || this.#folders.isKnown(folderOf(key));
   }

@@ -1,5 +1,4 @@
 import { constants, lstatSync } from "node:fs";
-import { isPromise } from "../../util/awaitable.ts";
 import { type FileCalls, writeFully } from "../file-calls.ts";
 import type { StoreWriter } from "../store.ts";
 
@@ -18,15 +17,13 @@ export async function writeFile(
   path: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  const opened = files.open(path, O_WRONLY | O_CREAT | O_TRUNC);
-  const fd = isPromise(opened) ? await opened : opened;
+  const fd = await files.open(path, O_WRONLY | O_CREAT | O_TRUNC);
   try {
     try {
       await writeFully(files, fd, bytes, 0);
       if (fsync) await files.sync(fd);
     } finally {
-      const closed = files.close(fd);
-      if (isPromise(closed)) await closed;
+      await files.close(fd);
     }
   } catch (error) {
     await ignoringFailure(() => files.unlink(path));

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { ZstdBackend } from "../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
 import { kernelZstd } from "../../../src/codecs/bytes-to-bytes/zstd/kernel-zstd.ts";
 import { loadZstd } from "../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts";
+import { nodeZstd } from "../../../src/codecs/bytes-to-bytes/zstd/node-zstd.ts";
 import { decodeZstd, maxZstdSize } from "../../../src/codecs/bytes-to-bytes/zstd.ts";
 import { isOverrun } from "../../../src/codecs/failures.ts";
 import { wasmKernels } from "../kernels/kernel-pair.ts";
@@ -95,6 +96,41 @@ test("levels above the kernels' and large chunks are the library's where there i
   backend.encode(bytes.subarray(0, 1000), target, 22, false);
   backend.encode(bytes.subarray(0, 1000), target, 9, false);
   expect(calls).toEqual([3, 22]);
+});
+
+describe("buffers of Node's zstd", () => {
+  const constants = { ZSTD_c_compressionLevel: 100, ZSTD_c_checksumFlag: 201, ZSTD_d_windowLogMax: 100 };
+  /** Answers with 10 bytes in a buffer of a size that is told what was asked for. */
+  const answering = (sizeOf: (askedFor: number) => number) => {
+    const transfer = vi.fn();
+    const answer = (_: Uint8Array, { chunkSize }: { chunkSize: number }) => {
+      const buffer = Object.assign(new ArrayBuffer(sizeOf(chunkSize)), { transfer });
+      return new Uint8Array(buffer, 0, 10).fill(7);
+    };
+    const backend = nodeZstd({ zstdCompressSync: answer, zstdDecompressSync: answer, constants });
+    return { backend, transfer };
+  };
+
+  test("are let go when their bytes have been copied, or do not fit", () => {
+    const { backend, transfer } = answering((askedFor) => askedFor);
+    const target = new Uint8Array(100);
+    expect(backend.encode(bytes, target, 3, false)).toBe(10);
+    expect(backend.decodeFrame(bytes, target.subarray(50))).toBe(10);
+    expectSame(
+      target,
+      Uint8Array.from({ length: 100 }, (_, i) => (i % 50 < 10 ? 7 : 0)),
+    );
+    expect(backend.encode(bytes, target.subarray(0, 9), 3, false)).toBe(0);
+    expect(backend.decodeFrame(bytes, target.subarray(0, 9))).toBe(-1);
+    expect(transfer.mock.calls).toEqual([[0], [0], [0], [0]]);
+  });
+
+  test("are left alone where others have bytes in them", () => {
+    const { backend, transfer } = answering((askedFor) => askedFor + 1);
+    expect(backend.encode(bytes, new Uint8Array(100), 3, false)).toBe(10);
+    expect(backend.decodeFrame(bytes, new Uint8Array(100))).toBe(10);
+    expect(transfer).not.toHaveBeenCalled();
+  });
 });
 
 describe("without WebAssembly", () => {

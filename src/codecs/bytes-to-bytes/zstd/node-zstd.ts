@@ -11,10 +11,13 @@ interface ZstdOptions {
   readonly params: Readonly<Record<number, number>>;
 }
 
+/** Bytes whose buffer can be taken away from them. */
+type NodeBytes = Uint8Array<ArrayBuffer & { transfer(byteLength: number): ArrayBuffer }>;
+
 /** The part of `node:zlib` that speaks zstd, from Node 22.15 on. */
 export interface NodeZstd {
-  zstdCompressSync(source: Uint8Array, options: ZstdOptions): Uint8Array;
-  zstdDecompressSync(source: Uint8Array, options: ZstdOptions): Uint8Array;
+  zstdCompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
+  zstdDecompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
   readonly constants: {
     readonly ZSTD_c_compressionLevel: number;
     readonly ZSTD_c_checksumFlag: number;
@@ -23,38 +26,50 @@ export interface NodeZstd {
 }
 
 /**
- * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces; where one byte is left over,
- * it makes no second buffer to see whether more follows.
+ * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces, and is that of the one buffer
+ * that it makes; where one byte is left over, it makes no second to see whether more follows.
  */
 export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdBackend {
   return {
     decodeFrame(frame, target) {
       const windowLog = Math.max(USUAL_WINDOW, Math.ceil(Math.log2(target.length + 1)));
+      const chunkSize = Math.max(target.length + 1, SMALLEST_CHUNK);
       try {
         const decoded = zstdDecompressSync(frame, {
           maxOutputLength: Math.max(target.length, 1),
-          chunkSize: Math.max(target.length + 1, SMALLEST_CHUNK),
+          chunkSize,
           params: { [constants.ZSTD_d_windowLogMax]: Math.min(windowLog, 31) },
         });
-        if (decoded.length > target.length) return -1;
-        target.set(decoded);
-        return decoded.length;
+        return moveInto(target, decoded, chunkSize) ?? -1;
       } catch {
         return -1;
       }
     },
     encode(source, target, level, checksum) {
+      const chunkSize = Math.max(target.length, SMALLEST_CHUNK);
       const encoded = zstdCompressSync(source, {
-        chunkSize: Math.max(target.length, SMALLEST_CHUNK),
+        chunkSize,
         pledgedSrcSize: source.length,
         params: {
           [constants.ZSTD_c_compressionLevel]: level,
           [constants.ZSTD_c_checksumFlag]: Number(checksum),
         },
       });
-      if (encoded.length > target.length) return 0;
-      target.set(encoded);
-      return encoded.length;
+      return moveInto(target, encoded, chunkSize) ?? 0;
     },
   };
+}
+
+/**
+ * Copies `bytes` to the begin of `target`, and lets go at once of the buffer that was made for them: a thread would leave
+ * 64 MiB of such buffers to its garbage collector. One that is not as long as asked for has bytes of others in it.
+ *
+ * @returns how many bytes there are; undefined where they do not fit.
+ */
+function moveInto(target: Uint8Array, bytes: NodeBytes, askedFor: number): number | undefined {
+  const { length, buffer } = bytes;
+  const fits = length <= target.length;
+  if (fits) target.set(bytes);
+  if (buffer.byteLength === askedFor) buffer.transfer(0);
+  return fits ? length : undefined;
 }
