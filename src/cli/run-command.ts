@@ -1,7 +1,7 @@
-import { setFlagsFromString } from "node:v8";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { commandNames, loadCommand } from "./commands.ts";
 import { abortOnInterrupt } from "./interrupt.ts";
+import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./words/failure.ts";
 import { commandHelp } from "./words/help.ts";
@@ -40,20 +40,8 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   const about = name === "help" ? rest[0] : flags.some((flag) => flag === "--help" || flag === "-h") && name;
   const command = await loadCommand(about || name);
   if (about) return terminal.write(commandHelp(about, command));
-  optimiseLater();
+  optimiseLater("on");
   return command.run(rest, terminal);
-}
-
-/**
- * Lets V8 run code fifteen times as long as it does by default before it compiles that for speed, in all threads. What
- * takes long here are kernels, which are compiled already; compiling what moves chunks to them took 0.3 of the 2.5 s of
- * processor time of a rechunk of 512 MiB. Scripts of Node's own that are loaded after this are compiled anew, so it is
- * not done before the command is loaded.
- *
- * V8 11 (Node 20) alone has the flag. Later ones count calls, and gain nothing by counting further.
- */
-function optimiseLater(): void {
-  if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=1000000");
 }
 
 /** Tells people what went wrong. Returns the exit code. */

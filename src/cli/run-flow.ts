@@ -3,6 +3,7 @@ import type { Planned } from "../flows/flow.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
 import { checkReplaceable, writeOutputFile } from "./file-output.ts";
+import { optimiseLater } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-advance.ts";
 import { RetryLog } from "./progress/retry-log.ts";
@@ -28,6 +29,9 @@ export async function runPlanned(
   const recorder = new RunRecorder();
   const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.tell);
   const onEvent = (event: FlowEvent) => {
+    // Threads are started between the two.
+    if (event.type === "plan") optimiseLater("off");
+    if (event.type === "task-start" || event.type === "progress") optimiseLater("on");
     recorder.note(event);
     if (event.type === "retry") retries.note(event.retry);
   };

@@ -1,13 +1,13 @@
 import { dialectNamed } from "../meta/dialects.ts";
-import type { Store, TargetBuild } from "../stores/store.ts";
+import type { TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { demandAlone } from "./demand-alone.ts";
 import { demandSource } from "./demand-source.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
-import { runTasks } from "./executors/run-tasks.ts";
-import type { WorkerSettings } from "./executors/worker-thread.ts";
+import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
+import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.ts";
 import { type Ledger, MemoryLedger, noLedger } from "./ledger.ts";
 import { memoryForTasks } from "./plan/expected-size.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -16,15 +16,11 @@ import { withScratch } from "./scratch/with-scratch.ts";
 import { sweepAll } from "./sweep-all.ts";
 import { verifyLedger } from "./verify.ts";
 
-export interface RunPlanOptions {
-  readonly source: Store;
-  readonly build: TargetBuild;
+export interface RunPlanOptions extends WithWorkersOptions {
   readonly writeEmpty?: boolean;
   /** Reads every key back before the target is published. */
   readonly verify?: boolean;
   readonly onEvent?: (event: FlowEvent) => void;
-  /** How worker threads are started. */
-  readonly worker?: WorkerSettings;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +35,9 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunR
   try {
     const buffers = new BufferPool(memoryForTasks(plan));
     const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
-    const keysVerified = await fill(plan, options, log, buffers);
+    const keysVerified = await withWorkers(plan, options, (workers) =>
+      fill(plan, { ...options, workers }, log, buffers),
+    );
     await ledger.close();
     await build.publish({ signal: options.signal });
     const report: RunReport = {
@@ -69,7 +67,7 @@ async function openLedger({ controlFolder }: TargetBuild, { verify }: RunPlanOpt
 /** Everything that goes into the target before it is published; returns how many keys were verified. */
 async function fill(
   plan: Plan,
-  options: RunPlanOptions,
+  options: RunPlanOptions & Pick<RunTasksOptions, "workers">,
   log: RunLog,
   buffers: BufferPool,
 ): Promise<number | undefined> {

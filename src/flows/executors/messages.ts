@@ -4,7 +4,7 @@ import type { StoredValue } from "../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** What a worker thread begins with. */
+/** What a worker thread begins its tasks with. */
 export interface WorkerStart {
   readonly plan: Plan;
   readonly source: StoreSpec;
@@ -33,6 +33,7 @@ export type WorkerMessage =
 
 /** What the main thread tells a worker. */
 export type MainMessage =
+  | { readonly type: "start"; readonly start: WorkerStart }
   | { readonly type: "stop" }
   | { readonly type: "stored"; readonly values: readonly StoredBuffer[] };
 

@@ -13,7 +13,8 @@ export class NoteTaker {
   #tasks: TaskNote[] = [];
   #stored: (StoredValue & { readonly task: number })[] = [];
   #counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
-  #told = performance.now();
+  /** The first task is told of as it begins. */
+  #told = Number.NEGATIVE_INFINITY;
 
   constructor(tell: (notes: TaskNotes) => void) {
     this.#tell = tell;
@@ -23,6 +24,7 @@ export class NoteTaker {
   async around(task: number, run: (events: TaskEvents) => Promise<void>): Promise<void> {
     const started = performance.now();
     this.#tasks.push({ task });
+    this.#tellNowAndThen();
     let bytes = 0;
     await run({
       onRead: (chunk) => {

@@ -7,7 +7,7 @@ import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { runInline } from "./inline.ts";
 import { taskRunner } from "./task-runner.ts";
-import type { WorkerSettings } from "./worker-thread.ts";
+import type { WorkerThread } from "./worker-thread.ts";
 
 export interface RunTasksOptions {
   readonly source: Store;
@@ -22,7 +22,8 @@ export interface RunTasksOptions {
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
-  readonly worker?: WorkerSettings | undefined;
+  /** The threads beside this one; undefined where this one alone can open the stores. */
+  readonly workers: readonly WorkerThread[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,14 +35,13 @@ export interface RunTasksOptions {
 export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
   if (plan.stages.every((tasks) => tasks === 0)) return;
   const sourceSpec = specOf(options.source);
-  if (plan.budget.inline !== undefined || sourceSpec === undefined) return inline(plan, options);
-  const { Control, runThreads, threadsFor } = await import("./threads.ts");
-  const { buffers, log, maxMemory } = options;
-  const threads = threadsFor(plan, options);
-  const control = new Control(plan.stages, maxMemory, threads);
+  const { buffers, log, maxMemory, workers } = options;
+  if (workers === undefined || sourceSpec === undefined) return inline(plan, options);
+  const { Control, runThreads } = await import("./threads.ts");
+  const control = new Control(plan.stages, maxMemory, workers.length + 1);
   const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
   log.bufferBytes = () => buffers.taken + control.taken;
-  await runThreads(plan, { ...options, sourceSpec, threads, control, note });
+  await runThreads(plan, { ...options, sourceSpec, workers, control, note });
   log.notePeak(control.peak);
 }
 

@@ -28,13 +28,12 @@ export interface ThreadsOptions {
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
-  /** Threads that work, this one among them. */
-  readonly threads: number;
+  /** The threads that work beside this one. */
+  readonly workers: readonly WorkerThread[];
   /** Told now and then what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskNotes) => void;
   readonly control: Control;
   readonly signal?: AbortSignal | undefined;
-  readonly worker?: WorkerSettings | undefined;
 }
 
 /** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
@@ -42,23 +41,25 @@ const SCRIPT = new URL("./worker.js", import.meta.url);
 /** Threads that are told to stop have so long to end by themselves. */
 const GRACE_MS = 300;
 
-/** Threads that a run of the plan has, this one among them: no other where shards are streamed into a target, or scratch objects lie, that it alone has. */
-export function threadsFor(
+/**
+ * Starts the workers of a run: none where shards are streamed into a target, or scratch objects lie, that this thread
+ * alone has. While they load their scripts, what they will work on is opened.
+ */
+export function startWorkers(
   plan: Plan,
   {
     build,
-    scratch,
-    worker: { script = SCRIPT, threads } = {},
-  }: Pick<ThreadsOptions, "build" | "scratch" | "worker">,
-): number {
+    worker: { script = SCRIPT, threads, resourceLimits } = {},
+  }: { readonly build: TargetBuild; readonly worker?: WorkerSettings | undefined },
+): WorkerThread[] {
   const isStreamed = plan.jobs.some(
     ({ target, shardBuffer }) => target.shardShape && shardBuffer === undefined,
   );
   const handsOver = build.spec === undefined || build.store.singleWriter === true;
-  const keepsScratch =
-    scratch !== undefined && (scratch.spec === undefined || scratch.spec.kind === "memory");
-  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return 1;
-  return threads ?? threadsToStart(plan);
+  const keepsScratch = plan.stages.length > 1 && plan.scratch?.kind === "memory";
+  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return [];
+  const others = (threads ?? threadsToStart(plan)) - 1;
+  return Array.from({ length: others }, () => startWorker(script, resourceLimits));
 }
 
 /**
@@ -71,9 +72,8 @@ export function threadsFor(
  *   `transient` for one that ended for no reason that it told.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
-  const { build, control, note, signal, worker } = options;
+  const { build, control, note, signal, workers } = options;
   const stop = new AbortController();
-  const workers: WorkerThread[] = [];
   const fail = (error: unknown) => {
     if (!stop.signal.aborted) stop.abort(error);
     control.stop();
@@ -83,11 +83,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   signal?.throwIfAborted();
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    for (let thread = 1; thread < options.threads; thread++) {
-      workers.push(
-        startWorker(startOf(plan, options), { script: SCRIPT, ...worker, note, target: build.store }),
-      );
-    }
+    for (const worker of workers) worker.begin(startOf(plan, options), { note, target: build.store });
     const others = Promise.all(workers.map(({ ended }) => ended.catch(fail)));
     await workHere(plan, options, stop).catch(fail);
     if (stop.signal.aborted) await Promise.race([others, pause(GRACE_MS)]);
@@ -100,7 +96,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
 }
 
 function startOf(plan: Plan, options: ThreadsOptions) {
-  const { sourceSpec, build, scratch, documents, control, threads } = options;
+  const { sourceSpec, build, scratch, documents, control, workers } = options;
   const { writeEmpty = false, verify = false } = options;
   return {
     plan,
@@ -112,14 +108,15 @@ function startOf(plan: Plan, options: ThreadsOptions) {
     verify,
     control: control.memory,
     overloads: overloadCounts(),
-    threads,
+    threads: workers.length + 1,
   };
 }
 
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, sourceSpec, build, scratch, documents, control, threads, note } = options;
+  const { source, sourceSpec, build, scratch, documents, control, workers, note } = options;
   const { writeEmpty, verify } = options;
+  const threads = workers.length + 1;
   const lookUp = lookingUp();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !isLocal(spec)) return store;

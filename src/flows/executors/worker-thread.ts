@@ -14,6 +14,8 @@ import {
 export interface WorkerThread {
   /** Resolves when it has done all; rejects with why it failed. */
   readonly ended: Promise<void>;
+  /** Gives it what it runs; until then it loads its scripts, and waits. */
+  begin(start: WorkerStart, listener: WorkerListener): void;
   send(message: MainMessage): void;
   /** Ends it, whatever it does; resolves when it is gone. */
   end(): Promise<void>;
@@ -28,23 +30,21 @@ export interface WorkerSettings {
   readonly threads?: number;
 }
 
-export interface WorkerThreadOptions extends WorkerSettings {
-  readonly script: URL;
+/** Who is told what a worker does. */
+export interface WorkerListener {
   readonly note: (notes: TaskNotes) => void;
   /** What is handed over is stored here. */
   readonly target: WritableStore;
 }
 
 /** Starts a worker thread that takes part in a run. */
-export function startWorker(
-  start: WorkerStart,
-  { script, resourceLimits, note, target }: WorkerThreadOptions,
-): WorkerThread {
-  const worker = new Worker(script, { workerData: start, ...(resourceLimits && { resourceLimits }) });
+export function startWorker(script: URL, resourceLimits: ResourceLimits | undefined): WorkerThread {
+  const worker = new Worker(script, { ...(resourceLimits && { resourceLimits }) });
+  let listener: WorkerListener | undefined;
   let isDone = false;
   const ended = new Promise<void>((resolve, reject) => {
     const store = async (values: Extract<WorkerMessage, { type: "store" }>["values"]) => {
-      for (const { key, bytes } of values) await target.set(key, bytes);
+      for (const { key, bytes } of values) await listener?.target.set(key, bytes);
       const stored = values.map(({ number, bytes }) => ({ number, buffer: bytes.buffer as ArrayBuffer }));
       const buffers = new Set(stored.map(({ buffer }) => buffer));
       worker.postMessage({ type: "stored", values: stored } satisfies MainMessage, [...buffers]);
@@ -52,7 +52,7 @@ export function startWorker(
     worker.on("message", (message: WorkerMessage) => {
       switch (message.type) {
         case "notes":
-          note(message.notes);
+          listener?.note(message.notes);
           break;
         case "retry":
           tellRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
@@ -75,6 +75,10 @@ export function startWorker(
   ended.catch(() => {});
   return {
     ended,
+    begin(start, told) {
+      listener = told;
+      worker.postMessage({ type: "start", start } satisfies MainMessage);
+    },
     send: (message) => worker.postMessage(message),
     async end() {
       const gone = worker.terminate();

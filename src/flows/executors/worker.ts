@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { joinOverloads } from "../../stores/overloads.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
@@ -22,9 +22,12 @@ import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 
 /** The script of a worker thread: it runs the tasks that it is dealt, and tells what it did. */
-const start = workerData as WorkerStart;
 const stop = new AbortController();
 const STOPPED = new ZarrflowError("aborted", "the run has stopped");
+/** It comes when what the run works on has been opened, while this thread was loading its scripts. */
+const start = await new Promise<WorkerStart>((resolve) => {
+  parentPort?.once("message", (message: MainMessage) => message.type === "start" && resolve(message.start));
+});
 const control = new Control(start.plan.stages, memoryForTasks(start.plan), start.threads, start.control);
 const { buffers } = taskBuffers(start.plan, {
   control,
@@ -35,7 +38,7 @@ const handOver = new HandOver({ postMessage: (...message) => parentPort?.postMes
 
 parentPort?.on("message", (message: MainMessage) => {
   if (message.type === "stored") handOver.stored(message.values);
-  else stop.abort(STOPPED);
+  else if (message.type === "stop") stop.abort(STOPPED);
 });
 
 joinOverloads(start.overloads);

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -301,6 +302,24 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const options = { chunks: [256, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "shuffle" } as const;
     await expect(run(source, place(), options, { worker })).rejects.toThrow(/ended before its work was done/);
     expect(await newcomers(before)).toEqual([]);
+  });
+
+  it("while workers start, as they are gone then", async () => {
+    const source = await steps(64);
+    const [ticks, file, path] = [place(".ticks"), place(".file"), place(".mjs")];
+    await writeFile(file, "");
+    await writeFile(ticks, "");
+    const tick = `appendFileSync(${JSON.stringify(ticks)}, ".")`;
+    await writeFile(path, `import { appendFileSync } from "node:fs"; setInterval(() => ${tick}, 1);`);
+    const worker = { threads: 2, script: pathToFileURL(path) };
+    const options = { ...SMALL_TASKS, strategy: "shuffle", scratch: join(file, "folder") } as const;
+    const target = place();
+    await expect(run(source, target, options, { worker })).rejects.toThrow(
+      /a file stands where a folder is needed/,
+    );
+    const { length } = readFileSync(ticks);
+    await sleep(50);
+    expect(readFileSync(ticks)).toHaveLength(length);
   });
 
   it.each([

@@ -1,0 +1,34 @@
+import type { Store, TargetBuild } from "../../stores/store.ts";
+import { specOf } from "../../stores/url.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { WorkerSettings, WorkerThread } from "./worker-thread.ts";
+
+export interface WithWorkersOptions {
+  readonly source: Store;
+  readonly build: TargetBuild;
+  /** How worker threads are started. */
+  readonly worker?: WorkerSettings;
+}
+
+/**
+ * Starts the threads that run tasks of a plan beside this one, and ends them whatever comes of `run`. A thread takes as
+ * long to load its scripts as this one to open what they work on: so they are started before that.
+ *
+ * @param run gets no threads where this one alone can open the stores
+ * @throws what `run` throws.
+ */
+export async function withWorkers<T>(
+  plan: Plan,
+  { source, build, worker }: WithWorkersOptions,
+  run: (workers?: readonly WorkerThread[]) => Promise<T>,
+): Promise<T> {
+  const hasTasks = plan.stages.some((tasks) => tasks > 0);
+  if (!hasTasks || plan.budget.inline !== undefined || specOf(source) === undefined) return run();
+  const { startWorkers } = await import("./threads.ts");
+  const workers = startWorkers(plan, { build, worker });
+  try {
+    return await run(workers);
+  } finally {
+    await Promise.all(workers.map((worker) => worker.end()));
+  }
+}
