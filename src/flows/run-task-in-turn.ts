@@ -17,7 +17,7 @@ import { scratchPlace, scratchReader } from "./scratch/read-scratch.ts";
 /**
  * Runs one task as `runTask` does, of what its stages do with each chunk, but chunk by chunk and without streams between
  * them: for stores that answer at once, from which nothing is won by asking for several chunks at one time. To
- * recompress 20,000 chunks of 4 KiB takes 2.4 s of user time in place of 3.9. Shards go through `runTask`.
+ * recompress 20,000 chunks of 4 KiB took 2.4 s of user time in place of 3.9. Shards go through `runTask`.
  *
  * @throws as `runTask`
  */

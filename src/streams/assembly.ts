@@ -7,7 +7,10 @@ import type { DecodedChunk, Region } from "./chunk.ts";
 export interface Assembly {
   /** Takes the items of `piece` that lie in `region` of the target; the piece stays the caller's. */
   add(piece: DecodedChunk, region: Region): void;
-  /** Where items such as these are put by who copies them; undefined where `add` alone does that. */
+  /**
+   * Begins the chunk, and tells where items such as these are put: only for who copies some of them there. Undefined where
+   * `add` alone does that.
+   */
   boxFor?(items: FixedData): HeapBox | undefined;
   /** The whole chunk's data, or undefined when nothing but missing chunks went into it. */
   finish(): ChunkData | undefined;

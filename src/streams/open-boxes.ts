@@ -1,6 +1,7 @@
 import type { FixedData } from "../codecs/chunk-data.ts";
 import { copyShared, heapBox } from "../codecs/kernels/heap-box.ts";
 import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
+import { product } from "../util/shape.ts";
 import type { Assembly } from "./assembly.ts";
 import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
@@ -19,7 +20,7 @@ export interface OpenBox {
 export class OpenBoxes<B extends OpenBox> {
   readonly boxes: readonly B[];
   readonly #coords: Region;
-  /** Of all boxes, one after the other; known for items of one size. */
+  /** Of all boxes, one after the other, for items of one size; undefined where kernels cannot copy to all of them. */
   #targets: HeapBox | undefined;
   #itemSize = 0;
 
@@ -34,24 +35,22 @@ export class OpenBoxes<B extends OpenBox> {
     return start.every((from, d) => from === own.start[d] && shape[d] === own.shape[d]);
   }
 
-  /** Adds to each what it shares with `items` of the target, which a piece holds: by one call of the kernels, where they can. */
-  add(piece: DecodedChunk, items: Region, selection: Selection): void {
-    if (this.#addInHeap(piece, items, selection)) return;
-    for (const { region, assembly } of this.boxes) {
-      const shared = intersect(items, region);
-      if (shared) assembly.add(piece, shared);
-    }
-  }
-
-  #addInHeap(piece: DecodedChunk, items: Region, selection: Selection): boolean {
+  /**
+   * Copies to each what it shares with `items` of the target, which a piece holds, by one call of the kernels.
+   *
+   * @returns whether they can; if not, nothing was done.
+   */
+  addAtOnce(piece: DecodedChunk, items: Region, selection: Selection): boolean {
     const { data } = piece;
     if (data?.kind !== "fixed") return false;
     const { bytes, strides, itemSize } = data;
     const source = heapBox(bytes, items, boxInPiece(piece, strides, items, selection), itemSize);
     if (source === undefined) return false;
-    if (itemSize !== this.#itemSize) this.#targets = this.#findTargets(data, source.length);
+    if (itemSize !== this.#itemSize) {
+      this.#itemSize = itemSize;
+      this.#targets = this.#findTargets(data, source.length);
+    }
     if (this.#targets === undefined) return false;
-    this.#itemSize = itemSize;
     copyShared(source, this.#targets, itemSize);
     return true;
   }
@@ -65,4 +64,12 @@ export class OpenBoxes<B extends OpenBox> {
     }
     return targets;
   }
+}
+
+/** Adds to a box what it shares with `items` of the target, which a piece holds. @returns how many items these are. */
+export function addShared({ region, assembly }: OpenBox, piece: DecodedChunk, items: Region): number {
+  const shared = intersect(items, region);
+  if (shared === undefined) return 0;
+  assembly.add(piece, shared);
+  return product(shared.shape);
 }

@@ -8,7 +8,7 @@ import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { type OpenBox, OpenBoxes } from "./open-boxes.ts";
+import { addShared, type OpenBox, OpenBoxes } from "./open-boxes.ts";
 import {
   chunkRegion,
   countShared,
@@ -98,6 +98,7 @@ export function regridder(
   let index = 0;
   let length = 0;
 
+  /** Until one of them is whole, and handed on with its buffer. */
   let touched: OpenBoxes<OpenChunk> | undefined;
 
   const chunkAt = (coords: readonly number[]): OpenChunk => {
@@ -111,14 +112,21 @@ export function regridder(
     return begun;
   };
 
+  const finish = ({ place, coords, assembly }: OpenChunk, region: Region): DecodedChunk => {
+    open.delete(place);
+    return { index: index++, coords, region, data: assembly.finish() };
+  };
+
   /** @returns the chunks that are whole with it. */
-  const addToAll = (piece: DecodedChunk, items: Region): OpenChunk[] => {
+  const addToAll = (piece: DecodedChunk, items: Region): DecodedChunk[] => {
     const coords = chunksTouched(items, chunk.shape);
     if (!touched?.areAt(coords)) touched = new OpenBoxes(coords, [...coordsIn(coords)].map(chunkAt));
-    const { boxes } = touched;
-    touched.add(piece, items, selection);
-    for (const box of boxes) box.missing -= countShared(box.region, items);
-    const wholes = boxes.filter(({ missing }) => missing <= 0);
+    const isAdded = touched.addAtOnce(piece, items, selection);
+    const wholes: DecodedChunk[] = [];
+    for (const box of touched.boxes) {
+      box.missing -= isAdded ? countShared(box.region, items) : addShared(box, piece, items);
+      if (box.missing <= 0) wholes.push(finish(box, box.region));
+    }
     if (wholes.length > 0) touched = undefined;
     return wholes;
   };
@@ -126,27 +134,19 @@ export function regridder(
   return {
     add(piece) {
       checkPiece(piece, shape.length);
-      const wholes: DecodedChunk[] = [];
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
-      if (covered) {
-        length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
-        for (const { place, coords, region, assembly } of addToAll(piece, covered)) {
-          open.delete(place);
-          wholes.push({ index: index++, coords, region, data: assembly.finish() });
-        }
-      }
+      if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
+      const wholes = covered ? addToAll(piece, covered) : [];
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
       return wholes;
     },
     end() {
       const wholes: DecodedChunk[] = [];
-      for (const [place, part] of growing ? open : []) {
+      for (const part of growing ? open.values() : []) {
         const region = cutAt(length, part);
-        if (region === undefined) continue;
-        open.delete(place);
-        wholes.push({ index: index++, coords: part.coords, region, data: part.assembly.finish() });
+        if (region) wholes.push(finish(part, region));
       }
       const [first] = open.values();
       if (first === undefined) return wholes;
@@ -204,6 +204,6 @@ export function* chunksIn(region: Region, chunkShape: readonly number[]): Genera
 }
 
 /** All coords of a box of them, in C order; each is a new array. */
-function* coordsIn({ start, shape }: Region): Generator<number[]> {
+export function* coordsIn({ start, shape }: Region): Generator<number[]> {
   for (const at of coordsOf(shape)) yield at.map((c, d) => c + (start[d] ?? 0));
 }

@@ -1,7 +1,7 @@
 import { isFixed } from "../../meta/data-type.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../streams/chunk.ts";
-import { OpenBoxes } from "../../streams/open-boxes.ts";
-import { chunksIn } from "../../streams/regrid.ts";
+import { addShared, OpenBoxes } from "../../streams/open-boxes.ts";
+import { coordsIn } from "../../streams/regrid.ts";
 import { selectedRegion } from "../../streams/selection.ts";
 import { TransformStream } from "../../streams/web.ts";
 import { indexOf, product } from "../../util/shape.ts";
@@ -41,7 +41,6 @@ export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceG
   const { job, round } = task;
   const box = itemsOf(task);
   const next = cutsOf(job, round + 1);
-  const nextShape = next.map(({ size }) => size);
   const boxes = product(box.shape) > 0 ? boxesTouching(box, next) : box;
   const layout = { box, pieces: product(boxes.shape), headSize: headSize(job, round) };
   const object = isFixed(chunk.dataType)
@@ -67,9 +66,15 @@ export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceG
   const piecesTouching = (items: Region): OpenBoxes<OpenPiece> => {
     const coords = boxesTouching(items, next);
     if (touched?.areAt(coords)) return touched;
-    const pieces = [...chunksIn(items, nextShape)].flatMap((at) => pieceAt(at) ?? []);
+    const pieces = [...coordsIn(coords)].flatMap((at) => pieceAt(at) ?? []);
     touched = new OpenBoxes(coords, pieces);
     return touched;
+  };
+
+  const addToAll = (piece: DecodedChunk, items: Region) => {
+    const pieces = piecesTouching(items);
+    if (pieces.addAtOnce(piece, items, selection)) return;
+    for (const open of pieces.boxes) addShared(open, piece, items);
   };
 
   return {
@@ -77,7 +82,7 @@ export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceG
       const items = selectedRegion(selection, piece.region);
       if (items && piece.data) present.push(items);
       else if (items) someMissing = true;
-      if (items) piecesTouching(items).add(piece, items, selection);
+      if (items) addToAll(piece, items);
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
     },

@@ -5,6 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { WORTH_A_HEAP } from "../../../src/codecs/kernels/kernels.ts";
 import type { FlowEvent } from "../../../src/flows/events.ts";
 import { type Planned, type RunOptions, runFlow } from "../../../src/flows/flow.ts";
 import { planRechunk, rechunk } from "../../../src/flows/rechunk.ts";
@@ -75,6 +76,28 @@ describe("rounds", () => {
     expect(found[0]).toBeGreaterThan(1);
     expect(found[1]).toBe(1);
   });
+});
+
+test("as many items as are worth the kernels' heap are gathered and scattered in it", async () => {
+  const n = 1500;
+  const folder = await mkdtemp(join(tmpdir(), "zarrflow-shuffled-"));
+  try {
+    const [rows, shuffled] = [join(folder, "rows.zarr"), join(folder, "columns.zarr")];
+    const items = Float64Array.from({ length: n * n }, (_, i) => i);
+    expect(items.byteLength).toBeGreaterThan(WORTH_A_HEAP);
+    const writer = await create(rows, { shape: [n, n], dataType: "float64", chunks: [41, n] });
+    await writer.write([], items);
+    await writer.close();
+    const options = { chunks: [n, 32], strategy: "shuffle", scratch, threads: 1 } as const;
+    const planned = await planRechunk(rows, shuffled, { ...options, maxMemory: 12e6 });
+    expect(planned.plan.stages[1]).toBeGreaterThan(1);
+    await runFlow(planned, {});
+    const found = await itemsOf(shuffled);
+    expect(found.length).toBe(items.length);
+    expect(found.findIndex((item, i) => item !== items[i])).toBe(-1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("strings go through scratch objects, of any shape, and missing ones stay missing", async () => {
