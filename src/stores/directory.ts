@@ -101,7 +101,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   ): Promise<Uint8Array | undefined> {
     this.#check(key, signal);
     const atOnce = this.#found.readRangeAtOnce(key, range, allocate);
-    if (atOnce) return atOnce;
+    if (atOnce) return atOnce.bytes;
     let fd: number | undefined;
     try {
       fd = await this.#found.open(key);

@@ -42,24 +42,24 @@ const SCRIPT = new URL("./worker.js", import.meta.url);
 const GRACE_MS = 300;
 
 /**
- * Starts the workers of a run: none where shards are streamed into a target, or scratch objects lie, that this thread
+ * Starts the workers of a run, one by one as they are asked for: none where shards are streamed into a target, or scratch objects lie, that this thread
  * alone has. While they load their scripts, what they will work on is opened.
  */
-export function startWorkers(
+export function* startWorkers(
   plan: Plan,
   {
     build,
     worker: { script = SCRIPT, threads, resourceLimits } = {},
   }: { readonly build: TargetBuild; readonly worker?: WorkerSettings | undefined },
-): WorkerThread[] {
+): Generator<WorkerThread, void> {
   const isStreamed = plan.jobs.some(
     ({ target, shardBuffer }) => target.shardShape && shardBuffer === undefined,
   );
   const handsOver = build.spec === undefined || build.store.singleWriter === true;
   const keepsScratch = plan.stages.length > 1 && plan.scratch?.kind === "memory";
-  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return [];
-  const others = (threads ?? threadsToStart(plan)) - 1;
-  return Array.from({ length: others }, () => startWorker(script, resourceLimits));
+  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return;
+  const all = threads ?? threadsToStart(plan);
+  for (let thread = 1; thread < all; thread++) yield startWorker(script, resourceLimits);
 }
 
 /**

@@ -25,8 +25,10 @@ export async function withWorkers<T>(
   const hasTasks = plan.stages.some((tasks) => tasks > 0);
   if (!hasTasks || plan.budget.inline !== undefined || specOf(source) === undefined) return run();
   const { startWorkers } = await import("./threads.ts");
-  const workers = startWorkers(plan, { build, worker });
+  const workers: WorkerThread[] = [];
   try {
+    // Where one cannot be started, those before it end.
+    for (const started of startWorkers(plan, { build, worker })) workers.push(started);
     return await run(workers);
   } finally {
     await Promise.all(workers.map((worker) => worker.end()));

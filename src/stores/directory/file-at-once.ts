@@ -9,6 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import { hasSystemCode } from "../file-error.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 
@@ -38,13 +39,17 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
   return undefined;
 }
 
-/** Reads a range of the file at `path`, opened with `flags`, into what `allocate` gives; undefined where that fails. */
+/**
+ * Reads a range of the file at `path`, opened with `flags`, into what `allocate` gives: no bytes where there is no file.
+ *
+ * @returns undefined where that fails
+ */
 export function readRangeAtOnce(
   path: string,
   flags: number,
   range: ByteRange | undefined,
   allocate: (byteLength: number) => Uint8Array,
-): Uint8Array | undefined {
+): { readonly bytes: Uint8Array | undefined } | undefined {
   try {
     const fd = openSync(path, flags);
     try {
@@ -57,12 +62,13 @@ export function readRangeAtOnce(
         if (count === 0) return undefined;
         done += count;
       }
-      return bytes;
+      return { bytes };
     } finally {
       closeSync(fd);
     }
-  } catch {}
-  return undefined;
+  } catch (error) {
+    return hasSystemCode(error, "ENOENT") ? { bytes: undefined } : undefined;
+  }
 }
 
 /** Writes `bytes` to `path`, in place of what is there. Whether that was done; if not, anything may be there. */

@@ -79,12 +79,16 @@ export class FoundFiles {
     return this.#isKnown(key) ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
   }
 
-  /** Reads a range of a file by calls that block, where its folder is known; undefined where that cannot be done. */
+  /**
+   * Reads a range of a file by calls that block, where its folder is known: no bytes where there is no file.
+   *
+   * @returns undefined where that cannot be done
+   */
   readRangeAtOnce(
     key: string,
     range: ByteRange | undefined,
     allocate: (byteLength: number) => Uint8Array,
-  ): Uint8Array | undefined {
+  ): ReturnType<typeof readRangeAtOnce> {
     if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
     return readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate);
   }

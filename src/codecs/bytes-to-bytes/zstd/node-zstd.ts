@@ -62,7 +62,7 @@ export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: No
 
 /**
  * Copies `bytes` to the begin of `target`, and lets go at once of the buffer that was made for them: a thread would leave
- * 64 MiB of such buffers to its garbage collector. One that is not as long as asked for has bytes of others in it.
+ * 64 MiB of such buffers to its garbage collector. One that is not as long as asked for may have bytes of others in it.
  *
  * @returns how many bytes there are; undefined where they do not fit.
  */
