@@ -10,14 +10,17 @@ import { ramp, writeV2Array } from "../support/v2-store.ts";
 
 const library = pathToFileURL(join(import.meta.dirname, "../../dist/index.js")).href;
 
-/** Fills the disk `small` when the first task has ended, and tells what became of the run. */
+/**
+ * Fills the disk `small` when the first task begins, and tells what became of the run. Ends of tasks are told now and then
+ * only: a fast run has none before its own.
+ */
 const PROGRAM = `
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { rechunk } from "${library}";
 
 let isFull = false;
 const onEvent = ({ type }) => {
-  if (type !== "task-end" || isFull) return;
+  if (type !== "task-start" || isFull) return;
   isFull = true;
   try {
     for (let i = 0; ; i++) writeFileSync("small/filler" + i, new Uint8Array(4096));
