@@ -287,19 +287,19 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
   });
 
   it("for a worker that is gone amid a task", async () => {
-    const source = await steps(256);
+    const source = await steps(1024);
     const path = place(".mjs");
     const text = `import fs from "node:fs";
       import { syncBuiltinESMExports } from "node:module";
       const { readSync } = fs;
       let reads = 0;
-      fs.readSync = (...args) => (++reads > 8 ? process.exit(1) : readSync(...args));
+      fs.readSync = (...args) => (++reads > 1 ? process.exit(1) : readSync(...args));
       syncBuiltinESMExports();
       await import(${JSON.stringify(script().href)});`;
     await writeFile(path, text);
     const before = await readdir(folder);
     const worker = { threads: 2, script: pathToFileURL(path) };
-    const options = { chunks: [256, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "shuffle" } as const;
+    const options = { chunks: [1024, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "shuffle" } as const;
     await expect(run(source, place(), options, { worker })).rejects.toThrow(/ended before its work was done/);
     expect(await newcomers(before)).toEqual([]);
   });
