@@ -35,8 +35,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunR
   try {
     const buffers = new BufferPool(memoryForTasks(plan));
     const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
-    const keysVerified = await withWorkers(plan, options, (workers) =>
-      fill(plan, { ...options, workers }, log, buffers),
+    const keysVerified = await withWorkers(plan, options, (threads) =>
+      fill(plan, { ...options, threads }, log, buffers),
     );
     await ledger.close();
     await build.publish({ signal: options.signal });
@@ -67,7 +67,7 @@ async function openLedger({ controlFolder }: TargetBuild, { verify }: RunPlanOpt
 /** Everything that goes into the target before it is published; returns how many keys were verified. */
 async function fill(
   plan: Plan,
-  options: RunPlanOptions & Pick<RunTasksOptions, "workers">,
+  options: RunPlanOptions & Pick<RunTasksOptions, "threads">,
   log: RunLog,
   buffers: BufferPool,
 ): Promise<number | undefined> {

@@ -38,9 +38,12 @@ export interface DecodedChunk extends ChunkRef {
 
 /** What is stored of a chunk. Property by property, as to leave some out of an object takes as long as a small codec. */
 export function encodedChunk(
-  { index, coords, region, part, key, release }: ChunkRef,
+  ref: ChunkRef,
   bytes: Uint8Array | undefined,
+  key = ref.key,
+  release = ref.release,
 ): EncodedChunk {
+  const { index, coords, region, part } = ref;
   return { index, coords, region, part, key, release, bytes };
 }
 

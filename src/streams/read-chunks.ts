@@ -1,7 +1,7 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkPlace, type ChunkRef, type EncodedChunk, isSharded } from "./chunk.ts";
+import { type ChunkPlace, type ChunkRef, type EncodedChunk, encodedChunk, isSharded } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
@@ -57,9 +57,7 @@ export function chunkReader(place: ChunkPlace, options: ReadChunksOptions = {}):
       });
       check(bytes?.length ?? 0);
       if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
-      const { index, coords, region, part } = ref;
-      const release = lease?.release ?? ref.release;
-      const chunk = { index, coords, region, part, key, release, bytes };
+      const chunk = encodedChunk(ref, bytes, key, lease?.release);
       onRead?.(chunk);
       return chunk;
     } catch (error) {

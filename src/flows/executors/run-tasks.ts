@@ -1,5 +1,4 @@
 import type { Store, TargetBuild } from "../../stores/store.ts";
-import { specOf } from "../../stores/url.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -7,7 +6,7 @@ import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { runInline } from "./inline.ts";
 import { taskRunner } from "./task-runner.ts";
-import type { WorkerThread } from "./worker-thread.ts";
+import type { OtherThreads } from "./worker-thread.ts";
 
 export interface RunTasksOptions {
   readonly source: Store;
@@ -22,8 +21,8 @@ export interface RunTasksOptions {
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
-  /** The threads beside this one; undefined where this one alone can open the stores. */
-  readonly workers: readonly WorkerThread[] | undefined;
+  /** Undefined where this thread alone can open the stores. */
+  readonly threads: OtherThreads | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,14 +33,13 @@ export interface RunTasksOptions {
  */
 export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
   if (plan.stages.every((tasks) => tasks === 0)) return;
-  const sourceSpec = specOf(options.source);
-  const { buffers, log, maxMemory, workers } = options;
-  if (workers === undefined || sourceSpec === undefined) return inline(plan, options);
+  const { buffers, log, maxMemory, threads } = options;
+  if (threads === undefined) return inline(plan, options);
   const { Control, runThreads } = await import("./threads.ts");
-  const control = new Control(plan.stages, maxMemory, workers.length + 1);
+  const control = new Control(plan.stages, maxMemory, threads.workers.length + 1);
   const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
   log.bufferBytes = () => buffers.taken + control.taken;
-  await runThreads(plan, { ...options, sourceSpec, workers, control, note });
+  await runThreads(plan, { ...options, ...threads, control, note });
   log.notePeak(control.peak);
 }
 

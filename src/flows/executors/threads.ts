@@ -15,21 +15,17 @@ import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 import { threadsToStart } from "./thread-count.ts";
-import { startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
+import { type OtherThreads, startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
 
 export { Control } from "./control.ts";
 
-export interface ThreadsOptions {
+export interface ThreadsOptions extends OtherThreads {
   readonly source: Store;
-  /** Opens the source again in another thread. */
-  readonly sourceSpec: StoreSpec;
   readonly build: TargetBuild;
   readonly scratch?: Scratch | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
-  /** The threads that work beside this one. */
-  readonly workers: readonly WorkerThread[];
   /** Told now and then what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskNotes) => void;
   readonly control: Control;

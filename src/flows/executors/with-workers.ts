@@ -1,7 +1,7 @@
 import type { Store, TargetBuild } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { WorkerSettings, WorkerThread } from "./worker-thread.ts";
+import type { OtherThreads, WorkerSettings, WorkerThread } from "./worker-thread.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;
@@ -14,22 +14,23 @@ export interface WithWorkersOptions {
  * Starts the threads that run tasks of a plan beside this one, and ends them whatever comes of `run`. A thread takes as
  * long to load its scripts as this one to open what they work on: so they are started before that.
  *
- * @param run gets no threads where this one alone can open the stores
+ * @param run gets none where this thread alone can open the stores, or has nothing to do
  * @throws what `run` throws.
  */
 export async function withWorkers<T>(
   plan: Plan,
   { source, build, worker }: WithWorkersOptions,
-  run: (workers?: readonly WorkerThread[]) => Promise<T>,
+  run: (threads?: OtherThreads) => Promise<T>,
 ): Promise<T> {
   const hasTasks = plan.stages.some((tasks) => tasks > 0);
-  if (!hasTasks || plan.budget.inline !== undefined || specOf(source) === undefined) return run();
+  const sourceSpec = specOf(source);
+  if (!hasTasks || plan.budget.inline !== undefined || sourceSpec === undefined) return run();
   const { startWorkers } = await import("./threads.ts");
   const workers: WorkerThread[] = [];
   try {
     // Where one cannot be started, those before it end.
     for (const started of startWorkers(plan, { build, worker })) workers.push(started);
-    return await run(workers);
+    return await run({ workers, sourceSpec });
   } finally {
     await Promise.all(workers.map((worker) => worker.end()));
   }

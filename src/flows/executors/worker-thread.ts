@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import type { WritableStore } from "../../stores/store.ts";
+import type { StoreSpec, WritableStore } from "../../stores/store.ts";
 import { tellRetry } from "../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import {
@@ -25,6 +25,13 @@ export interface WorkerThread {
   send(message: MainMessage): void;
   /** Ends it, whatever it does; resolves when it is gone. */
   end(): Promise<void>;
+}
+
+/** The threads that run tasks beside the one that began a flow. */
+export interface OtherThreads {
+  readonly workers: readonly WorkerThread[];
+  /** Opens the source in each of them. */
+  readonly sourceSpec: StoreSpec;
 }
 
 /** How worker threads are started. */

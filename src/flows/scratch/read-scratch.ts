@@ -6,13 +6,13 @@ import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import type { ChunkPlace, DecodedChunk, Region } from "../../streams/chunk.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { beginAssembly } from "../../streams/regrid.ts";
+import { beginAssembly, coordsIn } from "../../streams/regrid.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { TakenBuffers } from "../../streams/taken-buffers.ts";
 import { type ReadableStream, streamFrom } from "../../streams/web.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { coordsOf, cStrides, indexOf, product } from "../../util/shape.ts";
+import { cStrides, indexOf, product } from "../../util/shape.ts";
 import { boxGrid, boxRegion, cutsOf, lastStage } from "../plan/rounds.ts";
 import { boxesTouching, headSize, type Piece, pieceOf } from "../plan/scratch-layout.ts";
 import { itemsOf, type ScratchTask, scratchKey, type Task } from "../plan/task.ts";
@@ -115,8 +115,7 @@ function* piecesOf(task: Task, stage: number): Generator<PlacedPiece> {
   const grid = boxGrid(before);
   const coords = boxesTouching(region, own).start;
   const boxes = boxesTouching(region, before);
-  for (const at of coordsOf(boxes.shape)) {
-    const box = at.map((c, d) => c + (boxes.start[d] ?? 0));
+  for (const box of coordsIn(boxes)) {
     const piece = pieceOf(boxRegion(before, box), own, coords);
     if (piece) yield { ...piece, key: scratchKey(job, stage - 1, indexOf(box, grid)), coords: box };
   }

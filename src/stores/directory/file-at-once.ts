@@ -21,17 +21,12 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
   try {
     const fd = openSync(path, flags);
     try {
-      let done = 0;
-      const endsBefore = (most: number) => {
-        while (done < most) {
-          const count = readSync(fd, into, done, most - done, done);
-          if (count === 0) return true;
-          done += count;
-        }
-        return false;
-      };
-      if (endsBefore(Math.min(FEW_BYTES, into.length))) return done;
-      if (fstatSync(fd).size < into.length && endsBefore(into.length)) return done;
+      const few = Math.min(FEW_BYTES, into.length);
+      let done = readUpTo(fd, into, 0, few);
+      if (done < few) return done;
+      if (fstatSync(fd).size >= into.length) return undefined;
+      done = readUpTo(fd, into, done, into.length);
+      if (done < into.length) return done;
     } finally {
       closeSync(fd);
     }
@@ -57,12 +52,7 @@ export function readRangeAtOnce(
       if (!info.isFile()) return undefined;
       const { offset, length } = resolveRange(range, info.size);
       const bytes = allocate(length);
-      for (let done = 0; done < length; ) {
-        const count = readSync(fd, bytes, done, length - done, offset + done);
-        if (count === 0) return undefined;
-        done += count;
-      }
-      return { bytes };
+      return readUpTo(fd, bytes, 0, length, offset) === length ? { bytes } : undefined;
     } finally {
       closeSync(fd);
     }
@@ -88,6 +78,17 @@ export function replaceFileAtOnce(temporary: string, path: string, bytes: Uint8A
     unlinkSync(temporary);
   } catch {}
   return false;
+}
+
+/** Reads the bytes from `from` to `end` of what begins at `offset` of a file. @returns where they end. */
+function readUpTo(fd: number, into: Uint8Array, from: number, end: number, offset = 0): number {
+  let done = from;
+  while (done < end) {
+    const count = readSync(fd, into, done, end - done, offset + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done;
 }
 
 function writeNewFile(path: string, flags: number, bytes: Uint8Array): boolean {

@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
@@ -8,25 +7,11 @@ import { openArray } from "../../../src/hierarchy/open.ts";
 import { wholeSelection } from "../../../src/streams/selection.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";
+import { started } from "./one-worker-only.ts";
 
-const started = vi.hoisted(() => ({ threads: 0, told: [] as unknown[] }));
-
-vi.mock("node:worker_threads", async (importOriginal) => ({
-  ...(await importOriginal<typeof import("node:worker_threads")>()),
-  /** Of two threads the second one cannot be started. */
-  Worker: class extends EventEmitter {
-    constructor() {
-      super();
-      if (++started.threads === 2) throw new Error("no more threads");
-    }
-    unref() {
-      started.told.push("unref");
-    }
-    postMessage(message: unknown) {
-      started.told.push(message);
-    }
-  },
-}));
+vi.mock("node:worker_threads", async (importOriginal) =>
+  (await import("./one-worker-only.ts")).oneWorkerOnly(importOriginal),
+);
 
 const folder = temporaryFolder();
 

@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
@@ -9,22 +8,11 @@ import { openTargetBuild } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";
+import { started } from "./one-worker-only.ts";
 
-const started = vi.hoisted(() => ({ threads: 0, ended: 0 }));
-
-vi.mock("node:worker_threads", async (importOriginal) => ({
-  ...(await importOriginal<typeof import("node:worker_threads")>()),
-  /** Of two threads the second one cannot be started. */
-  Worker: class extends EventEmitter {
-    constructor() {
-      super();
-      if (++started.threads === 2) throw new Error("no more threads");
-    }
-    async terminate() {
-      started.ended++;
-    }
-  },
-}));
+vi.mock("node:worker_threads", async (importOriginal) =>
+  (await import("./one-worker-only.ts")).oneWorkerOnly(importOriginal),
+);
 
 const folder = temporaryFolder();
 
@@ -38,5 +26,5 @@ it("workers end where one more cannot be started", async () => {
   expect(await rejection(runPlan(plan, { source, build, worker }))).toMatchObject({
     message: "no more threads",
   });
-  expect(started).toEqual({ threads: 2, ended: 1 });
+  expect(started).toEqual({ threads: 2, told: ["terminate"] });
 });
