@@ -1,13 +1,14 @@
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { isListable, type ListableStore } from "../stores/store.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { isListable } from "../stores/store.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "./consolidated.ts";
 import { memberNames } from "./member-names.ts";
 import { ZarrGroup, type ZarrNode } from "./node.ts";
 import { nodeIn, openNode } from "./open-node.ts";
+import { type Members, toldMembers } from "./told-members.ts";
 
 export interface WalkOptions {
   readonly signal?: AbortSignal | undefined;
@@ -19,9 +20,10 @@ const AHEAD = 16;
 /**
  * All nodes below a group and of its dialect, parents before their children, siblings sorted. A path without
  * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
- * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is.
+ * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is; where the
+ * store cannot list and there are none, the metadata of OME-Zarr images and plates.
  *
- * @throws `unsupported-operation` when the store cannot list and there are no consolidated metadata.
+ * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
  * @see V2-75, V2-76, V2-78, V3-4, V3-19
  */
 export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
@@ -51,14 +53,20 @@ async function* nodesOf(group: ZarrGroup, levels: number, { signal }: WalkOption
   const consolidated = group.consolidated ?? (mayTell ? await consolidatedOf(group, { signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
   if (isInstead) yield* nodesBelow(group, consolidated, levels);
-  else if (isListable(store)) yield* listedNodes(group, store, levels, signal);
-  else {
-    throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
-      store: store.description,
-      path: group.path,
-      hint: "Name an array inside it.",
-    });
-  }
+  else yield* nodesOfMembers(group, { levels, named: [], signal });
+}
+
+interface Descent {
+  readonly levels: number;
+  /** Paths below the group that a group above it names. */
+  readonly named: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+async function membersOf(group: ZarrGroup, { named, signal }: Descent): Promise<Members> {
+  const { store, layout } = group;
+  if (!isListable(store)) return toldMembers(group, named, signal);
+  return new Map((await memberNames(store, layout, { signal })).map((name) => [name, []]));
 }
 
 /** Whether the store holds none of the documents below the group. */
@@ -104,20 +112,19 @@ function comparePaths(a: string, b: string): number {
   return at < 0 ? x.length - y.length : compareUtf8(x[at] ?? "", y[at] ?? "");
 }
 
-async function* listedNodes(
-  group: ZarrGroup,
-  store: ListableStore,
-  levels: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ZarrNode> {
+async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode> {
+  const { levels, signal } = descent;
   if (levels < 1) return;
-  const names = await memberNames(store, group.layout, { signal });
-  for (let start = 0; start < names.length; start += AHEAD) {
-    const children = names.slice(start, start + AHEAD).map((name) => openChild(group, name, signal));
-    for (const { node, implied } of await Promise.all(children)) {
+  const members = [...(await membersOf(group, descent))];
+  for (let start = 0; start < members.length; start += AHEAD) {
+    const children = members
+      .slice(start, start + AHEAD)
+      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, signal)) }));
+    for (const { node, implied, named } of await Promise.all(children)) {
+      const below = { levels: levels - 1, named, signal };
       if (node) yield node;
-      if (node?.kind === "group") yield* listedNodes(node, store, levels - 1, signal);
-      if (implied) yield* withNodes(implied, store, levels - 1, signal);
+      if (node?.kind === "group") yield* nodesOfMembers(node, below);
+      if (implied) yield* withNodes(implied, below);
     }
   }
 }
@@ -162,14 +169,10 @@ function impliedGroup(
 }
 
 /** A group without a document and the nodes below it, when there are any. */
-async function* withNodes(
-  group: ZarrGroup,
-  store: ListableStore,
-  levels: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ZarrNode> {
+async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode> {
+  const { levels } = descent;
   let seen = false;
-  for await (const node of listedNodes(group, store, Math.max(1, levels), signal)) {
+  for await (const node of nodesOfMembers(group, { ...descent, levels: Math.max(1, levels) })) {
     if (!seen) yield group;
     seen = true;
     if (levels < 1) return;

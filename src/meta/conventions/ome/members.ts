@@ -1,0 +1,67 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { isObject, member } from "../../expect.ts";
+import { objectsIn, omeOf, textsIn } from "./attributes.ts";
+
+/** What the OME-Zarr metadata of a group say of the nodes below it. */
+export interface OmeMembers {
+  /** Paths below the group, in normal form, none twice; nodes need not be at all of them. */
+  readonly paths: readonly string[];
+  /** The member whose `series` gives the paths of images beside it; without one, images are numbered from 0 on. */
+  readonly seriesIn?: string;
+}
+
+/** The most paths that one group may name: more than any plate has wells. */
+const MAX_PATHS = 10_000;
+
+/**
+ * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, and series.
+ * Paths that would leave the group are passed over. Undefined where nothing is said.
+ *
+ * @throws `resource-limit` for more paths than any image or plate has.
+ */
+export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
+  const ome = omeOf(attributes);
+  if (ome === undefined) return undefined;
+  const { metadata } = ome;
+  const multiscales = member(metadata, "multiscales");
+  const plate = member(metadata, "plate");
+  const well = member(metadata, "well");
+  const isCollection = member(metadata, "bioformats2raw.layout") !== undefined;
+  const named = [
+    ...objectsIn(multiscales).flatMap((multiscale) => pathsIn(member(multiscale, "datasets"))),
+    ...(multiscales === undefined ? [] : ["labels"]),
+    ...textsIn(member(metadata, "labels")),
+    ...(isObject(plate) ? pathsIn(member(plate, "wells")) : []),
+    ...(isObject(well) ? pathsIn(member(well, "images")) : []),
+    ...(isCollection ? ["OME"] : []),
+  ];
+  const paths = innerPaths(named);
+  return isCollection && plate === undefined ? { paths, seriesIn: "OME" } : { paths };
+}
+
+/** The paths of images that the group `OME` of a collection lists; undefined where it lists none. */
+export function omeSeries(attributes: JsonObject): string[] | undefined {
+  const series = member(omeOf(attributes)?.metadata ?? {}, "series");
+  return Array.isArray(series) ? innerPaths(textsIn(series)) : undefined;
+}
+
+function pathsIn(list: JsonValue | undefined): string[] {
+  return textsIn(objectsIn(list).map((object) => member(object, "path") ?? null));
+}
+
+function innerPaths(named: readonly string[]): string[] {
+  const paths = new Set(named.filter(isInside));
+  if (paths.size <= MAX_PATHS) return [...paths];
+  throw new ZarrflowError("resource-limit", "the metadata of a group name too many members", {
+    expected: `at most ${MAX_PATHS}`,
+    found: paths.size,
+  });
+}
+
+/** Whether a path is one of names alone. */
+function isInside(path: string): boolean {
+  return path
+    .split("/")
+    .every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("\\"));
+}

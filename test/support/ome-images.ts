@@ -1,0 +1,95 @@
+import { createGroup, type GroupWriter } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+
+export interface ImageRecipe {
+  readonly dialect: "v2" | "v3";
+  readonly axes: readonly string[];
+  /** Shapes of the levels, the largest first. */
+  readonly shapes: readonly (readonly number[])[];
+  /** Size of an item of the first level along each axis; 1 by default. */
+  readonly itemSize?: readonly number[];
+  /** Where the first item of each level lies; absent: none is stated. */
+  readonly translations?: readonly (readonly number[])[];
+  /** Names of labels, of the same shapes without the axis `c`. */
+  readonly labels?: readonly string[];
+  readonly omero?: object;
+  readonly dimensionNames?: readonly string[];
+}
+
+const TYPES: Readonly<Record<string, string>> = { t: "time", c: "channel" };
+
+/** A store in memory that is an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. */
+export async function makeImage(recipe: ImageRecipe): Promise<MemoryStore> {
+  const store = new MemoryStore(`image ${recipe.dialect}`);
+  const root = await createGroup(store, { dialect: recipe.dialect, attributes: imageAttributes(recipe) });
+  await fillImage(root, recipe);
+  await root.close();
+  return store;
+}
+
+/** What an image states of itself. */
+export function imageAttributes(recipe: ImageRecipe, others: object = {}): Record<string, unknown> {
+  const { dialect, axes, shapes, itemSize = axes.map(() => 1), translations, omero } = recipe;
+  const [first = []] = shapes;
+  const multiscale = {
+    name: "made",
+    axes: axes.map((name) => ({ name, type: TYPES[name] ?? "space" })),
+    datasets: shapes.map((shape, level) => {
+      const scale = itemSize.map((size, d) => (size * (first[d] ?? 1)) / (shape[d] ?? 1));
+      const translation = translations?.[level];
+      return {
+        path: `${level}`,
+        coordinateTransformations: [
+          { type: "scale", scale },
+          ...(translation ? [{ type: "translation", translation }] : []),
+        ],
+      };
+    }),
+  };
+  const rest = { ...(omero && { omero }), ...others };
+  return dialect === "v2"
+    ? { multiscales: [{ version: "0.4", ...multiscale }], ...rest }
+    : { ome: { version: "0.5", multiscales: [multiscale], ...rest } };
+}
+
+/** Writes the levels of an image, and its labels. */
+export async function fillImage(group: GroupWriter, recipe: ImageRecipe): Promise<void> {
+  const { dialect, axes, shapes, labels = [], dimensionNames } = recipe;
+  const names = dimensionNames ?? (dialect === "v3" ? axes : undefined);
+  for (const [level, shape] of shapes.entries()) {
+    const writer = await group.create(`${level}`, {
+      dataType: "uint16",
+      shape,
+      chunks: shape.map((n) => Math.min(n, 5)),
+      fillValue: 0,
+      ...(dialect === "v2" && { separator: "/" as const }),
+      ...(names && { dimensionNames: names }),
+    });
+    const length = shape.reduce((a, b) => a * b, 1);
+    await writer.write(
+      [],
+      Uint16Array.from({ length }, (_, i) => i + 1000 * level),
+    );
+    await writer.close();
+  }
+  if (labels.length === 0) return;
+  const list = dialect === "v2" ? { labels } : { ome: { version: "0.5", labels } };
+  const labelGroup = await group.createGroup("labels", { attributes: list });
+  const isKept = (_: unknown, d: number) => axes[d] !== "c";
+  const { itemSize, translations, omero: _, labels: __, ...rest } = recipe;
+  const labelRecipe: ImageRecipe = {
+    ...rest,
+    axes: axes.filter(isKept),
+    shapes: shapes.map((shape) => shape.filter(isKept)),
+    ...(itemSize && { itemSize: itemSize.filter(isKept) }),
+    ...(translations && { translations: translations.map((one) => one.filter(isKept)) }),
+  };
+  for (const name of labels) {
+    const label = await labelGroup.createGroup(name, {
+      attributes: imageAttributes(labelRecipe, { "image-label": { source: { image: "../../" } } }),
+    });
+    await fillImage(label, labelRecipe);
+    await label.close();
+  }
+  await labelGroup.close();
+}
