@@ -13,7 +13,7 @@ import {
   resolveShards,
 } from "./chunk-option.ts";
 import { type GroupArray, sliceGroup } from "./group-slice.ts";
-import type { Change, SourceNode } from "./plan/hierarchy-plan.ts";
+import type { Change, SourceNode } from "./plan/hierarchy-request.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
 export interface Changes {
@@ -48,13 +48,15 @@ export function changesAnything({ chunks, shards, codec, slice, to }: Changes): 
 
 type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
+type NamedNode = Pick<SourceNode, "path" | "metadata">;
+
 interface Root {
   readonly path: string;
   readonly kind: "array" | "group";
 }
 
 /** Tells what becomes of each array of a node that was opened; undefined for one that stays as it is. */
-export function changeOf(changes: Changes, root: Root, nodes: readonly SourceNode[]): ChangeOf {
+export function changeOf(changes: Changes, root: Root, nodes: readonly NamedNode[]): ChangeOf {
   const { slice, ...others } = changes;
   const arrays = arraysOf(nodes);
   if (slice === undefined) return changeWhole(others, root, arrays);
@@ -85,7 +87,7 @@ function selectionsOf(
   return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
 }
 
-function arraysOf(nodes: readonly SourceNode[]): GroupArray[] {
+function arraysOf(nodes: readonly NamedNode[]): GroupArray[] {
   return nodes.flatMap(({ path, metadata }) => (metadata.kind === "array" ? [{ path, metadata }] : []));
 }
 

@@ -2,8 +2,9 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { product } from "../util/shape.ts";
+import { arraysBelow } from "./arrays-below.ts";
 import type { ReadEvent } from "./events.ts";
-import { arraysBelow, type FlowSource, type PlanOptions } from "./flow.ts";
+import type { FlowSource, PlanOptions } from "./flow.ts";
 import { slice } from "./slice.ts";
 
 /** The digest of one array. */

@@ -10,6 +10,7 @@ import { specOf } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { type Changes, changeOf, changesAnything } from "./changes.ts";
+import { nodesInFormat } from "./converted-nodes.ts";
 import type { EventOptions, RunReport } from "./events.ts";
 import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import type { EditableStore } from "./existing-target.ts";
@@ -111,7 +112,13 @@ async function planFrom(
   await assertApart(root, target.store);
   const dialect = dialectNamed(options.to ?? root.layout.dialect);
   await hierarchyAround(target.store, dialect.name, { signal });
-  const change = changeOf(options, root, taken);
+  const converted = nodesInFormat(all, dialect.name);
+  const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
+  const change = changeOf(
+    options,
+    root,
+    taken.map((node) => ({ path: node.path, metadata: metadataOf(node) })),
+  );
   const changed =
     taken.length < all.length ||
     dialect.name !== root.layout.dialect ||
@@ -129,6 +136,7 @@ async function planFrom(
     target,
     nodes,
     dialect,
+    converted,
     change,
     ...(allowLoss && { allowLoss }),
     sweep: isListable(root.store) && options.slice === undefined,
@@ -234,26 +242,6 @@ const NOTHING_DONE: RunReport = {
 function positive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
-}
-
-/** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
-export async function* arraysBelow(
-  source: FlowSource,
-  options: PlanOptions,
-): AsyncGenerator<{ array: ZarrArray; path: string }> {
-  const { signal } = options;
-  const { root, close } = await openSource(source, options);
-  try {
-    if (root.kind === "array") yield { array: root, path: "" };
-    else {
-      for await (const node of walk(root, { signal })) {
-        if (node.kind === "array")
-          yield { array: node, path: node.path.slice(root.path.length).replace(/^\//, "") };
-      }
-    }
-  } finally {
-    await close();
-  }
 }
 
 /** A source that is open. */

@@ -4,7 +4,8 @@ import { isFixed } from "../meta/data-type.ts";
 import { describeCodec } from "../meta/describe.ts";
 import { isListable } from "../stores/store.ts";
 import { product } from "../util/shape.ts";
-import { arraysBelow, type FlowSource, type PlanOptions } from "./flow.ts";
+import { arraysBelow } from "./arrays-below.ts";
+import type { FlowSource, PlanOptions } from "./flow.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {

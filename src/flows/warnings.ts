@@ -2,14 +2,12 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { objectPlace } from "../stores/object-spec.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { product } from "../util/shape.ts";
-import type { GridSide, Plan } from "./plan/plan.ts";
+import type { GridSide, NodeWarning, Plan } from "./plan/plan.ts";
 
 /** What there is to know before a run that no error will tell. */
-export interface Warning {
-  readonly message: string;
+export interface Warning extends NodeWarning {
   /** The key that it is about. */
   readonly key?: string;
-  readonly hint?: string;
 }
 
 /** A zip of more entries is slow to open, wherever it lies: its whole directory is read first. */
@@ -19,7 +17,7 @@ const MOST_FINDINGS = 10;
 
 /** Warnings about a plan. */
 export function planWarnings(plan: Plan): Warning[] {
-  return [...plainWarnings(plan), ...zipWarnings(plan), ...unlistedWarnings(plan)];
+  return [...plan.warnings, ...plainWarnings(plan), ...zipWarnings(plan), ...unlistedWarnings(plan)];
 }
 
 function unlistedWarnings({ target }: Plan): Warning[] {

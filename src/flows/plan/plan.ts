@@ -24,6 +24,16 @@ export interface Plan {
   readonly totals: PlanTotals;
   /** Who encodes: the same plan run by another version may write other bytes. */
   readonly encoders: string;
+  /** What readers of the target may take otherwise than those of the source. */
+  readonly warnings: readonly NodeWarning[];
+}
+
+/** What there is to know about a node that no error will tell. */
+export interface NodeWarning {
+  readonly message: string;
+  /** Its path below the node that the flow reads; absent for that itself. */
+  readonly path?: string;
+  readonly hint?: string;
 }
 
 /** A node inside a store. */

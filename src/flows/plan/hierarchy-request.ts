@@ -1,0 +1,60 @@
+import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
+import type { StoreSpec } from "../../stores/store.ts";
+import type { Selection } from "../../streams/selection.ts";
+import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
+
+/** A node of the source as it was opened. */
+export interface SourceNode {
+  readonly path: string;
+  readonly metadata: NodeMetadata;
+  readonly layout: NodeLayout;
+  /** Its documents that exist, by key. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Given where consolidated metadata alone hold its documents. */
+  readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
+}
+
+/** The nodes of a source in the words of the target's format. */
+export interface NodesInFormat {
+  /** New metadata by path in the source store; a node that is not there keeps its own. */
+  readonly metadata: ReadonlyMap<string, NodeMetadata>;
+  readonly warnings: readonly NodeWarning[];
+}
+
+/** What becomes of an array: its new metadata, and the part of it that is taken. */
+export interface Change {
+  readonly metadata: ArrayMetadata;
+  readonly selection?: Selection;
+}
+
+export interface HierarchyPlanRequest {
+  readonly operation: Plan["operation"];
+  readonly source: NodeSpec;
+  readonly target: NodeSpec;
+  /** The root first; then all nodes below it. */
+  readonly nodes: readonly SourceNode[];
+  readonly dialect: Dialect;
+  /** What the conventions of another format make of the nodes' metadata. */
+  readonly converted?: NodesInFormat;
+  /** What is to become of an array; undefined: it stays as it is. */
+  readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
+  /** JSON pointers of what the dialect may drop. */
+  readonly allowLoss?: readonly string[];
+  /** Whether the source's listing is swept for keys that no task and no document covers. */
+  readonly sweep: boolean;
+  /** Whether any document changes; else consolidated metadata stay true and are swept with the rest. */
+  readonly changed: boolean;
+  /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
+  readonly consolidated: readonly string[];
+  readonly maxMemory: number;
+  readonly io: number;
+  /** Threads that run tasks; 1 by default. */
+  readonly threads?: number;
+  /** Why all tasks run in the thread that begins the run, where they must. */
+  readonly inline?: string | undefined;
+  /** Where scratch objects go, if there are any. */
+  readonly scratch?: StoreSpec | undefined;
+  /** The strategy for arrays whose grid changes; the cheaper one by default. */
+  readonly strategy?: "direct" | "shuffle" | undefined;
+}

@@ -1,0 +1,120 @@
+import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { NodeLayout } from "../../meta/dialect.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { parseJson } from "../../util/json-parse.ts";
+import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
+import type { PlannedDocument } from "./plan.ts";
+
+/** What is known of a node whose documents are planned. */
+export interface DocumentsRequest extends HierarchyPlanRequest {
+  /** Where it lies in the target. */
+  readonly layout: NodeLayout;
+  /** Whether anything was asked for that changes it, beside the format. */
+  readonly isChanged: boolean;
+}
+
+/** Documents of the nodes of a plan. */
+export interface NodeDocuments {
+  readonly depth: number;
+  readonly group: boolean;
+  readonly documents: readonly PlannedDocument[];
+}
+
+/** What is published of a node whose metadata become `metadata`: its documents as they are, or new ones. */
+export function plannedDocuments(
+  node: SourceNode,
+  metadata: NodeMetadata,
+  request: DocumentsRequest,
+): readonly PlannedDocument[] {
+  const { layout, isChanged, dialect } = request;
+  const isKept = !isChanged && node.layout.dialect === dialect.name && !statesSeparator(node, request);
+  return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
+}
+
+/** Whether a copy of the node must state the separator that its reader had to be told. @see V2-81 */
+function statesSeparator({ metadata }: SourceNode, { source }: HierarchyPlanRequest): boolean {
+  return metadata.kind === "array" && source.reading?.v2?.separator === "/";
+}
+
+/** The node's documents as they are, under the target's keys. */
+function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; readonly from: string }[] {
+  return node.layout.documentKeys.flatMap((from, i) => {
+    const key = layout.documentKeys[i];
+    return node.documents.has(from) && key !== undefined ? [{ key, from }] : [];
+  });
+}
+
+/** The node's documents as they are; where consolidated metadata alone hold them, and are swept, none. */
+function kept(
+  node: SourceNode,
+  layout: NodeLayout,
+  { sweep, changed, consolidated }: HierarchyPlanRequest,
+): readonly PlannedDocument[] {
+  if (node.consolidated === undefined) return copied(node, layout);
+  if (sweep && !changed && consolidated.some((group) => isAtOrAbove(group, node.path))) return [];
+  const decoder = new TextDecoder();
+  return copied(node, layout).map(({ key, from }) => ({
+    key,
+    text: decoder.decode(node.documents.get(from)),
+  }));
+}
+
+function isAtOrAbove(group: string, path: string): boolean {
+  return group === "" || group === path || path.startsWith(`${group}/`);
+}
+
+/** New documents; one that says what the source's says is copied instead, byte for byte. */
+function written(
+  node: SourceNode,
+  metadata: NodeMetadata,
+  { dialect, allowLoss }: HierarchyPlanRequest,
+  layout: NodeLayout,
+): PlannedDocument[] {
+  const decoder = new TextDecoder();
+  const before = node.consolidated ? [] : copied(node, layout);
+  const kept = keepsAttributes(node, metadata, layout);
+  const attributes = before.filter(({ key }) => kept && key === layout.attributesKey);
+  const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
+  const isWritten = ([key]: readonly [string, Uint8Array]) =>
+    !attributes.some((copied) => copied.key === key);
+  const documents = [...dialect.write(rest, layout, { allowLoss })].filter(isWritten).map(([key, bytes]) => {
+    const same = before.find((document) => document.key === key);
+    const old = same && node.documents.get(same.from);
+    return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
+  });
+  return [...attributes, ...documents];
+}
+
+/** Whether the attributes are what they were: then their document is copied, whatever is in it. */
+function keepsAttributes(node: SourceNode, metadata: NodeMetadata, layout: NodeLayout): boolean {
+  return (
+    node.layout.dialect === layout.dialect &&
+    metadata.attributes === node.metadata.attributes &&
+    dimensionNamesOf(metadata) === dimensionNamesOf(node.metadata)
+  );
+}
+
+function dimensionNamesOf(metadata: NodeMetadata): ArrayMetadata["dimensionNames"] {
+  return metadata.kind === "array" ? metadata.dimensionNames : undefined;
+}
+
+function withoutAttributes(metadata: NodeMetadata): NodeMetadata {
+  if (metadata.kind === "group") return { ...metadata, attributes: {} };
+  const { dimensionNames: _, ...rest } = metadata;
+  return { ...rest, attributes: {} };
+}
+
+function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
+  const parse = (bytes: Uint8Array) => parseJson(bytes, { allowNonFinite: () => true });
+  return jsonEqual(parse(a), parse(b));
+}
+
+/** Arrays first, then groups from the deepest up: nothing is named before it is there. */
+export function inPublishingOrder(nodes: readonly NodeDocuments[]): PlannedDocument[] {
+  return [...nodes]
+    .sort((a, b) => Number(a.group) - Number(b.group) || b.depth - a.depth)
+    .flatMap(({ documents }) => documents);
+}
+export function depthOf(path: string): number {
+  return path === "" ? 0 : path.split("/").length;
+}

@@ -1,0 +1,24 @@
+import type { DialectName } from "../array-metadata.ts";
+import type { Convention, ConventionNode, ConventionNote } from "./convention.ts";
+
+/** Conventions whose place or words change with the format, in the order in which they are carried over. */
+export const CONVENTIONS: readonly Convention[] = [];
+
+/** Nodes in the words of another format, and what is to be said about them. */
+export interface ConvertedNodes {
+  readonly nodes: readonly ConventionNode[];
+  readonly notes: readonly ConventionNote[];
+}
+
+/** Carries all conventions of a hierarchy over to another format; nodes that none speaks of stay the same objects. */
+export function convertConventions(
+  nodes: readonly ConventionNode[],
+  { from, to }: { readonly from: DialectName; readonly to: DialectName },
+  conventions: readonly Convention[] = CONVENTIONS,
+): ConvertedNodes {
+  const notes: ConventionNote[] = [];
+  if (from === to) return { nodes, notes };
+  const change = { from, to, note: (note: ConventionNote) => void notes.push(note) };
+  const converted = conventions.reduce((soFar, convention) => convention.convert(soFar, change), nodes);
+  return { nodes: converted, notes };
+}
