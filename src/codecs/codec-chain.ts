@@ -4,6 +4,7 @@ import { settingPointer } from "../meta/setting-pointer.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import { product } from "../util/shape.ts";
+import { assertLength } from "./check-results.ts";
 import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from "./codec.ts";
 import { fuseCodecs } from "./fuse-codecs.ts";
 import { boundOfOthers, MAX_CHUNK_SIZE } from "./limits.ts";
@@ -94,8 +95,14 @@ function after(codec: Codec, place: Place, { configuration }: CodecConfig): Plac
       return { context: { ...next, endian }, isBytes: true, size, maxSize: size ?? maxSize };
     }
     case "bytes-to-bytes": {
-      const size = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
-      const maxSize = size ?? boundOfOthers(codec.maxEncodedSize(place.maxSize));
+      const bound = assertLength(
+        codec.maxEncodedSize(place.maxSize),
+        Number.MAX_SAFE_INTEGER,
+        "bound of its encoded form",
+      );
+      const fixed = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
+      const size = fixed === undefined ? undefined : assertLength(fixed, bound, "size of its encoded form");
+      const maxSize = size ?? boundOfOthers(bound);
       return { context: inItems(context, codec.encodedDataType), isBytes: true, size, maxSize };
     }
   }

@@ -1,6 +1,7 @@
 import { type Awaitable, after, isPromise } from "../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertEncoded, assertLength } from "./check-results.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, PlacedCodec } from "./codec.ts";
 import { codecFailure, corrupt, isOverrun } from "./failures.ts";
@@ -81,9 +82,8 @@ function packingStep(
   chunk: ChunkForm,
   buffers: Buffers,
 ): Awaitable<ChunkForm> {
-  return direction === "decode"
-    ? codec.decode(asBytes(chunk), buffers)
-    : codec.encode(asArray(chunk), buffers);
+  if (direction === "decode") return codec.decode(asBytes(chunk), buffers);
+  return after(codec.encode(asArray(chunk), buffers), (bytes) => assertEncoded(bytes, codec.encodedSize));
 }
 
 function bytesStep(
@@ -108,7 +108,7 @@ function decodeBytesStep(
   source: Uint8Array,
   buffers: Buffers,
 ): Awaitable<Uint8Array> {
-  const stated = codec.statedDecodedSize?.(source);
+  const stated = statedSize(codec, source);
   if (decodedSize === undefined) return decodeUnsized(codec, source, stated, maxDecodedSize, buffers);
   expectSize(decodedSize, stated);
   return after(
@@ -126,7 +126,28 @@ function encodeBytesStep(
   source: Uint8Array,
   buffers: Buffers,
 ): Awaitable<Uint8Array> {
-  return filled(buffers, codec.maxEncodedSize(source.length), (target) => codec.encodeInto(source, target));
+  const limit = assertLength(
+    codec.maxEncodedSize(source.length),
+    Number.MAX_SAFE_INTEGER,
+    "bound of its encoded form",
+  );
+  const fixedSize = codec.fixedEncodedSize?.(source.length);
+  return after(
+    filled(buffers, limit, (target) => codec.encodeInto(source, target)),
+    (encoded) => {
+      if (fixedSize === undefined || encoded.length === fixedSize) return encoded;
+      buffers.give(encoded);
+      throw new ZarrflowError("codec-error", "the encoded length is not the one that the codec promises", {
+        expected: fixedSize,
+        found: encoded.length,
+      });
+    },
+  );
+}
+
+function statedSize(codec: BytesToBytesCodec, source: Uint8Array): number | undefined {
+  const stated = codec.statedDecodedSize?.(source);
+  return stated === undefined ? undefined : assertLength(stated, Number.MAX_SAFE_INTEGER, "decoded size");
 }
 
 const FIRST_GUESS = 65_536;
@@ -144,7 +165,10 @@ async function decodeUnsized(
   let size = Math.min(stated ?? Math.max(FIRST_GUESS, GROWTH * source.length), limit);
   for (;;) {
     try {
-      return await filled(buffers, size, (target) => codec.decodeInto(source, target));
+      const decoded = await filled(buffers, size, (target) => codec.decodeInto(source, target));
+      if (stated === undefined || decoded.length === stated) return decoded;
+      buffers.give(decoded);
+      throw otherSize(stated, decoded.length);
     } catch (error) {
       if (stated !== undefined || !isOverrun(error)) throw error;
       if (size === limit) throw tooLarge(limit, `more than ${limit}`);
@@ -165,7 +189,9 @@ function filled(
     throw error;
   };
   try {
-    const result = after(fill(target), (written) => target.subarray(0, written));
+    const result = after(fill(target), (written) =>
+      target.subarray(0, assertLength(written, target.length, "number of bytes written")),
+    );
     return isPromise(result) ? result.catch(fail) : result;
   } catch (error) {
     return fail(error);

@@ -3,6 +3,7 @@ import { isPromise } from "../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { cStrides, product } from "../util/shape.ts";
+import { assertChunk } from "./check-results.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type {
   ArrayToBytesCodec,
@@ -48,7 +49,7 @@ export function fuseCodecs(
     pooledScratchSize,
     partOf: partFinder(chain, spec, strides),
     async decode(encoded, buffers) {
-      return (await through(decoders, encoded, buffers)) as ChunkData;
+      return assertChunk(await through(decoders, encoded, buffers), spec, strides);
     },
     async encode(data, buffers) {
       checkLayout(data, spec, strides, buffers);
