@@ -1,6 +1,4 @@
 import { resolve } from "node:path";
-import { plainBuffers } from "../util/buffers.ts";
-import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
@@ -9,7 +7,7 @@ import { FoundFiles } from "./directory/found-files.ts";
 import { namesIn, walkKeys } from "./directory/listing.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
-import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
+import { asyncFileCalls, type FileCalls } from "./file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./file-error.ts";
 import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
 import { isOwnName, temporaryName } from "./own-names.ts";
@@ -22,8 +20,10 @@ import type {
   StoreOptions,
   StoreWriter,
   ValueCopier,
+  VersionOptions,
   WritableStore,
 } from "./store.ts";
+import { fileVersion } from "./version.ts";
 import { inTurn } from "./writer.ts";
 
 export interface DirectoryStoreOptions {
@@ -51,7 +51,8 @@ const ATTEMPTS = 5;
 
 /**
  * Files below a folder: keys are their relative paths, flat (`t2m/0.0`) or nested (`t2m/c/0/0`). Symbolic links may
- * point anywhere inside the folder; to outside they are refused with `path-not-allowed`. An empty folder that another
+ * point anywhere inside the folder; to outside they are refused with `path-not-allowed`. A link to nothing, a pipe, a
+ * socket or a device is no missing key: reading or listing it fails with `corrupt-store`. An empty folder that another
  * program left is listed as a prefix.
  *
  * All methods throw `access-denied`, `no-space`, `too-many-files` and `transient` as the system's calls fail.
@@ -95,38 +96,23 @@ export class DirectoryStore implements ListableStore, WritableStore {
     if (!fsync) this.setSync = (key, bytes) => this.#writeAtOnce(key, bytes);
   }
 
-  async get(
-    key: string,
-    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
-  ): Promise<Uint8Array | undefined> {
-    this.#check(key, signal);
-    const atOnce = this.#found.readRangeAtOnce(key, range, allocate);
-    if (atOnce) return atOnce.bytes;
-    let fd: number | undefined;
-    try {
-      fd = await this.#found.open(key);
-      if (fd === undefined) return undefined;
-      const info = this.#files.stat(fd);
-      if (info.isDirectory()) return undefined;
-      if (!info.isFile()) throw new ZarrflowError("corrupt-store", "this is neither a file nor a folder");
-      const { offset, length } = resolveRange(range, info.size);
-      const bytes = allocate(length);
-      const found = await readFully(this.#files, fd, bytes, offset);
-      signal?.throwIfAborted();
-      if (found < length) {
-        throw new ZarrflowError("short-read", "the file became shorter", { expected: length, found });
-      }
-      return bytes;
-    } catch (error) {
-      throw this.#error(error, key);
-    } finally {
-      if (fd !== undefined) this.#files.release(fd);
-    }
+  async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+    this.#check(key, options.signal);
+    const atOnce = this.#found.readAtOnceIfKnown(key, options);
+    return atOnce ? atOnce.bytes : this.#attempt(key, () => this.#found.read(key, options));
   }
 
-  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+  async size(key: string, { signal, onVersion }: VersionOptions = {}): Promise<number | undefined> {
     this.#check(key, signal);
-    return (await this.#find(key))?.size;
+    const info = (await this.#find(key))?.info;
+    if (info) onVersion?.(fileVersion(info));
+    return info?.size;
+  }
+
+  /** What distinguishes the folder from one that takes its place; undefined where there is none. */
+  async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
+    signal?.throwIfAborted();
+    return this.#attempt(undefined, () => this.#folders.version());
   }
 
   list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
@@ -283,7 +269,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   /** Takes a step, whose failure tells the store and the key. */
-  async #attempt<T>(key: string, step: () => Promise<T>): Promise<T> {
+  async #attempt<T>(key: string | undefined, step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (error) {
@@ -291,8 +277,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     }
   }
 
-  #error(error: unknown, key: string): unknown {
-    const details = { key, store: this.description };
+  #error(error: unknown, key: string | undefined): unknown {
+    const details = { ...(key !== undefined && { key }), store: this.description };
     return error instanceof ZarrflowError ? error.addContext(details) : fileError(error, details);
   }
 }

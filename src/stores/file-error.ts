@@ -18,6 +18,8 @@ const codes = new Map<string, readonly [ErrorCode, string]>([
   ["ENAMETOOLONG", ["path-not-allowed", "the file name is too long"]],
   ["ELOOP", ["path-not-allowed", "too many symbolic links"]],
   ["ENOTDIR", ["path-not-allowed", "a file stands where a folder is needed"]],
+  ["ENXIO", ["corrupt-store", "this is neither a file nor a folder"]],
+  ["ENODEV", ["corrupt-store", "this is neither a file nor a folder"]],
   ["EEXIST", ["path-not-allowed", "a file stands where a folder is needed"]],
   ["EISDIR", ["path-not-allowed", "a folder stands where a file is needed"]],
   ["ENOTEMPTY", ["path-not-allowed", "a folder stands where a file is needed"]],

@@ -5,8 +5,19 @@ export interface StoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface GetOptions extends StoreOptions {
+export interface VersionOptions extends StoreOptions {
+  /** Told what distinguishes this state of the value from any other, where the store knows that, before the call resolves. */
+  readonly onVersion?: ((version: string) => void) | undefined;
+}
+
+export interface GetOptions extends VersionOptions {
   readonly range?: ByteRange | undefined;
+  /**
+   * The version that the value must have, as `onVersion` told it. Stores that know no versions do not look at it.
+   *
+   * @throws `source-changed` where the value has another version, or is gone.
+   */
+  readonly ifVersion?: string | undefined;
   /** Gives the buffer that the value is read into, once its size is known; by default a new one. */
   readonly allocate?: ((byteLength: number) => Uint8Array) | undefined;
 }
@@ -44,7 +55,14 @@ export interface Store {
   /** The value, or the part of it that `range` asks for, cut at the value's end; owned by the caller. */
   get(key: string, options?: GetOptions): Promise<Uint8Array | undefined>;
   /** Size of the value in bytes, without reading it. */
-  size(key: string, options?: StoreOptions): Promise<number | undefined>;
+  size(key: string, options?: VersionOptions): Promise<number | undefined>;
+  /**
+   * What distinguishes the place, as a whole, from another that takes its name: a folder from one that replaces it, a zip
+   * from one that is written over it. Undefined where nothing is there. Absent in stores that cannot tell.
+   *
+   * @throws `source-changed` where the store itself can tell that it is no longer what was opened.
+   */
+  version?(options?: StoreOptions): Promise<string | undefined>;
   /**
    * Reads a whole value into the begin of `into` before it returns, and tells its bytes; undefined where that cannot be
    * done, for whatever reason: `get` then tells it. Absent in stores that always have to wait.

@@ -5,6 +5,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  type Stats,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -23,6 +24,8 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
     try {
       const few = Math.min(FEW_BYTES, into.length);
       let done = readUpTo(fd, into, 0, few);
+      // A pipe without a writer reads as an empty file.
+      if (done === 0 && !fstatSync(fd).isFile()) return undefined;
       if (done < few) return done;
       if (fstatSync(fd).size >= into.length) return undefined;
       done = readUpTo(fd, into, done, into.length);
@@ -37,6 +40,7 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
 /**
  * Reads a range of the file at `path`, opened with `flags`, into what `allocate` gives: no bytes where there is no file.
  *
+ * @param check called with what the system knows of the file, before it is read
  * @returns undefined where that fails
  */
 export function readRangeAtOnce(
@@ -44,12 +48,14 @@ export function readRangeAtOnce(
   flags: number,
   range: ByteRange | undefined,
   allocate: (byteLength: number) => Uint8Array,
+  check?: (info: Stats) => void,
 ): { readonly bytes: Uint8Array | undefined } | undefined {
   try {
     const fd = openSync(path, flags);
     try {
       const info = fstatSync(fd);
       if (!info.isFile()) return undefined;
+      check?.(info);
       const { offset, length } = resolveRange(range, info.size);
       const bytes = allocate(length);
       return readUpTo(fd, bytes, 0, length, offset) === length ? { bytes } : undefined;

@@ -1,13 +1,24 @@
-import { mkdirSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdirSync, type Stats } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
+import { folderVersion } from "../version.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
 const MOST_REMEMBERED = 10_000;
+/** Symbolic links below others that may lead to one folder. */
+const MAX_LINKS = 64;
+
+/** @throws `corrupt-store` for a pipe, a socket or a device, which is not taken for a missing value. */
+export function assertFileOrFolder(info: Stats): void {
+  if (info.isFile() || info.isDirectory()) return;
+  throw new ZarrflowError("corrupt-store", "this is neither a file nor a folder", {
+    hint: "Remove it, or move it out of the store.",
+  });
+}
 
 /**
  * The folders below a root, named by key ("" is the root). Each is looked at once, so that no key is reached through
@@ -18,6 +29,8 @@ export class Folders {
   readonly #files: FileCalls;
   readonly #fsync: boolean;
   readonly #known = new Set<string>();
+  /** The links below other links that lead to each folder, by its path. */
+  readonly #links = new Map<string, Set<string>>();
   #realRoot: string | undefined;
 
   constructor(root: string, { files, fsync }: ValueFiles) {
@@ -37,6 +50,7 @@ export class Folders {
     try {
       let info = await this.#files.lstat(this.pathOf(folder));
       if (info.isSymbolicLink()) info = await this.#files.lstat(await this.follow(folder));
+      assertFileOrFolder(info);
       if (!info.isDirectory()) return false;
     } catch (error) {
       if (isMissing(error)) return false;
@@ -44,6 +58,16 @@ export class Folders {
     }
     this.remember(folder);
     return true;
+  }
+
+  /** What distinguishes the root from a folder that takes its place; undefined where there is none. */
+  async version(): Promise<string | undefined> {
+    try {
+      return folderVersion(await stat(this.#root));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Whether `folder` is there, as far as that is known without looking; the root is taken to be. */
@@ -105,11 +129,11 @@ export class Folders {
   /**
    * The path at the end of the symbolic link at `key`.
    *
-   * @throws `path-not-allowed` when that is outside the root.
+   * @throws `path-not-allowed` when that is outside the root; `corrupt-store` when nothing is there.
    */
   async follow(key: string): Promise<string> {
     this.#realRoot ??= await this.#files.realpath(this.#root);
-    const path = await this.#files.realpath(this.pathOf(key));
+    const path = await this.#endOfLink(key);
     const inside = this.#realRoot.endsWith(sep) ? this.#realRoot : this.#realRoot + sep;
     if (path !== this.#realRoot && !path.startsWith(inside)) {
       throw new ZarrflowError("path-not-allowed", "a symbolic link leaves the store", {
@@ -118,6 +142,49 @@ export class Folders {
       });
     }
     return path;
+  }
+
+  /** A link that is there and points to nothing is no missing key. */
+  async #endOfLink(key: string): Promise<string> {
+    const path = this.pathOf(key);
+    try {
+      return await this.#files.realpath(path);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await this.#files.lstat(path); // fails where the link itself is gone, too
+      throw new ZarrflowError(
+        "corrupt-store",
+        "a symbolic link points to nothing",
+        { key, hint: "Fetch what it points to (git-annex: `git annex get`), or remove the link." },
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Notes that the symbolic link at `key` leads to the folder `target`.
+   *
+   * @throws `resource-limit` when links below links have led there too often: they would make folders without number.
+   */
+  async noteLink(key: string, target: string): Promise<void> {
+    const above = folderOf(key);
+    if (
+      (await this.follow(above)) ===
+      `${this.#realRoot}${above === "" ? "" : sep + above.replaceAll("/", sep)}`
+    )
+      return;
+    const links = this.#links.get(target) ?? new Set();
+    this.#links.set(target, links.add(key));
+    if (links.size <= MAX_LINKS) return;
+    throw new ZarrflowError(
+      "resource-limit",
+      "symbolic links below symbolic links lead to the same folder too often",
+      {
+        key,
+        expected: `at most ${MAX_LINKS} of them`,
+        hint: "Open the folder that they lead to.",
+      },
+    );
   }
 
   /** Takes `folder` to be there, as something that is no symbolic link. */

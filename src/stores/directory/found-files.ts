@@ -1,10 +1,14 @@
-import { constants } from "node:fs";
-import type { ByteRange } from "../../util/byte-range.ts";
-import type { FileCalls } from "../file-calls.ts";
+import { constants, type Stats } from "node:fs";
+import { plainBuffers } from "../../util/buffers.ts";
+import { resolveRange } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { type FileCalls, readFully } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
+import type { GetOptions } from "../store.ts";
+import { checkMissing, checkVersion, fileVersion } from "../version.ts";
 import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
-import type { Folders } from "./folders.ts";
+import { assertFileOrFolder, type Folders } from "./folders.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
 const NO_LINK: number | undefined = constants.O_NOFOLLOW;
@@ -15,6 +19,12 @@ export interface FoundFilesOptions {
   readonly files: FileCalls;
   /** No symbolic links are looked for: nobody else writes below the root. */
   readonly exclusive: boolean;
+}
+
+/** A file, and what the system knows of it. */
+export interface FoundFile {
+  readonly path: string;
+  readonly info: Stats;
 }
 
 /** The files at keys, none of which is reached through a symbolic link that leaves the root. */
@@ -40,7 +50,7 @@ export class FoundFiles {
   }
 
   /** The file at `key`, or at the end of a symbolic link there; undefined where there is none. */
-  async find(key: string): Promise<{ readonly path: string; readonly size: number } | undefined> {
+  async find(key: string): Promise<FoundFile | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
       let path = this.#folders.pathOf(key);
@@ -49,7 +59,8 @@ export class FoundFiles {
         path = await this.#folders.follow(key);
         info = await this.#files.lstat(path);
       }
-      return info.isFile() ? { path, size: info.size } : undefined;
+      assertFileOrFolder(info);
+      return info.isFile() ? { path, info } : undefined;
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -57,7 +68,7 @@ export class FoundFiles {
   }
 
   /** Opens what is at `key`, to be read; undefined where nothing is. */
-  async open(key: string): Promise<number | undefined> {
+  async #open(key: string): Promise<number | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
       if (this.canReadAtOnce) {
@@ -80,20 +91,45 @@ export class FoundFiles {
   }
 
   /**
-   * Reads a range of a file by calls that block, where its folder is known: no bytes where there is no file.
+   * Reads a value, or a range of it, by calls that block, where its folder is known: no bytes where there is no file.
    *
-   * @returns undefined where that cannot be done
+   * @returns undefined where that cannot be done: `read` then tells why
    */
-  readRangeAtOnce(
-    key: string,
-    range: ByteRange | undefined,
-    allocate: (byteLength: number) => Uint8Array,
-  ): ReturnType<typeof readRangeAtOnce> {
+  readAtOnceIfKnown(key: string, options: GetOptions): ReturnType<typeof readRangeAtOnce> {
     if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
-    return readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate);
+    const { range, allocate = plainBuffers.take, ifVersion } = options;
+    const found = readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate, versionCheck(options));
+    return ifVersion !== undefined && found?.bytes === undefined ? undefined : found;
+  }
+
+  /** Reads a value, or a range of it; undefined where there is none. */
+  async read(key: string, options: GetOptions): Promise<Uint8Array | undefined> {
+    const { range, allocate = plainBuffers.take, signal } = options;
+    const fd = await this.#open(key);
+    if (fd === undefined) return checkMissing(options);
+    try {
+      const info = this.#files.stat(fd);
+      assertFileOrFolder(info);
+      if (info.isDirectory()) return checkMissing(options);
+      versionCheck(options)?.(info);
+      const { offset, length } = resolveRange(range, info.size);
+      const bytes = allocate(length);
+      const found = await readFully(this.#files, fd, bytes, offset);
+      signal?.throwIfAborted();
+      if (found === length) return bytes;
+      throw new ZarrflowError("short-read", "the file became shorter", { expected: length, found });
+    } finally {
+      this.#files.release(fd);
+    }
   }
 
   #isKnown(key: string): boolean {
     return this.#exclusive || this.#folders.isKnown(folderOf(key));
   }
+}
+
+/** Checks and reports the version of a file; undefined where nobody asks for it. */
+function versionCheck(options: GetOptions): ((info: Stats) => void) | undefined {
+  if (options.ifVersion === undefined && options.onVersion === undefined) return undefined;
+  return (info) => checkVersion(options, fileVersion(info));
 }

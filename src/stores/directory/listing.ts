@@ -1,4 +1,4 @@
-import { opendirSync } from "node:fs";
+import { opendirSync, type Stats } from "node:fs";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nextTurn } from "../../util/next-turn.ts";
@@ -7,7 +7,7 @@ import type { FileCalls } from "../file-calls.ts";
 import { isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
 import { isOwnName } from "../own-names.ts";
-import type { Folders } from "./folders.ts";
+import { assertFileOrFolder, type Folders } from "./folders.ts";
 
 /** Keys are given so many at a time, */
 const PAGE_KEYS = 256;
@@ -75,7 +75,7 @@ export async function namesIn(folders: Folders, files: FileCalls, prefix: string
   return sortUtf8(names);
 }
 
-/** Symbolic links are what they point to, if that is inside; to nothing, they are nothing. */
+/** Symbolic links are what they point to, if that is inside. */
 async function lookAt(
   folders: Folders,
   files: FileCalls,
@@ -83,16 +83,24 @@ async function lookAt(
 ): Promise<"file" | "folder" | undefined> {
   try {
     const info = await files.lstat(folders.pathOf(key));
-    const isLink = info.isSymbolicLink();
-    const target = isLink ? await files.lstat(await folders.follow(key)) : info;
-    if (target.isFile()) return "file";
-    if (!target.isDirectory()) return undefined;
-    if (isLink) await refuseCycle(folders, key);
-    return "folder";
+    if (!info.isSymbolicLink()) return kindOf(info);
+    const target = await folders.follow(key);
+    const kind = kindOf(await files.lstat(target));
+    if (kind === "folder") {
+      await refuseCycle(folders, key);
+      await folders.noteLink(key, target);
+    }
+    return kind;
   } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
+    if (isMissing(error)) return undefined; // gone since the folder was read
+    throw error instanceof ZarrflowError ? error.addContext({ key }) : error;
   }
+}
+
+/** @throws `corrupt-store` for what is neither. */
+function kindOf(info: Stats): "file" | "folder" {
+  assertFileOrFolder(info);
+  return info.isFile() ? "file" : "folder";
 }
 
 /** Refuses a link to a folder that holds one of the folders on the way to the link: a walk would never end. */

@@ -1,0 +1,42 @@
+import type { Stats } from "node:fs";
+import { ZarrflowError } from "../util/errors.ts";
+import type { GetOptions } from "./store.ts";
+
+/** The version of a file: another file at its path, another size or a later write make another one. */
+export function fileVersion({ dev, ino, size, mtimeMs }: Stats): string {
+  return `${dev}-${ino}-${size}-${mtimeMs}`;
+}
+
+/** The version of a folder: another one at its path makes another one, whatever is written in it does not. */
+export function folderVersion({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}-${ino}-${birthtimeMs}`;
+}
+
+/**
+ * Reports the version that was found, and checks it against the one that is expected.
+ *
+ * @param found undefined where the store does not know it, which is no difference
+ * @throws `source-changed`
+ */
+export function checkVersion(
+  { ifVersion, onVersion }: Pick<GetOptions, "ifVersion" | "onVersion">,
+  found: string | undefined,
+): void {
+  if (found === undefined) return;
+  if (ifVersion !== undefined && found !== ifVersion)
+    throw sourceChanged("the value was replaced while it was read");
+  onVersion?.(found);
+}
+
+/** Checks that a value that was found missing was not there before. @throws `source-changed` */
+export function checkMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): undefined {
+  if (ifVersion !== undefined) throw sourceChanged("the value was removed while it was read");
+  return undefined;
+}
+
+/** The error for a source that is no longer what it was when reading it began. */
+export function sourceChanged(reason: string): ZarrflowError {
+  return new ZarrflowError("source-changed", reason, {
+    hint: "Run again when nobody changes the source.",
+  });
+}

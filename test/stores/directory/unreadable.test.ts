@@ -1,0 +1,167 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { copy, create, digest, open, slice, walk } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { blockingFileCalls } from "../../../src/stores/file-calls.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const { next } = temporaryFolder();
+
+/** What can lie at a key of a folder and is no value, and how it is made. */
+const UNREADABLE = {
+  "a symbolic link to nothing": (path: string) => fs.symlinkSync("nowhere", path),
+  "a link to a link to nothing": (path: string) => {
+    fs.symlinkSync("nowhere", `${path}-first`);
+    fs.symlinkSync(`${path}-first`.slice(`${path}-first`.lastIndexOf("/") + 1), path);
+  },
+  "a pipe": (path: string) => execFileSync("mkfifo", [path]),
+  "a socket": (path: string) =>
+    new Promise<void>((resolve) => {
+      const server = createServer().listen(path, resolve);
+      onTestFinished(() => void server.close());
+    }),
+};
+
+async function makeArray(root: string): Promise<void> {
+  const array = await create(root, {
+    shape: [4],
+    chunks: [2],
+    dataType: "uint8",
+    codec: "none",
+    fillValue: 9,
+  });
+  await array.write({}, [1, 2, 3, 4]);
+  await array.close();
+}
+
+describe.skipIf(process.platform === "win32")("unreadable is not missing", () => {
+  const refused = { code: "corrupt-store" };
+
+  describe.each(Object.entries(UNREADABLE))("%s", (_, make) => {
+    it.each([
+      ["get", undefined],
+      ["get, by calls that block", blockingFileCalls],
+    ])("is an error of %s and of size", async (_name, files) => {
+      const root = next();
+      fs.mkdirSync(root, { recursive: true });
+      await make(join(root, "0"));
+      const store = new DirectoryStore(root, files && { files });
+      await expect(store.get("0")).rejects.toMatchObject({ ...refused, details: { key: "0" } });
+      await expect(store.get("0", { range: { offset: 0, length: 1 } })).rejects.toMatchObject(refused);
+      await expect(store.size("0")).rejects.toMatchObject(refused);
+    });
+
+    it("is an error where a folder should be", async () => {
+      const root = next();
+      fs.mkdirSync(root, { recursive: true });
+      await make(join(root, "c"));
+      const store = new DirectoryStore(root);
+      await expect(store.get("c/0")).rejects.toMatchObject(refused);
+      await expect(store.size("c/0")).rejects.toMatchObject(refused);
+    });
+
+    it("is an error of listings, and never read at once", async () => {
+      const root = next();
+      fs.mkdirSync(root, { recursive: true });
+      await make(join(root, "0"));
+      const store = new DirectoryStore(root);
+      const listed = async (keys: AsyncIterable<unknown>) => {
+        for await (const _key of keys);
+      };
+      await expect(listed(store.list(""))).rejects.toMatchObject(refused);
+      await expect(listed(store.listDirectory(""))).rejects.toMatchObject(refused);
+      expect(store.getSync?.("0", new Uint8Array(10))).toBe(undefined);
+    });
+
+    it("is an error in place of a chunk: of slice, digest and copy", async () => {
+      const root = next();
+      await makeArray(root);
+      fs.rmSync(join(root, "c/1"));
+      await make(join(root, "c/1"));
+      await expect(slice(root).read()).rejects.toMatchObject(refused);
+      await expect(digest(root).next()).rejects.toMatchObject(refused);
+      const target = next();
+      fs.mkdirSync(join(target, ".."), { recursive: true });
+      await expect(copy(root, target)).rejects.toMatchObject(refused);
+      expect(fs.existsSync(target)).toBe(false);
+    });
+
+    it("is an error in place of a document, and beside the members of a group", async () => {
+      const root = next();
+      await makeArray(join(root, "a"));
+      fs.writeFileSync(join(root, "zarr.json"), JSON.stringify({ zarr_format: 3, node_type: "group" }));
+      await make(join(root, "b"));
+      const node = await open(root);
+      const members = async () => {
+        if (node.kind === "group") for await (const _member of walk(node));
+      };
+      await expect(members()).rejects.toMatchObject(refused);
+      fs.rmSync(join(root, "zarr.json"));
+      await make(join(root, "zarr.json"));
+      await expect(open(root)).rejects.toMatchObject(refused);
+    });
+  });
+
+  it("reads chunks that are links to values, as git-annex makes them", async () => {
+    const root = next();
+    await makeArray(root);
+    fs.mkdirSync(join(root, ".git/annex"), { recursive: true });
+    fs.renameSync(join(root, "c/1"), join(root, ".git/annex/KEY"));
+    fs.symlinkSync("../.git/annex/KEY", join(root, "c/1"));
+    expect([...(await slice(root).read()).data]).toEqual([1, 2, 3, 4]);
+  });
+
+  it("names the link, and how to get its content", async () => {
+    const root = next();
+    await makeArray(root);
+    fs.rmSync(join(root, "c/1"));
+    fs.symlinkSync("../.git/annex/KEY", join(root, "c/1"));
+    const error = await slice(root)
+      .read()
+      .catch((reason) => reason);
+    expect(error.message).toMatch(/c\/1.*a symbolic link points to nothing/);
+    expect(error.details.hint).toMatch(/git annex get/);
+  });
+
+  it("is not the error of a link that is gone", async () => {
+    const root = next();
+    fs.mkdirSync(root, { recursive: true });
+    fs.symlinkSync("nowhere", join(root, "0"));
+    const files = {
+      ...blockingFileCalls,
+      realpath: (path: string) => {
+        fs.rmSync(join(root, "0"), { force: true });
+        return blockingFileCalls.realpath(path);
+      },
+    };
+    expect(await new DirectoryStore(root, { files }).get("0")).toBe(undefined);
+  });
+
+  it("refuses two links in each of 22 folders within a second", { timeout: 20_000 }, async () => {
+    const root = next();
+    for (let level = 0; level < 22; level++) {
+      fs.mkdirSync(join(root, `${level}`), { recursive: true });
+      for (const name of ["a", "b"]) fs.symlinkSync(`../${level + 1}`, join(root, `${level}`, name));
+    }
+    fs.mkdirSync(join(root, "22"));
+    fs.writeFileSync(join(root, "22/value"), "");
+    const listed = async (keys: AsyncIterable<unknown>) => {
+      for await (const _key of keys);
+    };
+    const error = await listed(new DirectoryStore(root).list("")).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "resource-limit" });
+  });
+
+  it("lists many links to one folder that lie side by side", async () => {
+    const root = next();
+    fs.mkdirSync(join(root, "shared"), { recursive: true });
+    fs.writeFileSync(join(root, "shared/value"), "");
+    for (let i = 0; i < 600; i++) fs.symlinkSync("shared", join(root, `link${i}`));
+    const keys: string[] = [];
+    for await (const { key } of new DirectoryStore(root).list("")) keys.push(key);
+    expect(keys.length).toBe(601);
+  });
+});
