@@ -1,4 +1,4 @@
-import type { DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect } from "../../meta/dialect.ts";
 import { USUAL_ARRAY } from "../../meta/usual-array.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -8,7 +8,7 @@ import { copyMemory } from "../copy-value.ts";
 import { isLocal } from "../executors/local-stores.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import { heldByStores } from "./expected-size.ts";
-import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
+import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 import { depthOf, inPublishingOrder, type NodeDocuments, plannedDocuments } from "./planned-documents.ts";
 import { missingAncestors, sharedDocuments } from "./surrounding-documents.ts";
@@ -45,7 +45,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     const change = before.kind === "array" ? request.change(node.path, before) : undefined;
     const metadata =
       change || node.layout.dialect !== dialect.name
-        ? inDialect(change?.metadata ?? before, node.layout.dialect, dialect)
+        ? inDialect(change?.metadata ?? before, node, dialect)
         : before;
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const job = {
@@ -141,10 +141,18 @@ function demandMost(
   demandBudget(most.leastBytes + held, maxMemory, most.path, wayOut);
 }
 
-/** A node of which something changes, as the target's dialect stores it. */
-function inDialect(metadata: NodeMetadata, from: DialectName, to: Dialect): NodeMetadata {
-  if (metadata.kind === "group") return metadata;
-  const keyed = from === to.name ? metadata : { ...metadata, chunkKeyEncoding: USUAL_ARRAY[to.name].keys };
+/**
+ * A node of which something changes, as the target's dialect stores it: in another dialect with its usual chunk keys,
+ * unless a convention wants others.
+ */
+function inDialect(
+  metadata: NodeMetadata,
+  { metadata: before, layout }: SourceNode,
+  to: Dialect,
+): NodeMetadata {
+  if (metadata.kind === "group" || before.kind === "group") return metadata;
+  const hasOldKeys = layout.dialect !== to.name && metadata.chunkKeyEncoding === before.chunkKeyEncoding;
+  const keyed = hasOldKeys ? { ...metadata, chunkKeyEncoding: USUAL_ARRAY[to.name].keys } : metadata;
   return to.adopt?.(keyed) ?? keyed;
 }
 

@@ -1,8 +1,12 @@
 import type { DialectName } from "../array-metadata.ts";
 import type { Convention, ConventionNode, ConventionNote } from "./convention.ts";
+import { omeZarr } from "./ome/ome.ts";
 
-/** Conventions whose place or words change with the format, in the order in which they are carried over. */
-export const CONVENTIONS: readonly Convention[] = [];
+/**
+ * Conventions whose place or words change with the format, in the order in which they are carried over; from v3 on in the
+ * reverse order, so that each finds what it left on the way there.
+ */
+export const CONVENTIONS: readonly Convention[] = [omeZarr];
 
 /** Nodes in the words of another format, and what is to be said about them. */
 export interface ConvertedNodes {
@@ -19,6 +23,7 @@ export function convertConventions(
   const notes: ConventionNote[] = [];
   if (from === to) return { nodes, notes };
   const change = { from, to, note: (note: ConventionNote) => void notes.push(note) };
-  const converted = conventions.reduce((soFar, convention) => convention.convert(soFar, change), nodes);
+  const inOrder = from === "v3" ? [...conventions].reverse() : conventions;
+  const converted = inOrder.reduce((soFar, convention) => convention.convert(soFar, change), nodes);
   return { nodes: converted, notes };
 }

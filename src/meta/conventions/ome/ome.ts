@@ -1,0 +1,16 @@
+import type { Convention } from "../convention.ts";
+import { omeToV2 } from "./to-v2.ts";
+import { omeToV3 } from "./to-v3.ts";
+
+/**
+ * OME-Zarr: images in several resolutions, their labels, plates and collections, described by attributes of groups. In
+ * Zarr v2 that is version 0.4, in v3 version 0.5, which has the same under `ome` and wants the names of the axes at
+ * the arrays too.
+ */
+export const omeZarr: Convention = {
+  name: "OME-Zarr",
+  convert(nodes, change) {
+    if (change.to === "v3") return omeToV3(nodes, change);
+    return change.from === "v3" && change.to === "v2" ? omeToV2(nodes, change) : nodes;
+  },
+};

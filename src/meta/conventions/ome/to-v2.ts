@@ -1,0 +1,75 @@
+import type { JsonObject } from "../../../util/json-value.ts";
+import type { ArrayMetadata, GroupMetadata } from "../../array-metadata.ts";
+import { otherNames } from "../../documents.ts";
+import { isObject, member } from "../../expect.ts";
+import type { ConventionNode, FormatChange } from "../convention.ts";
+import { OME, OME_NAMES, textsIn } from "./attributes.ts";
+import { axesByArray } from "./multiscales.ts";
+import { DIMENSIONS } from "./to-v3.ts";
+import { inWordsOfV2, V3_VERSION } from "./versions.ts";
+
+/** OME-Zarr 0.5 as 0.4, whose chunks lie in folders by dimension. Groups of later versions stay as they are, with a note. */
+export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[] {
+  const groups = nodes.filter(({ metadata }) => isConvertible(metadata.attributes));
+  const axes = axesByArray(groups);
+  return nodes.map((node) => {
+    const { metadata, path } = node;
+    noteOthers(node, change);
+    const names = axes.get(path);
+    const converted = metadata.kind === "array" ? asLevel(metadata, names) : amongAttributes(metadata);
+    return converted === metadata ? node : { path, metadata: converted };
+  });
+}
+
+function isConvertible(attributes: JsonObject): boolean {
+  const ome = member(attributes, OME);
+  if (!isObject(ome) || member(ome, "version") !== V3_VERSION) return false;
+  const names = OME_NAMES.filter((name) => member(ome, name) !== undefined);
+  return names.length > 0 && names.every((name) => member(attributes, name) === undefined);
+}
+
+function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): void {
+  const ome = member(metadata.attributes, OME);
+  const version = isObject(ome) ? member(ome, "version") : undefined;
+  if (metadata.kind === "array" || typeof version !== "string" || isConvertible(metadata.attributes)) return;
+  change.note({
+    path,
+    message:
+      version === V3_VERSION
+        ? "OME-Zarr metadata that cannot stand among the attributes of v2 stay as they are"
+        : `OME-Zarr ${version} is not known, so its metadata stay as they are`,
+  });
+}
+
+function amongAttributes(metadata: GroupMetadata): GroupMetadata {
+  const { attributes } = metadata;
+  const ome = member(attributes, OME);
+  if (!isObject(ome) || !isConvertible(attributes)) return metadata;
+  const known = OME_NAMES.filter((name) => member(ome, name) !== undefined);
+  const others = otherNames(ome, [...known, "version"]);
+  const moved = Object.fromEntries(Object.entries(ome).filter(([name]) => known.some((one) => one === name)));
+  return {
+    ...metadata,
+    attributes: {
+      ...otherNames(attributes, [OME]),
+      ...inWordsOfV2(moved),
+      ...(Object.keys(others).length > 0 && { [OME]: others }),
+    },
+  };
+}
+
+/** A level of an image: its axes are stated by the group alone, unless they were by the array as well. */
+function asLevel(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
+  if (axes === undefined) return metadata;
+  const { dimensionNames, attributes, ...rest } = metadata;
+  const stated = textsIn(member(attributes, DIMENSIONS));
+  const before = stated.length === metadata.shape.length ? stated : undefined;
+  const isTold = axes.every((name, d) => dimensionNames?.[d] === name);
+  const names = before ?? (isTold ? undefined : dimensionNames);
+  return {
+    ...rest,
+    attributes: before ? otherNames(attributes, [DIMENSIONS]) : attributes,
+    ...(names && { dimensionNames: names }),
+    chunkKeyEncoding: { name: "plain", separator: "/" },
+  };
+}

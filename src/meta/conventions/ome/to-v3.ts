@@ -1,0 +1,78 @@
+import type { JsonObject } from "../../../util/json-value.ts";
+import type { ArrayMetadata, GroupMetadata } from "../../array-metadata.ts";
+import { otherNames } from "../../documents.ts";
+import { isObject, member } from "../../expect.ts";
+import type { ConventionNode, FormatChange } from "../convention.ts";
+import { OME } from "./attributes.ts";
+import { axesByArray } from "./multiscales.ts";
+import { type OmeNamesOf, omeNamesAmong } from "./ome-groups.ts";
+import { inWordsOfV3, V2_VERSION, V3_VERSION, versionInV2 } from "./versions.ts";
+
+/** The attribute that names dimensions in v2, kept in v3 where an image had it: so it comes back. */
+export const DIMENSIONS = "_ARRAY_DIMENSIONS";
+
+/** OME-Zarr 0.4 as 0.5. A hierarchy of an older version stays as it is, with a note. */
+export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[] {
+  const versions = versionsOf(nodes);
+  if (versions.size === 0) return nodes;
+  const older = [...versions].find(([version]) => version !== V2_VERSION);
+  if (older) {
+    const [version, path] = older;
+    change.note({
+      path,
+      message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata stay as they are`,
+      hint: "Readers of OME-Zarr need version 0.4 in Zarr v2 or 0.5 in Zarr v3.",
+    });
+    return nodes;
+  }
+  const namesOf = omeNamesAmong(nodes);
+  const axes = axesByArray(nodes);
+  return nodes.map((node) => {
+    const { metadata, path } = node;
+    const converted =
+      metadata.kind === "array"
+        ? withAxes(metadata, axes.get(path))
+        : underOme(metadata, namesOf(node), () => noteBoth(path, change));
+    return converted === metadata ? node : { path, metadata: converted };
+  });
+}
+
+/** The versions of a hierarchy, each with the first group that has it. */
+function versionsOf(nodes: readonly ConventionNode[]): Map<string, string> {
+  const versions = new Map<string, string>();
+  for (const { path, metadata } of nodes) {
+    const version = metadata.kind === "group" ? versionInV2(metadata.attributes) : undefined;
+    if (version !== undefined && !versions.has(version)) versions.set(version, path);
+  }
+  return versions;
+}
+
+function underOme(metadata: GroupMetadata, names: ReturnType<OmeNamesOf>, onBoth: () => void): GroupMetadata {
+  const { attributes } = metadata;
+  if (names.length === 0) return metadata;
+  const rest = member(attributes, OME) ?? {};
+  if (!isObject(rest) || [...names, "version"].some((name) => member(rest, name) !== undefined)) {
+    onBoth();
+    return metadata;
+  }
+  const moved = Object.fromEntries(Object.entries(attributes).filter(([name]) => names.includes(name)));
+  const ome = { version: V3_VERSION, ...inWordsOfV3(moved), ...rest };
+  return { ...metadata, attributes: { ...otherNames(attributes, [...names, OME]), [OME]: ome } };
+}
+
+function noteBoth(path: string, change: FormatChange): void {
+  change.note({
+    path,
+    message: "the attribute `ome` is there beside metadata of OME-Zarr 0.4, so both stay as they are",
+  });
+}
+
+/** A level of an image, whose dimensions have the names of the image's axes. */
+function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
+  const { dimensionNames, attributes, shape } = metadata;
+  if (axes?.length !== shape.length) return metadata;
+  const kept: JsonObject = dimensionNames?.every((name) => name !== null)
+    ? { [DIMENSIONS]: [...dimensionNames] }
+    : {};
+  return { ...metadata, attributes: { ...attributes, ...kept }, dimensionNames: axes };
+}
