@@ -190,6 +190,7 @@ export function changesOf({
   "allow-loss": losses,
 }: Values<typeof changingOptions>): Changes {
   return {
+    mustChange: true,
     ...(chunks && { chunks }),
     ...(shards && { shards }),
     ...(codec !== undefined && { codec }),

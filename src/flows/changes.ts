@@ -1,17 +1,11 @@
 import { parseSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
-import type { ArrayMetadata, CodecConfig, DialectName } from "../meta/array-metadata.ts";
+import type { ArrayMetadata, ChunkGrid, CodecConfig, DialectName } from "../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../meta/codec-option.ts";
 import { withoutShards, withShards } from "../meta/reshard.ts";
 import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { nearestName } from "../util/nearest-name.ts";
-import {
-  type ChunksOption,
-  type ChunksRequest,
-  parseChunks,
-  resolveChunks,
-  resolveShards,
-} from "./chunk-option.ts";
+import { type ChunksInput, type ChunksOption, resolveChunks, resolveShards } from "./chunk-option.ts";
+import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
 import { type GroupArray, sliceGroup } from "./group-slice.ts";
 import type { Change, SourceNode } from "./plan/hierarchy-request.ts";
 
@@ -39,6 +33,8 @@ export interface Changes {
   readonly to?: DialectName;
   /** JSON pointers, as a `loss-refused` names them, of what the new dialect may drop. */
   readonly allowLoss?: readonly string[];
+  /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
+  readonly mustChange?: boolean;
 }
 
 /** Whether anything is named that is to change. */
@@ -50,13 +46,41 @@ type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
 type NamedNode = Pick<SourceNode, "path" | "metadata">;
 
-interface Root {
-  readonly path: string;
-  readonly kind: "array" | "group";
+/**
+ * Tells what becomes of each array of a node that was opened; undefined for one that stays as it is.
+ *
+ * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.
+ */
+export function changeOf(changes: Changes, root: OpenedRoot, nodes: readonly NamedNode[]): ChangeOf {
+  const change = anyChangeOf(changes, root, nodes);
+  if (changes.mustChange) assertGridsChange(changes, change, arraysOf(nodes));
+  return change;
 }
 
-/** Tells what becomes of each array of a node that was opened; undefined for one that stays as it is. */
-export function changeOf(changes: Changes, root: Root, nodes: readonly NamedNode[]): ChangeOf {
+function assertGridsChange(
+  { chunks, shards }: Changes,
+  change: ChangeOf,
+  arrays: readonly GroupArray[],
+): void {
+  const asked = [
+    chunks !== undefined && !namesNothing(chunks) && "chunks",
+    shards !== undefined && "shards",
+  ].filter((name) => name !== false);
+  const changesGrid = ({ path, metadata }: GroupArray) => {
+    const changed = change(path, metadata);
+    return changed !== undefined && !isSameGrid(changed.metadata.chunkGrid, metadata.chunkGrid);
+  };
+  if (asked.length === 0 || arrays.some(changesGrid)) return;
+  throw new ZarrflowError("invalid-option", `the ${asked.join(" and ")} asked for change no array`, {
+    hint: `Every array that they select has them already. Leave out ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
+  });
+}
+
+function isSameGrid(a: ChunkGrid, b: ChunkGrid): boolean {
+  return `${a.chunkShape}` === `${b.chunkShape}` && `${a.innerChunkShape}` === `${b.innerChunkShape}`;
+}
+
+function anyChangeOf(changes: Changes, root: OpenedRoot, nodes: readonly NamedNode[]): ChangeOf {
   const { slice, ...others } = changes;
   const arrays = arraysOf(nodes);
   if (slice === undefined) return changeWhole(others, root, arrays);
@@ -80,7 +104,7 @@ export function changeOf(changes: Changes, root: Root, nodes: readonly NamedNode
 /** What a slice takes, of an array that was opened or of those of a group, by path. */
 function selectionsOf(
   option: SliceOption,
-  root: Root,
+  root: OpenedRoot,
   arrays: readonly GroupArray[],
 ): ReadonlyMap<string, Selection> {
   if (root.kind === "group") return sliceGroup(option, arrays);
@@ -101,15 +125,14 @@ function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadat
 
 function changeWhole(
   { chunks, shards, codec }: Changes,
-  root: Root,
+  root: OpenedRoot,
   arrays: readonly GroupArray[],
 ): ChangeOf {
   const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
   if (chunks === undefined && shards === undefined) {
     return (_, metadata) => (codec === undefined ? undefined : { metadata: recode(metadata) });
   }
-  const request = (option: NonNullable<Changes["chunks"]>) =>
-    meantOptions(chunksRequest(option), arrays, root);
+  const request = (option: ChunksInput) => meantOptions(option, arrays, root);
   const chunkOptions = chunks === undefined ? undefined : request(chunks);
   const isUnsharded = `${shards}` === "none";
   const shardOptions = shards === undefined || isUnsharded ? undefined : request(shards);
@@ -130,91 +153,11 @@ function changeWhole(
   };
 }
 
-function namesNothing(option: ChunksOption): boolean {
-  return !Array.isArray(option) && Object.keys(option).length === 0;
-}
-
-function chunksRequest(chunks: NonNullable<Changes["chunks"]>): ChunksRequest {
-  const texts = typeof chunks === "string" ? [chunks] : isTexts(chunks) ? chunks : undefined;
-  if (texts === undefined) return { all: chunks as ChunksOption };
-  const parsed = texts.map(parseChunks);
-  const all = parsed.flatMap((request) => (request.all ? [request.all] : []));
-  if (all.length > 1) {
-    throw new ZarrflowError("invalid-option", "chunks for all arrays are given more than once", {
-      hint: "put them into one: --chunks time=744,lat=11; name the array for others: --chunks t2m:time=-1",
-    });
-  }
-  const arrays = Object.assign({}, ...parsed.map((request) => request.arrays ?? {}));
-  return { ...(all[0] && { all: all[0] }), arrays };
-}
-
-function isTexts(chunks: NonNullable<Changes["chunks"]>): chunks is readonly string[] {
-  return Array.isArray(chunks) && chunks.length > 0 && chunks.every((chunk) => typeof chunk === "string");
+function namesNothing(option: ChunksInput): boolean {
+  return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
 }
 
 function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
   const compressor = typeof codec === "string" ? parseCodec(codec) : codec;
   return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
-}
-
-/** What is asked for by path, of the arrays that the request means. */
-function meantOptions(
-  request: ChunksRequest,
-  arrays: readonly GroupArray[],
-  root: Root,
-): Map<string, ChunksOption> {
-  const options = new Map<string, ChunksOption>();
-  const { all } = request;
-  if (all) {
-    const isSingle = root.kind === "array";
-    const meant = isSingle ? arrays : arrays.filter(({ path, metadata }) => isMeant(all, path, metadata));
-    if (meant.length === 0) throw nothingMeant(all, arrays);
-    for (const { path } of meant) options.set(path, all);
-  }
-  for (const [name, option] of Object.entries(request.arrays ?? {})) {
-    const path = [root.path, name].filter(Boolean).join("/");
-    if (!arrays.some((candidate) => candidate.path === path)) {
-      const paths = arrays.map((candidate) => candidate.path.slice(root.path.length).replace(/^\//, ""));
-      throw noArray(name, paths);
-    }
-    options.set(path, option);
-  }
-  return options;
-}
-
-/** Whether an array of a group has all the named dimensions and is no coordinate of one of them. */
-function isMeant(option: ChunksOption, path: string, { dimensionNames = [], shape }: ArrayMetadata): boolean {
-  if (Array.isArray(option)) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "sizes without names cannot be meant for all arrays of a group",
-      {
-        hint: "name the dimensions (time=744,lat=11) or the array (t2m:744,11,7)",
-      },
-    );
-  }
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (shape.length === 1 && dimensionNames[0] === name) return false;
-  return Object.keys(option).every((dimension) => dimensionNames.includes(dimension));
-}
-
-function nothingMeant(option: ChunksOption, arrays: readonly { metadata: ArrayMetadata }[]): ZarrflowError {
-  const asked = Object.keys(option);
-  const known = [...new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []))].filter(
-    (n) => n !== null,
-  );
-  const stranger = asked.find((name) => !known.includes(name));
-  const near = stranger && nearestName(stranger, known);
-  return new ZarrflowError("invalid-option", `no array of the group has the dimensions ${asked.join(", ")}`, {
-    hint: near
-      ? `did you mean \`${near}\`?`
-      : `the group's dimensions are ${known.join(", ") || "not named"}`,
-  });
-}
-
-function noArray(name: string, paths: readonly string[]): ZarrflowError {
-  const near = nearestName(name, paths);
-  return new ZarrflowError("invalid-option", `the group has no array \`${name}\``, {
-    hint: near ? `did you mean \`${near}\`?` : `its arrays are ${paths.join(", ") || "none"}`,
-  });
 }

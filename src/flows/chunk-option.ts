@@ -1,13 +1,17 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { dimensionNamed } from "../meta/dimension-named.ts";
+import { dimensionNamed, withEqualsSigns } from "../meta/dimension-named.ts";
 import { wholeShards } from "../meta/reshard.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { wholeNumber } from "../util/whole-number.ts";
 
 /**
  * A chunk shape as people ask for it: one size a dimension, or sizes by dimension name, where dimensions that are
  * not named keep theirs; -1 is the whole dimension.
  */
 export type ChunksOption = readonly number[] | Readonly<Record<string, number>>;
+
+/** Chunk shapes as options and flags give them: for all arrays, or as texts, which may name an array. */
+export type ChunksInput = ChunksOption | string | readonly string[];
 
 /** Chunk shapes for all arrays they fit, and for single arrays by path. */
 export interface ChunksRequest {
@@ -24,21 +28,25 @@ export function parseChunks(text: string): ChunksRequest {
   const [, path, sizes = ""] = /^(?:([^:=,]+):)?(.*)$/.exec(text.trim()) ?? [];
   const parts = sizes.split(",").map((part) => part.trim());
   const named = parts.some((part) => part.includes("="));
-  const option = named ? Object.fromEntries(parts.map(namedSize)) : parts.map((part) => size(part, text));
+  const option = named ? namedSizes(parts, text) : parts.map((part) => size(part, text));
   return path === undefined ? { all: option } : { arrays: { [path]: option } };
+}
 
-  function namedSize(part: string): [string, number] {
+function namedSizes(parts: readonly string[], text: string): Record<string, number> {
+  const sizes = new Map<string, number>();
+  for (const part of parts) {
     const at = part.lastIndexOf("=");
-    if (at < 1) throw invalid(`\`${part}\` in \`${text}\` has no dimension name`);
-    return [part.slice(0, at).trim(), size(part.slice(at + 1), text)];
+    if (at < 1) throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { text });
+    const name = part.slice(0, at).trim();
+    if (sizes.has(name)) throw invalid(`\`${name}\` is given twice in \`${text}\``);
+    sizes.set(name, size(part.slice(at + 1).trim(), text));
   }
+  return Object.fromEntries(sizes);
 }
 
 function size(part: string, text: string): number {
-  const number = Number(part.trim());
-  if (part.trim() === "" || !Number.isSafeInteger(number)) {
-    throw invalid(`\`${part}\` in \`${text}\` is no whole number`);
-  }
+  const number = wholeNumber(part);
+  if (number === undefined) throw invalid(`\`${part}\` in \`${text}\` is no whole number`, { text });
   return number;
 }
 
@@ -54,7 +62,7 @@ export function resolveChunks(
   return sizes.map((size, d) => {
     if (size === -1) return Math.max(1, shape[d] ?? 1);
     if (Number.isSafeInteger(size) && size >= 1) return size;
-    throw invalid(`a chunk cannot have ${size} items along dimension ${dimensionNames?.[d] ?? d}`, path);
+    throw invalid(`a chunk cannot have ${size} items along dimension ${dimensionNames?.[d] ?? d}`, { path });
   });
 }
 
@@ -83,7 +91,7 @@ function ofRank(sizes: readonly number[], shape: readonly number[], path: string
   if (sizes.length === shape.length) return sizes;
   throw invalid(
     `${sizes.length} chunk sizes for an array of ${shape.length} dimensions (${shape.join(", ")})`,
-    path,
+    { path },
   );
 }
 
@@ -101,9 +109,15 @@ function byName(
   return result;
 }
 
-function invalid(reason: string, path?: string): ZarrflowError {
+function invalid(
+  reason: string,
+  { path, text }: { readonly path?: string; readonly text?: string } = {},
+): ZarrflowError {
+  const meant = text && withEqualsSigns(text);
   return new ZarrflowError("invalid-option", reason, {
     ...(path !== undefined && { path }),
-    hint: "write --chunks time=744,lat=11,lon=7 or --chunks 744,11,7; -1 is the whole dimension",
+    hint: meant
+      ? `Did you mean \`${meant}\`?`
+      : "Write time=744,lat=11,lon=7 or 744,11,7; -1 is the whole dimension.",
   });
 }

@@ -1,7 +1,8 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { dimensionNamed } from "../meta/dimension-named.ts";
+import { dimensionNamed, withEqualsSigns } from "../meta/dimension-named.ts";
 import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { wholeNumber } from "../util/whole-number.ts";
 
 /**
  * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or
@@ -29,31 +30,54 @@ export interface ResolvedSlice {
 export function parseSlice(text: string): SliceOption {
   const parts = text.split(",").map((part) => part.trim());
   if (!parts.some((part) => part.includes("="))) return parts.map((part) => range(part, text));
-  return Object.fromEntries(
-    parts.map((part) => {
-      const at = part.lastIndexOf("=");
-      if (at < 1) throw invalid(`\`${part}\` in \`${text}\` has no dimension name`);
-      return [part.slice(0, at).trim(), range(part.slice(at + 1), text)];
-    }),
-  );
+  const ranges = new Map<string, Range>();
+  for (const part of parts) {
+    const at = part.lastIndexOf("=");
+    if (at < 1)
+      throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { meant: withEqualsSigns(text) });
+    const name = part.slice(0, at).trim();
+    if (ranges.has(name)) throw invalid(`\`${name}\` is given twice in \`${text}\``);
+    ranges.set(name, range(part.slice(at + 1).trim(), text));
+  }
+  return Object.fromEntries(ranges);
 }
 
 function range(part: string, text: string): Range {
-  const pieces = part.trim().split(":");
-  const numbers = pieces.map((piece) => {
-    const number = Number(piece.trim());
-    if (!Number.isSafeInteger(number))
-      throw invalid(`\`${part}\` in \`${text}\` is no range of whole numbers`);
-    return piece.trim() === "" ? null : number;
-  });
+  const pieces = part.split(":").map((piece) => piece.trim());
+  const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
+  if (numbers.includes(undefined)) throw notIndices(part, text);
   const [start = null, stop = null, step = null] = numbers;
   if (pieces.length === 1 && start !== null) return start;
   if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is no range`);
   return step === null ? [start, stop] : [start, stop, step];
 }
 
-/** The items that `option` means for an array. @throws `invalid-selection` for a wrong rank, name or range. */
-export function resolveSlice(option: SliceOption, metadata: ArrayMetadata, path: string): ResolvedSlice {
+function notIndices(part: string, text: string): ZarrflowError {
+  const meant = withEqualsSigns(text);
+  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is no range of indices`, { meant });
+  return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is no range of indices`, {
+    hint: "Slices take indices, whole numbers such as 0:24; dates and coordinate values are not looked up.",
+  });
+}
+
+/** What becomes of the bounds of a range that reach beyond the dimension. */
+export interface ResolveOptions {
+  /** Refuses them; by default they are clamped to the dimension, as in NumPy. */
+  readonly exactBounds?: boolean;
+}
+
+/**
+ * The items that `option` means for an array. A stop beyond the end is the end, and a start further than the length
+ * before the end is the first item, as in NumPy.
+ *
+ * @throws `invalid-selection` for a wrong rank, a name that no dimension has, an index outside, a start beyond the end.
+ */
+export function resolveSlice(
+  option: SliceOption,
+  metadata: ArrayMetadata,
+  path: string,
+  { exactBounds = false }: ResolveOptions = {},
+): ResolvedSlice {
   const { shape } = metadata;
   const ranges = inOrder(option, metadata, path);
   const start: number[] = [];
@@ -64,21 +88,20 @@ export function resolveSlice(option: SliceOption, metadata: ArrayMetadata, path:
     const asked = ranges[d] ?? [null, null];
     const name = metadata.dimensionNames?.[d] ?? `${d}`;
     if (typeof asked === "number") {
-      const index = asked < 0 ? asked + n : asked;
-      if (index < 0 || index >= n) {
-        throw invalid(`index ${asked} is outside dimension ${name}, which has ${n} items`, path);
-      }
+      const index = fromEnd(asked, n);
+      if (!Number.isSafeInteger(index) || index < 0 || index >= n) throw outside(asked, n, name, path);
       dropped.push(d);
       start.push(index);
       step.push(1);
       counts.push(1);
       return;
     }
-    const [from, to, by = 1] = asked;
+    const [from, to, by = 1] = rangeParts(asked, name, path);
     if (!Number.isSafeInteger(by) || by < 1)
-      throw invalid(`the step along dimension ${name} must be 1 or more`, path);
-    const first = bound(from ?? 0, n, name, path);
-    const end = bound(to ?? n, n, name, path);
+      throw invalid(`the step along dimension ${name} must be a whole number, 1 or more`, { path });
+    const clamp = (at: number, isClamped: boolean, edge: number) => (isClamped && !exactBounds ? edge : at);
+    const first = bound(clamp(from ?? 0, (from ?? 0) < -n, 0), n, name, path);
+    const end = bound(clamp(to ?? n, (to ?? n) > n, n), n, name, path);
     start.push(first);
     step.push(by);
     counts.push(Math.max(0, Math.ceil((end - first) / by)));
@@ -90,7 +113,7 @@ function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): re
   const rank = metadata.shape.length;
   if (Array.isArray(option)) {
     if (option.length > rank)
-      throw invalid(`${option.length} ranges for an array of ${rank} dimensions`, path);
+      throw invalid(`${option.length} ranges for an array of ${rank} dimensions`, { path });
     return option;
   }
   const ranges = new Array<Range | null>(rank).fill(null);
@@ -105,15 +128,41 @@ function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): re
   return ranges;
 }
 
-function bound(at: number, n: number, name: string, path: string): number {
-  const item = at < 0 ? at + n : at;
-  if (Number.isSafeInteger(item) && item >= 0 && item <= n) return item;
-  throw invalid(`${at} is outside dimension ${name}, which has ${n} items`, path);
+/** What a range in an object consists of. @throws `invalid-selection` for what is neither an index nor a range. */
+function rangeParts(asked: Exclude<Range, number>, name: string, path: string): Exclude<Range, number> {
+  const isRange = Array.isArray(asked) && (asked.length === 2 || asked.length === 3);
+  if (isRange && asked.every((one) => one === null || typeof one === "number")) return asked;
+  throw invalid(`the range along dimension ${name} must be an index, [start, stop] or [start, stop, step]`, {
+    path,
+  });
 }
 
-function invalid(reason: string, path?: string): ZarrflowError {
+function fromEnd(at: number, n: number): number {
+  return at < 0 ? at + n : at;
+}
+
+function bound(at: number, n: number, name: string, path: string): number {
+  const item = fromEnd(at, n);
+  if (Number.isSafeInteger(item) && item >= 0 && item <= n) return item;
+  throw outside(at, n, name, path);
+}
+
+function outside(at: number, n: number, name: string, path: string): ZarrflowError {
+  if (!Number.isSafeInteger(at)) return invalid(`${at} along dimension ${name} is no whole number`, { path });
+  return new ZarrflowError("invalid-selection", `${at} is outside dimension ${name}, which has ${n} items`, {
+    path,
+    hint: n === 0 ? "The dimension is empty." : `Use 0 to ${n - 1}, or -1 to -${n} from the end.`,
+  });
+}
+
+function invalid(
+  reason: string,
+  { path, meant }: { readonly path?: string; readonly meant?: string | undefined } = {},
+): ZarrflowError {
   return new ZarrflowError("invalid-selection", reason, {
     ...(path !== undefined && { path }),
-    hint: "Write time=0:24,lat=10:20:2 or 0:24,10:20:2, in code { time: [0, 24] }; an end is exclusive.",
+    hint: meant
+      ? `Did you mean \`${meant}\`?`
+      : "Write time=0:24,lat=10:20:2 or 0:24,10:20:2, in code { time: [0, 24] }; a stop is exclusive.",
   });
 }

@@ -69,7 +69,7 @@ export function regionOf(
   { metadata, path }: Pick<RegionTarget, "metadata" | "path">,
 ): Region {
   if (!isRegion(option)) {
-    const { selection } = resolveSlice(option, metadata, path);
+    const { selection } = resolveSlice(option, metadata, path, { exactBounds: true });
     if (selection.step.every((step) => step === 1)) return selection;
     throw new ZarrflowError("invalid-selection", "what is written cannot have steps", { path });
   }

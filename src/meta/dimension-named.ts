@@ -19,6 +19,15 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   throw invalid(`no dimension is called \`${name}\`; they are ${known.join(", ")}`, path, hint);
 }
 
+/**
+ * What was probably meant by sizes or ranges of dimensions that are given with a colon, `time:-1`: the same with an
+ * equals sign. Undefined where the text has no such colon.
+ */
+export function withEqualsSigns(text: string): string | undefined {
+  const meant = text.replace(/(?<![^,:\s])([^\d:=,\s-][^:=,\s]*):(?=-?\d)/g, "$1=");
+  return meant === text ? undefined : meant;
+}
+
 function invalid(reason: string, path: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, { path, ...(hint && { hint }) });
 }

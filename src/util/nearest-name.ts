@@ -1,13 +1,10 @@
 /** The name that differs least from `name`, if it is near enough to be a typing error; case is ignored. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let least = Math.max(2, Math.ceil(name.length / 3)) + 1;
+  let least = mostMistakes(name) + 1;
   for (const candidate of names) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (
-      distance < least ||
-      (distance === least && nearest === undefined && isAbbreviation(name, candidate))
-    ) {
+    if (distance < least) {
       least = distance;
       nearest = candidate;
     }
@@ -15,18 +12,28 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return nearest ?? [...names].find((candidate) => isAbbreviation(name, candidate));
 }
 
+/** Mistakes that a typed name of some length may have: one of two to five letters, none of a single one. */
+function mostMistakes(name: string): number {
+  return name.length < 2 ? 0 : Math.max(1, Math.floor(name.length / 3));
+}
+
 function isAbbreviation(name: string, candidate: string): boolean {
   return name.length > 1 && candidate.toLowerCase().startsWith(name.toLowerCase());
 }
 
+/** How many letters are to be added, left out, changed, or swapped with the next, to make one name of another. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? (before[j - 2] ?? Number.POSITIVE_INFINITY) + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

@@ -27,7 +27,7 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
   slice: [
     "zarrflow slice era5.zarr/t2m --slice time=0,latitude=0:2 --format json",
     "zarrflow slice era5.zarr/t2m --slice tiem=0",
-    "zarrflow slice era5.zarr/t2m --slice time=0:99",
+    "zarrflow slice era5.zarr/t2m --slice time=99",
     "zarrflow slice era5.zarr/t2m --format jsn",
     "zarrflow slice era5.zarr",
     "zarrflow slice era5.zarr/t2m --slice time=0:24 --format npy --output day.npy",

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
+import { assertNamedAsZarr } from "../output-names.ts";
 import { runPlanned } from "../run-flow.ts";
 import {
   changesOf,
@@ -33,6 +34,7 @@ export const command = defineCommand({
     { line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run", says: "what would be copied, what decoded" },
   ],
   async run([source = "", target = ""], values, terminal) {
+    assertNamedAsZarr(target);
     const { to } = values;
     if (to === undefined) {
       throw new ZarrflowError("invalid-option", "convert needs --to", { hint: "write --to v1, v2 or v3" });

@@ -1,4 +1,5 @@
 import { defineCommand } from "../command.ts";
+import { assertNamedAsZarr } from "../output-names.ts";
 import { runPlanned } from "../run-flow.ts";
 import {
   changesOf,
@@ -50,6 +51,7 @@ export const command = defineCommand({
     },
   ],
   async run([source = "", target = ""], values, terminal) {
+    assertNamedAsZarr(target);
     const { codec, chunks, shards, include, exclude } = values;
     const options = {
       ...planOptions(values, terminal.signal),

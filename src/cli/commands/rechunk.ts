@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
+import { assertNamedAsZarr } from "../output-names.ts";
 import { runPlanned } from "../run-flow.ts";
 import {
   changesOf,
@@ -39,6 +40,7 @@ export const command = defineCommand({
     },
   ],
   async run([source = "", target = ""], values, terminal) {
+    assertNamedAsZarr(target);
     const { chunks } = values;
     if (chunks === undefined) {
       throw new ZarrflowError("invalid-option", "rechunk needs --chunks", {

@@ -6,6 +6,7 @@ import { product } from "../../util/shape.ts";
 import { defineCommand } from "../command.ts";
 import type { Options, Values } from "../command-line.ts";
 import { writeOutputFile } from "../file-output.ts";
+import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { peakMemory } from "../peak-memory.ts";
 import { bytesAdvance } from "../progress/bytes-advance.ts";
 import { progressView } from "../progress/view.ts";
@@ -34,7 +35,8 @@ const options = {
     type: "string",
     value: "raw|npy|json",
     choices: ["raw", "npy", "json"] satisfies SliceFormat[],
-    summary: "items in C order, little-endian; a NumPy file; one flat JSON list; raw by default",
+    summary:
+      "items in C order, little-endian; a NumPy file; one flat JSON list; what the ending of --output says (.npy, .json) or raw by default",
   },
   output: { type: "string", value: "FILE", summary: "write to a file, whole or not at all" },
   ...changingOptions,
@@ -80,6 +82,7 @@ export const command = defineCommand({
   async run([url = "", target], values, terminal) {
     if (target !== undefined) return sliceToZarr(url, target, values, terminal);
     checkFileOnly(values);
+    const format = outputFormat(values.output, values.format);
     const { openArray } = await import("../../hierarchy/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
@@ -91,7 +94,7 @@ export const command = defineCommand({
       return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
     }
     const { slice } = await import("../../flows/slice.ts");
-    return writeSlice(slice(array, selection, planning), values, terminal);
+    return writeSlice(slice(array, selection, planning), { ...values, format }, terminal);
   },
 });
 
@@ -107,6 +110,8 @@ async function sliceToZarr(
       hint: "leave it out, or leave DST out",
     });
   }
+  assertNoRanges(target);
+  assertNamedAsZarr(target);
   const { planSliceTo } = await import("../../flows/slice-to.ts");
   const { slice = {} } = values;
   const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
@@ -123,9 +128,13 @@ function checkFileOnly(values: SliceValues): void {
   });
 }
 
-async function writeSlice(slice: Slice, values: SliceValues, terminal: Terminal): Promise<void> {
+async function writeSlice(
+  slice: Slice,
+  values: SliceValues & { readonly format: SliceFormat },
+  terminal: Terminal,
+): Promise<void> {
   const { formattedPieces } = await import("../../flows/formats/slice-format.ts");
-  const { format = "raw", output, json, quiet, "if-exists": ifExists = "error" } = values;
+  const { format, output, json, quiet, "if-exists": ifExists = "error" } = values;
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
   if (toScreen && format !== "json") {

@@ -1,0 +1,69 @@
+import { fileEnding } from "../flows/formats/file-ending.ts";
+import type { SliceFormat } from "../flows/formats/slice-format.ts";
+import { ZarrflowError } from "../util/errors.ts";
+
+/**
+ * The format that a slice is written in: what `--format` says, or the ending of `--output`, which must agree.
+ *
+ * @throws `invalid-option` for an ending that names another format, or one that is not written.
+ */
+export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
+  if (output === undefined) return asked ?? "raw";
+  const named = fileEnding(output);
+  if (named.kind === "zarr") {
+    throw invalid(
+      `--output writes one file, and \`${output}\` names a Zarr store`,
+      `Give it as DST: zarrflow slice SRC ${output}`,
+    );
+  }
+  if (named.kind === "foreign") {
+    throw invalid(
+      `slices are not written as .${named.ending} files`,
+      "Use a name that ends in .npy, .json, .raw or .bin.",
+    );
+  }
+  if (named.kind !== "written") return asked ?? "raw";
+  if (asked === undefined || asked === named.format) return named.format;
+  throw invalid(
+    `--format ${asked} contradicts the name \`${output}\``,
+    `Leave --format out for a .${named.ending} file, or give the file another ending.`,
+  );
+}
+
+/** One range, with or without the name of its dimension. */
+const RANGE = String.raw`(?:[^/\\:=,]+=)?-?\d*(?::-?\d*){0,2}`;
+
+/**
+ * Questions a DST that is written as ranges are: a Zarr store of that name is hardly meant.
+ *
+ * @throws `invalid-option` with both meanings.
+ */
+export function assertNoRanges(target: string): void {
+  if (!/[\d:]/.test(target) || !new RegExp(`^${RANGE}(?:,${RANGE})*$`).test(target)) return;
+  throw invalid(
+    `\`${target}\` stands where DST does, and looks like ranges`,
+    `Write --slice ${target} for a part, or ./${target} for a Zarr store of that name.`,
+  );
+}
+
+/**
+ * Questions a DST that is named like a file of another format; one that ends in a slash is taken as it is.
+ *
+ * @throws `invalid-option` with both meanings.
+ */
+export function assertNamedAsZarr(target: string): void {
+  const { kind, ending } = fileEnding(target);
+  if (kind !== "written" && kind !== "foreign") return;
+  const meant =
+    kind === "written"
+      ? `Write \`zarrflow slice SRC --output ${target}\` for a file`
+      : "zarrflow writes Zarr";
+  throw invalid(
+    `\`${target}\` would be a Zarr store named like a .${ending} file`,
+    `${meant}; write ${target}/ for a Zarr store of that name.`,
+  );
+}
+
+function invalid(reason: string, hint: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, { hint });
+}

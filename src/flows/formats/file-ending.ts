@@ -1,0 +1,47 @@
+import type { SliceFormat } from "./slice-format.ts";
+
+/** Endings of file names that name a format that slices are written in. */
+const WRITTEN: Readonly<Record<string, SliceFormat>> = {
+  npy: "npy",
+  json: "json",
+  raw: "raw",
+  bin: "raw",
+};
+
+/** Endings of files of other formats: for arrays and tables, for pictures, and for what is compressed as a whole. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  ...["arrow", "csv", "feather", "ipc", "jsonl", "ndjson", "parquet", "tsv", "xls", "xlsx"],
+  ...[
+    "cdf",
+    "fits",
+    "grb",
+    "grb2",
+    "grib",
+    "grib2",
+    "h5",
+    "hdf",
+    "hdf5",
+    "mat",
+    "nc",
+    "nc4",
+    "npz",
+    "pkl",
+    "pt",
+  ],
+  ...["bmp", "cog", "gif", "jp2", "jpeg", "jpg", "png", "tif", "tiff", "webp"],
+  ...["bz2", "gz", "lz4", "tar", "tgz", "xz", "zst"],
+]);
+
+/** What the ending of a file name says of its format: one that is written, another one, Zarr, or nothing. */
+export type FileEnding =
+  | { readonly kind: "written"; readonly ending: string; readonly format: SliceFormat }
+  | { readonly kind: "foreign" | "zarr" | "unknown"; readonly ending: string };
+
+/** What the ending of a name or path says; case does not count. */
+export function fileEnding(path: string): FileEnding {
+  const ending = /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  const format = Object.hasOwn(WRITTEN, ending) ? WRITTEN[ending] : undefined;
+  if (format !== undefined) return { kind: "written", ending, format };
+  if (/^(?:zarr|zip|ozx)$/.test(ending)) return { kind: "zarr", ending };
+  return { kind: FOREIGN.has(ending) ? "foreign" : "unknown", ending };
+}
