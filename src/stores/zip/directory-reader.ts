@@ -7,6 +7,7 @@ const END_BYTES = 22;
 const END_SIGNATURE = 0x06054b50;
 const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
+const ZIP64_END_BYTES = 56;
 const ENTRY_SIGNATURE = 0x02014b50;
 const MOST_COMMENT_BYTES = 0xffff;
 /** Bytes of the directory that are read at one time, of a local file and of others, where a request costs more. */
@@ -23,6 +24,15 @@ interface Block {
   readonly bytes: Uint8Array;
 }
 
+/** Where the directory ends, and what the record there says of it; in bytes from the archive's own begin. */
+export interface DirectoryEnd {
+  readonly at: number;
+  /** Bytes that the directory is said to have. */
+  readonly size: number;
+  /** Whether the count of entries has 64 bits: one of 16 bits may be stored modulo 65,536. */
+  readonly isZip64: boolean;
+}
+
 /**
  * An archive as yauzl is to see it: its comment blank, since yauzl would take a signature in there for the end
  * record, and without bytes glued before its begin. Reads the end of the archive once and the rest of its directory
@@ -33,16 +43,24 @@ export class DirectoryReader extends RandomAccessReader {
   readonly start: number;
   readonly #reader: RangeReader;
   readonly #tail: Block;
+  /** Where in the tail the end record begins. */
+  readonly #endRecord: number;
   readonly #signal: AbortSignal | undefined;
   #block: Block | undefined;
   #loaded = 0;
   #failure: { readonly error: unknown } | undefined;
 
-  private constructor(reader: RangeReader, tail: Block, start: number, signal: AbortSignal | undefined) {
+  private constructor(
+    reader: RangeReader,
+    tail: Block,
+    places: { readonly start: number; readonly endRecord: number },
+    signal: AbortSignal | undefined,
+  ) {
     super();
-    this.start = start;
+    this.start = places.start;
     this.#reader = reader;
     this.#tail = tail;
+    this.#endRecord = places.endRecord;
     this.#signal = signal;
   }
 
@@ -62,12 +80,41 @@ export class DirectoryReader extends RandomAccessReader {
       );
     }
     tail.bytes.fill(0, end + END_BYTES);
-    return new DirectoryReader(reader, tail, await findStart(reader, tail, end, signal), signal);
+    const start = await findStart(reader, tail, end, signal);
+    return new DirectoryReader(reader, tail, { start, endRecord: end }, signal);
   }
 
   /** Bytes of the archive from `start` on. */
   get size(): number {
     return this.#reader.size - this.start;
+  }
+
+  /** @throws `corrupt-store` when the zip64 record is not in the file. */
+  async end(): Promise<DirectoryEnd> {
+    const view = viewOf(this.#tail.bytes);
+    const locator = this.#endRecord - ZIP64_LOCATOR_BYTES;
+    if (locator >= 0 && view.getUint32(locator, true) === ZIP64_LOCATOR_SIGNATURE) {
+      const at = Number(view.getBigUint64(locator + 8, true));
+      const record = viewOf(await this.#bytesAt(at, ZIP64_END_BYTES));
+      return { at, size: Number(record.getBigUint64(40, true)), isZip64: true };
+    }
+    const at = this.#tail.at + this.#endRecord - this.start;
+    return { at, size: view.getUint32(this.#endRecord + 12, true), isZip64: false };
+  }
+
+  /** Whether an entry of a directory begins at `position`. */
+  async isEntryAt(position: number): Promise<boolean> {
+    return viewOf(await this.#bytesAt(position, 4)).getUint32(0, true) === ENTRY_SIGNATURE;
+  }
+
+  async #bytesAt(position: number, length: number): Promise<Uint8Array> {
+    const at = this.start + position;
+    const { at: begin, bytes } = this.#known(at, length) ?? (await this.#load(at, length));
+    return bytes.subarray(at - begin, at - begin + length);
+  }
+
+  #known(at: number, length: number): Block | undefined {
+    return [this.#tail, this.#block].find((block) => block !== undefined && holds(block, at, length));
   }
 
   /** Why a read failed, if one did: yauzl's errors are then only its echo. */
@@ -83,7 +130,7 @@ export class DirectoryReader extends RandomAccessReader {
     done: (error: Error | null) => void,
   ): void {
     const at = this.start + position;
-    const known = [this.#tail, this.#block].find((block) => block !== undefined && holds(block, at, length));
+    const known = this.#known(at, length);
     const copy = ({ at: begin, bytes }: Block) => {
       target.set(bytes.subarray(at - begin, at - begin + length), offset);
       done(null);

@@ -10,11 +10,18 @@ const FEW_BYTES = 32 * 1024;
 const FEW_REMOTE_BYTES = 256 * 1024;
 const MOST_REMEMBERED = 10_000;
 
+/** How an entry is read. */
+export interface EntryAccess {
+  /** Whether the caller checks the bytes by their CRC: only then may the place of the next entry tell where they are. */
+  readonly isChecked: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Reads the bytes of entries as they lie in the archive, mostly in one read. Few bytes are read with the local header,
- * which is checked. More are read straight into the caller's buffer, where an entry fills the place up to the next one
- * with header, name and data: these begin where they must. Elsewhere the local header is read first, and what it tells
- * is remembered.
+ * which alone says for certain where the data start. More are read straight into the caller's buffer from where the
+ * place of the next entry puts them; where no CRC can tell a false guess, the local header is read beside them. What
+ * local headers say is remembered.
  */
 export class EntryReader {
   readonly #reader: RangeReader;
@@ -29,35 +36,57 @@ export class EntryReader {
   /**
    * Fills `into` from `offset` of the packed bytes of `entry`, which must be checked.
    *
+   * @returns whether the place was guessed: a CRC that differs then says nothing of the entry
    * @throws `corrupt-store` when there is no local header, or it moves the entry outside the archive.
    */
-  async read(
-    entry: PlacedEntry,
-    offset: number,
-    into: Uint8Array,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    if (into.length === 0) return;
+  async read(entry: PlacedEntry, offset: number, into: Uint8Array, access: EntryAccess): Promise<boolean> {
+    if (into.length === 0) return false;
+    const { isChecked, signal } = access;
     const isWhole = into.length === entry.packedSize;
-    const placed = this.#startByPlace(entry, isWhole);
+    const placed = this.#startByPlace(entry, isChecked);
     const end = offset + into.length;
     const isNear =
       end <= FEW_BYTES || (placed === undefined && this.#reader.remote && end <= FEW_REMOTE_BYTES);
-    let start = this.#dataStarts.get(entry.offset) ?? (isNear ? undefined : placed);
-    if (start === undefined) {
-      const extraBytes = placed === undefined ? this.#extraBytes : placed - nameEnd(entry);
-      const options = { isEntry: isNear && isWhole, signal };
-      const head = await this.#readHead(entry, isNear ? extraBytes + end : 0, options);
-      start = this.#dataStart(entry, head);
-      const begin = start + offset - entry.offset;
-      if (begin + into.length <= head.length) {
-        into.set(head.subarray(begin, begin + into.length));
-        return;
-      }
-    }
     const how = { signal, into, isEntry: isWhole };
-    const bytes = await this.#reader.read(start + offset, into.length, how);
-    if (bytes !== into) into.set(bytes);
+    const fill = async (start: number) => {
+      const bytes = await this.#reader.read(start + offset, into.length, how);
+      if (bytes !== into) into.set(bytes);
+    };
+    const known = this.#dataStarts.get(entry.offset);
+    if (known === undefined && isNear) {
+      const extraBytes = placed === undefined ? this.#extraBytes : placed - nameEnd(entry);
+      const head = await this.#readHead(entry, extraBytes + end, { isEntry: isWhole, signal });
+      const start = this.#dataStart(entry, head);
+      const begin = start + offset - entry.offset;
+      if (begin + into.length > head.length) await fill(start);
+      else into.set(head.subarray(begin, begin + into.length));
+      return false;
+    }
+    const isGuess = known === undefined && placed !== undefined && isChecked;
+    if (known !== undefined || isGuess) {
+      await fill(known ?? placed ?? 0);
+      return isGuess;
+    }
+    await this.#readWithHead(entry, placed, fill, signal);
+    return false;
+  }
+
+  /** Reads the local header, and the data where it says; at the same time where they are likely to be. */
+  async #readWithHead(
+    entry: PlacedEntry,
+    likely: number | undefined,
+    fill: (start: number) => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    // Both are awaited whatever happens: nothing is written into the caller's buffer later.
+    const [head, data] = await Promise.allSettled([
+      this.#readHead(entry, 0, { signal }),
+      likely === undefined ? undefined : fill(likely),
+    ]);
+    if (head.status === "rejected") throw head.reason;
+    const start = this.#dataStart(entry, head.value);
+    if (start !== likely) await fill(start);
+    else if (data.status === "rejected") throw data.reason;
   }
 
   /** As `read` of all packed bytes, done before it returns; false where that cannot be done. */
@@ -76,14 +105,14 @@ export class EntryReader {
   }
 
   /**
-   * Where the data begin, if the place of the next entry tells: no byte is left between, or as many as the last header
-   * that was read has in its extra field, and all is read, so that the CRC will tell a false guess.
+   * Where the data are likely to start, by the place of the next entry: no byte is left between, or as many as the last
+   * header that was read has in its extra field, and the CRC will tell a false guess.
    */
-  #startByPlace(entry: PlacedEntry, isWhole: boolean): number | undefined {
+  #startByPlace(entry: PlacedEntry, isChecked: boolean): number | undefined {
     if (entry.next === undefined) return undefined;
     const start = entry.next - entry.packedSize;
     const between = start - nameEnd(entry);
-    return between === 0 || (between === this.#extraBytes && isWhole) ? start : undefined;
+    return between === 0 || (between === this.#extraBytes && isChecked) ? start : undefined;
   }
 
   /** The local header with `more` bytes after its name. */

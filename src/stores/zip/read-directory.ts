@@ -1,13 +1,16 @@
-import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validateFileName } from "yauzl";
+import { type Entry, getFileNameLowLevel, validateFileName } from "yauzl";
 import type { RangeReader } from "../../util/byte-range.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isKey } from "../key.ts";
 import type { StoreFinding } from "../store.ts";
+import { directoryEntries } from "./directory-entries.ts";
 import { DirectoryReader } from "./directory-reader.ts";
-import { ZipIndex } from "./zip-index.ts";
+import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
 /** Entries that are told of one by one. */
 const MOST_FINDINGS = 1000;
+/** Folders above an entry: more than any file system has, and few enough to walk one by one. */
+const MAX_DEPTH = 1000;
 
 export interface ZipDirectory {
   readonly index: ZipIndex;
@@ -15,11 +18,12 @@ export interface ZipDirectory {
 }
 
 /**
- * Reads the directory of an archive. Of two entries of one name the later counts; entries ending in `/` are no keys.
+ * Reads the directory of an archive up to its end record. Of two entries of one name the later counts; entries ending
+ * in `/` are no keys; symbolic links are, of values that cannot be read.
  *
  * @param prefix empty, or ending in `/`: keys are what follows it in the names; other entries are left out.
- * @throws `corrupt-store`; `path-not-allowed` where a name leaves the archive; `unsupported-operation` for archives in
- *   several files.
+ * @throws `corrupt-store`; `path-not-allowed` where a name leaves the archive; `resource-limit` for a name with too many
+ *   folders; `unsupported-operation` for archives in several files.
  * @see V2-82
  */
 export async function readDirectory(
@@ -36,32 +40,31 @@ export async function readDirectory(
   };
   const archive = await DirectoryReader.open(reader, signal);
   try {
-    const zip = await fromRandomAccessReaderPromise(archive, archive.size, {
-      autoClose: false,
-      decodeStrings: false,
-      validateEntrySizes: false,
-    });
-    for await (const entry of zip.eachEntry()) {
+    const tellCount = (stated: number, found: number) =>
+      tell("", `the zip directory states ${stated} entries, and has ${found}: not all readers find them all`);
+    for await (const entry of directoryEntries(archive, tellCount)) {
       signal?.throwIfAborted();
       const name = nameOf(entry);
       const offset = archive.start + entry.relativeOffsetOfLocalHeader;
       index.occupy(offset);
+      const link = isLink(entry);
+      if (link && prefix.startsWith(`${name}/`)) throw linkError(name);
       if (name.endsWith("/") || !name.startsWith(prefix)) continue;
       const key = name.slice(prefix.length);
-      const fault = isKey(key) ? (isLink(entry) ? "a symbolic link is no value" : undefined) : "no key";
-      if (fault !== undefined) tell(key, `zip entry left out: ${fault}`);
-      else if (
-        index.add(key, {
-          offset,
-          packedSize: entry.compressedSize,
-          size: entry.uncompressedSize,
-          crc32: entry.crc32,
-          method: entry.isEncrypted() ? -1 : entry.compressionMethod,
-          nameLength: entry.fileNameLength,
-        })
-      ) {
-        tell(key, "two zip entries of this name: the later counts");
+      if (!isKey(key)) {
+        tell(key, "zip entry left out: no key");
+        continue;
       }
+      if (link) tell(key, "the zip entry is a symbolic link: it is not followed, and cannot be read");
+      const isSecond = index.add(key, {
+        offset,
+        packedSize: entry.compressedSize,
+        size: entry.uncompressedSize,
+        crc32: entry.crc32,
+        method: link ? LINK : entry.isEncrypted() ? ENCRYPTED : entry.compressionMethod,
+        nameLength: entry.fileNameLength,
+      });
+      if (isSecond) tell(key, "two zip entries of this name: the later counts");
     }
   } catch (error) {
     signal?.throwIfAborted();
@@ -75,13 +78,33 @@ export async function readDirectory(
 function nameOf(entry: Entry): string {
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
   const fault = validateFileName(name);
-  if (fault === null) return name;
-  throw new ZarrflowError("path-not-allowed", `a zip entry leaves the archive: ${fault}`, { key: name });
+  if (fault !== null) {
+    throw new ZarrflowError("path-not-allowed", `a zip entry leaves the archive: ${fault}`, { key: name });
+  }
+  if (isTooDeep(name)) {
+    throw new ZarrflowError("resource-limit", "the name of a zip entry has too many folders", {
+      expected: `at most ${MAX_DEPTH}`,
+      value: name,
+    });
+  }
+  return name;
+}
+
+function isTooDeep(name: string): boolean {
+  return name.length > 2 * MAX_DEPTH && name.split("/", MAX_DEPTH + 2).length > MAX_DEPTH + 1;
 }
 
 /** Whether an entry made on Unix is a symbolic link. */
 function isLink({ versionMadeBy, externalFileAttributes }: Entry): boolean {
   return versionMadeBy >>> 8 === 3 && ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
+}
+
+/** The error for reading what is a symbolic link, or is reached through one. */
+export function linkError(key: string): ZarrflowError {
+  return new ZarrflowError("corrupt-store", "the zip entry is a symbolic link, which is not followed", {
+    key,
+    hint: "Zip the files that the links point to in their place (`zip -r` without `-y`).",
+  });
 }
 
 /** yauzl's own errors are bare sentences. */

@@ -1,6 +1,10 @@
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { EntryOffsets } from "./entry-offsets.ts";
 
+export const ENCRYPTED = -1;
+/** A symbolic link: its bytes are a path, and no value. */
+export const LINK = -2;
+
 /** One entry of an archive, as its directory tells. */
 export interface ZipEntry {
   /** Where its local header begins, in bytes from the begin of the archive. */
@@ -10,7 +14,7 @@ export interface ZipEntry {
   /** Bytes of the value. */
   readonly size: number;
   readonly crc32: number;
-  /** 0 stored, 8 deflated, others by the zip specification; -1 encrypted. */
+  /** 0 stored, 8 deflated, others by the zip specification; `ENCRYPTED` and `LINK` beside these. */
   readonly method: number;
   /** Bytes of its name. */
   readonly nameLength: number;
@@ -30,6 +34,7 @@ export class ZipIndex {
   #used = 0;
   #sorted: readonly string[] | undefined;
   readonly #offsets = new EntryOffsets();
+  readonly #links = new Set<string>();
 
   /** Notes that an entry begins at `offset`, also one that is not added. */
   occupy(offset: number): void {
@@ -50,6 +55,8 @@ export class ZipIndex {
       this.#rows.set(key, row);
       this.#sorted = undefined;
     }
+    if (entry.method === LINK) this.#links.add(key);
+    else this.#links.delete(key);
     FIELDS.forEach((field, i) => {
       this.#cells[row + i] = entry[field];
     });
@@ -70,6 +77,17 @@ export class ZipIndex {
       nameLength: cell(5),
       next: this.#offsets.after(offset),
     };
+  }
+
+  /** The symbolic link that is at `key`, or that a reader of the key would have to follow. */
+  linkOnTheWay(key: string): string | undefined {
+    if (this.#links.size === 0) return undefined;
+    if (this.#rows.has(key)) return this.#links.has(key) ? key : undefined;
+    for (let end = key.indexOf("/"); end >= 0; end = key.indexOf("/", end + 1)) {
+      const above = key.slice(0, end);
+      if (this.#links.has(above)) return above;
+    }
+    return undefined;
   }
 
   sizeOf(key: string): number | undefined {

@@ -5,12 +5,12 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 import { inStore } from "../in-store.ts";
 import { checkKey } from "../key.ts";
-import { listKeys, listLevel } from "../sorted-keys.ts";
+import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";
-import { EntryReader } from "./entry-reader.ts";
+import { type EntryAccess, EntryReader } from "./entry-reader.ts";
 import { checkInflatedSize, inflate } from "./inflate.ts";
-import { readDirectory, type ZipDirectory } from "./read-directory.ts";
-import type { ZipEntry } from "./zip-index.ts";
+import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
+import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
 export interface ZipStoreOptions extends StoreOptions {
   /**
@@ -23,21 +23,22 @@ export interface ZipStoreOptions extends StoreOptions {
 
 const STORED = 0;
 const DEFLATED = 8;
-const ENCRYPTED = -1;
 
 /**
  * A zip archive read by ranges, from a file or from anywhere else. Its directory is read once, on opening. Entries
- * may be stored or deflated; the CRC is checked whenever a value is read whole.
+ * may be stored or deflated; the CRC is checked whenever a value is read whole. A symbolic link is no missing key:
+ * reading it, listing it, or asking for a key below it fails with `corrupt-store`.
  *
  * @see V2-82
  */
 export class ZipStore implements ListableStore {
   readonly description: string;
-  /** Entries left out, and names that occur twice. */
+  /** Entries left out, symbolic links, names that occur twice, and an end record that is not right. */
   readonly findings: readonly StoreFinding[];
   readonly #reader: RangeReader;
   readonly #directory: ZipDirectory;
   readonly #entries: EntryReader;
+  readonly #keys: KeyIndex;
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
 
@@ -47,6 +48,11 @@ export class ZipStore implements ListableStore {
     this.#reader = reader;
     this.#directory = directory;
     this.#entries = new EntryReader(reader);
+    this.#keys = {
+      sortedKeys: () => directory.index.sortedKeys(),
+      sizeOf: (key) => this.#sizeOf(key),
+      crc32Of: (key) => directory.index.crc32Of(key),
+    };
     if (reader.readSync) this.getSync = (key, into) => this.#readAtOnce(key, into);
   }
 
@@ -82,40 +88,68 @@ export class ZipStore implements ListableStore {
   ): Promise<Uint8Array | undefined> {
     signal?.throwIfAborted();
     checkKey(key);
-    const entry = this.#directory.index.get(key);
-    if (entry === undefined) return undefined;
     try {
+      this.#refuseLink(key);
+      const entry = this.#directory.index.get(key);
+      if (entry === undefined) return undefined;
       checkReadable(entry);
       this.#entries.check(entry);
       const { offset, length } = resolveRange(range, entry.size);
       const bytes = allocate(length);
       if (length === 0 && entry.size > 0) return bytes;
-      if (entry.method === STORED) await this.#entries.read(entry, offset, bytes, signal);
-      else {
-        const packed = new Uint8Array(entry.packedSize);
-        await this.#entries.read(entry, 0, packed, signal);
-        await inflate(packed, entry.size, offset, bytes);
-      }
+      if (length < entry.size) await this.#read(entry, offset, bytes, { isChecked: false, signal });
+      else await this.#readWhole(entry, bytes, signal);
       signal?.throwIfAborted();
-      if (length === entry.size) checkCrc(bytes, entry);
       return bytes;
     } catch (error) {
       throw inStore(error, this.description, key);
     }
   }
 
+  /** Reads a value and checks its CRC; where that tells a false guess of where the data start, it is read anew. */
+  async #readWhole(entry: PlacedEntry, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+    const isGuess = await this.#read(entry, 0, bytes, { isChecked: true, signal });
+    if (crc32(bytes) === entry.crc32) return;
+    if (isGuess) await this.#read(entry, 0, bytes, { isChecked: false, signal });
+    checkCrc(bytes, entry);
+  }
+
+  /** Fills `bytes` from `offset` of the value; tells whether where it starts was guessed. */
+  async #read(entry: PlacedEntry, offset: number, bytes: Uint8Array, access: EntryAccess): Promise<boolean> {
+    if (entry.method === STORED) return this.#entries.read(entry, offset, bytes, access);
+    const packed = new Uint8Array(entry.packedSize);
+    const isGuess = await this.#entries.read(entry, 0, packed, access);
+    try {
+      await inflate(packed, entry.size, offset, bytes);
+      return isGuess;
+    } catch (error) {
+      if (!isGuess) throw error;
+      return this.#read(entry, offset, bytes, { ...access, isChecked: false });
+    }
+  }
+
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
     signal?.throwIfAborted();
     checkKey(key);
-    return this.#directory.index.sizeOf(key);
+    return this.#sizeOf(key);
   }
 
   list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
-    return listKeys(this.#directory.index, prefix, signal);
+    return listKeys(this.#keys, prefix, signal);
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
-    return listLevel(this.#directory.index, prefix, signal);
+    return listLevel(this.#keys, prefix, signal);
+  }
+
+  #sizeOf(key: string): number | undefined {
+    this.#refuseLink(key);
+    return this.#directory.index.sizeOf(key);
+  }
+
+  #refuseLink(key: string): void {
+    const link = this.#directory.index.linkOnTheWay(key);
+    if (link !== undefined) throw inStore(linkError(link), this.description);
   }
 
   #readAtOnce(key: string, into: Uint8Array): number | undefined {

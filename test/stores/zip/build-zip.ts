@@ -9,6 +9,8 @@ export interface EntryDraft {
   /** @default 0x0800, a name in UTF-8 */
   readonly flags?: number;
   readonly localExtra?: Uint8Array;
+  /** The name in the local header, where that is another one. */
+  readonly localName?: string;
   readonly extra?: Uint8Array;
   readonly comment?: string;
   readonly descriptor?: boolean;
@@ -29,31 +31,42 @@ export interface ArchiveDraft {
   readonly before?: Uint8Array;
   /** Puts sizes and offsets into zip64 fields though they are small. */
   readonly zip64?: boolean;
-  readonly claims?: { readonly entries?: number; readonly disk?: number; readonly offset?: number };
+  readonly claims?: {
+    readonly entries?: number;
+    readonly disk?: number;
+    readonly offset?: number;
+    readonly size?: number;
+  };
+  /** Bytes between the directory and its end record. */
+  readonly afterDirectory?: Uint8Array;
 }
 
 /** Writes archives that no writer would, byte by byte. */
 export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft = {}): Uint8Array {
   const body: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
+  let offset = 0;
   for (const draft of entries) {
+    const begun = body.length;
     const { value = new Uint8Array(0), method = 0, flags = 0x0800, descriptor = false, claims = {} } = draft;
     const name = typeof draft.name === "string" ? Buffer.from(draft.name) : draft.name;
+    const localName = draft.localName === undefined ? name : Buffer.from(draft.localName);
     const packed = method === 8 ? deflateRawSync(value) : value;
-    const offset = lengthOf(body);
     const known = { crc32: crc32(value), packedSize: packed.length, size: value.length, offset, ...claims };
     const bits = flags | (descriptor ? 8 : 0);
     const local = descriptor ? { crc32: 0, packedSize: 0, size: 0 } : known;
     const localExtra = draft.localExtra ?? new Uint8Array(0);
     body.push(
       fields([0x04034b50, 4], [20, 2], [bits, 2], [method, 2], [0, 4], [local.crc32, 4]),
-      fields([local.packedSize, 4], [local.size, 4], [name.length, 2], [localExtra.length, 2]),
-      name,
+      fields([local.packedSize, 4], [local.size, 4], [localName.length, 2], [localExtra.length, 2]),
+      localName,
       localExtra,
       packed,
     );
     if (descriptor)
       body.push(fields([0x08074b50, 4], [known.crc32, 4], [known.packedSize, 4], [known.size, 4]));
+
+    offset += lengthOf(body.slice(begun));
 
     const comment = Buffer.from(draft.comment ?? "");
     const zip64 = fields([1, 2], [24, 2], [known.size, 8], [known.packedSize, 8], [known.offset, 8]);
@@ -85,8 +98,9 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
     );
   }
   const { claims = {}, comment = new Uint8Array(0), before = new Uint8Array(0) } = archive;
-  const offset = claims.offset ?? lengthOf(body);
-  const size = lengthOf(directory);
+  const directoryAt = claims.offset ?? offset;
+  const size = claims.size ?? lengthOf(directory);
+  const gap = archive.afterDirectory ?? new Uint8Array(0);
   const count = claims.entries ?? entries.length;
   const zip64End = [
     fields(
@@ -98,9 +112,9 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
       [count, 8],
       [count, 8],
       [size, 8],
-      [offset, 8],
+      [directoryAt, 8],
     ),
-    fields([0x07064b50, 4], [0, 4], [offset + size, 8], [1, 4]),
+    fields([0x07064b50, 4], [0, 4], [directoryAt + size + gap.length, 8], [1, 4]),
   ];
   const end = archive.zip64
     ? fields(
@@ -118,11 +132,11 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
         [count, 2],
         [count, 2],
         [size, 4],
-        [offset, 4],
+        [directoryAt, 4],
         [comment.length, 2],
       );
   return new Uint8Array(
-    Buffer.concat([before, ...body, ...directory, ...(archive.zip64 ? zip64End : []), end, comment]),
+    Buffer.concat([before, ...body, ...directory, gap, ...(archive.zip64 ? zip64End : []), end, comment]),
   );
 }
 

@@ -110,18 +110,17 @@ describe("archives that others write", () => {
     expect(store.findings.at(-1)?.message).toMatch(/^2000 /);
   });
 
-  it("have keys for files alone: folders are left out, links and odd names with a finding", async () => {
+  it("have keys for files alone: folders are left out, odd names with a finding", async () => {
     const store = await opened([
       { name: "a/" },
       { name: "a/0", value: DATA },
-      { name: "link", value: Buffer.from("/etc/passwd"), attributes: 0o120777 * 0x10000 },
       { name: "" },
       { name: "./b" },
       { name: "c//d" },
       { name: "e\0" },
     ]);
     expect(await keysOf(store)).toEqual(["a/0"]);
-    expect(store.findings.map(({ key }) => key)).toEqual(["link", "", "./b", "c//d", "e\0"]);
+    expect(store.findings.map(({ key }) => key)).toEqual(["", "./b", "c//d", "e\0"]);
   });
 
   it.each(["../evil", "a/../../evil", "/etc/evil", "C:\\evil", "..\\evil", "../"])(
