@@ -47,7 +47,7 @@ async function showPlan(
   onEvent: OnEvent,
   { write, signal }: Terminal,
 ): Promise<void> {
-  const { checkFlow } = await import("../flows/flow.ts");
+  const { checkFlow } = await import("../flows/run-flow.ts");
   const { estimateCopy } = await import("../flows/estimate-copy.ts");
   const { json } = values;
   try {
@@ -85,7 +85,7 @@ async function runShowingProgress(
   onEvent: OnEvent,
   { errors, signal, tell }: Terminal,
 ) {
-  const { runFlow } = await import("../flows/flow.ts");
+  const { runFlow } = await import("../flows/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
   const advance = eventAdvance(planned.plan);
   try {

@@ -1,15 +1,9 @@
 import type { Changes } from "./changes.ts";
 import type { EventOptions, RunReport } from "./events.ts";
-import {
-  type FlowSource,
-  type Planned,
-  type PlanOptions,
-  planFlow,
-  type RunOptions,
-  runFlow,
-} from "./flow.ts";
+import { type FlowSource, type Planned, type PlanOptions, planFlow, type RunOptions } from "./flow.ts";
 import type { FlowTarget } from "./flow-target.ts";
 import type { KeyFilter } from "./key-filter.ts";
+import { runFlow } from "./run-flow.ts";
 
 /**
  * Plans a copy: every key as it is, byte for byte, but for what `options` change.

@@ -1,9 +1,10 @@
+import type { DocumentStore } from "../hierarchy/edit-consolidated.ts";
 import type { Listed, Store } from "../stores/store.ts";
 import type { Pair } from "./merge-listings.ts";
 import { openUpdate } from "./open-update.ts";
 import type { Plan } from "./plan/plan.ts";
 import { differences, extraDocuments } from "./update-keys.ts";
-import { type DocumentStore, Withdrawal } from "./withdrawal.ts";
+import { Withdrawal } from "./withdrawal.ts";
 
 /** What would be written and deleted, and what is right already. */
 export interface UpdateEstimate {
@@ -21,13 +22,16 @@ export async function estimateUpdate(
 ): Promise<UpdateEstimate> {
   const context = await openUpdate(plan, { source, signal });
   const { target, nodes, documents, log } = context;
-  const gone = new Set<string>();
+  const changed = new Set<string>();
+  const change = async (key: string) => {
+    changed.add(key);
+  };
   const pretended: DocumentStore = {
+    description: target.description,
     get: target.get.bind(target),
-    async set() {},
-    async delete(key) {
-      gone.add(key);
-    },
+    size: target.size.bind(target),
+    set: change,
+    delete: change,
   };
   const changes = new Withdrawal(pretended, nodes, { signal });
   await changes.look(documents.keys());
@@ -39,9 +43,9 @@ export async function estimateUpdate(
     bytes += size;
   };
   const sizeOf = async ({ key, size }: Listed) => size ?? (await source.size(key, { signal })) ?? 0;
-  const goneWithOthers: Listed[] = [];
+  const changedWithOthers: Listed[] = [];
   const onSame = ({ key, left }: Pair) => {
-    if (left && gone.has(key)) goneWithOthers.push(left);
+    if (left && changed.has(key)) changedWithOthers.push(left);
     else log.keysKept(1);
   };
   for (const which of ["values", "documents"] as const) {
@@ -51,7 +55,7 @@ export async function estimateUpdate(
       else keysDeleted++;
     }
   }
-  for (const listed of goneWithOthers) add(await sizeOf(listed));
+  for (const listed of changedWithOthers) add(await sizeOf(listed));
   const outdated = changes.outdated(documents);
   for (const { length } of outdated.values()) add(length);
   return {

@@ -1,5 +1,5 @@
 import { hasConsolidated } from "../hierarchy/consolidated.ts";
-import { hierarchyAround, publishedIn } from "../hierarchy/hierarchy-around.ts";
+import { hierarchyAround } from "../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
@@ -11,24 +11,19 @@ import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { type Changes, changeOf, changesAnything } from "./changes.ts";
 import { nodesInFormat } from "./converted-nodes.ts";
-import type { EventOptions, RunReport } from "./events.ts";
+import type { EventOptions } from "./events.ts";
 import { coresAvailable, whyInline } from "./executors/thread-count.ts";
-import type { EditableStore } from "./existing-target.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
-import { checkBuild, openBuild } from "./open-build.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
 import { openPlain } from "./plain-source.ts";
 import { planHierarchy } from "./plan/hierarchy-plan.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
 import { targetPath } from "./plan/target-path.ts";
-import { runPlan } from "./run-plan.ts";
-import { runUpdate } from "./run-update.ts";
 import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import { assertApart } from "./target-apart.node.ts";
 import { tellingRetries } from "./telling-retries.ts";
-import { planWarnings, sourceWarnings } from "./warnings.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
@@ -187,57 +182,6 @@ async function consolidatedGroups(
   }
   return paths;
 }
-
-/**
- * Holds that a run of what was planned can begin, as far as that shows without writing.
- *
- * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
- */
-export async function checkFlow({ plan }: Planned, options: RunOptions): Promise<void> {
-  await tellingRetries(options, () => checkBuild(plan, options));
-}
-
-/** Runs what was planned, and closes it. */
-export async function runFlow(planned: Planned, options: RunOptions): Promise<RunReport> {
-  try {
-    return await tellingRetries(options, () => runOpened(planned, options));
-  } finally {
-    await planned.close();
-  }
-}
-
-async function runOpened({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
-  options.onEvent?.({ type: "plan", plan });
-  for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
-    options.onEvent?.({ type: "warning", ...warning });
-  }
-  options.signal?.throwIfAborted();
-  const { dialect, existing, documents } = plan.publication;
-  const home = await hierarchyAround(plan.target.store, dialect, options);
-  if (existing === "update") {
-    const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
-    return await runUpdate(plan, { source, home, wrap, ...options });
-  }
-  const isThere = existing === "skip" && documents.length === 0;
-  const build = isThere ? undefined : await openBuild(plan, options);
-  const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published = paced && home ? publishedIn(home, dialect, paced) : paced;
-  if (published) return await runPlan(plan, { source, build: published, ...options });
-  options.onEvent?.({ type: "done", report: NOTHING_DONE });
-  return NOTHING_DONE;
-}
-
-const NOTHING_DONE: RunReport = {
-  tasks: 0,
-  chunksRead: 0,
-  chunksWritten: 0,
-  bytesRead: 0,
-  bytesWritten: 0,
-  seconds: 0,
-  keysWritten: 0,
-  peakBuffers: 0,
-  skipped: true,
-};
 
 function positive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;

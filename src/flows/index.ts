@@ -21,7 +21,7 @@ export type {
   RunReport,
   ThreadReport,
 } from "./events.ts";
-export { type FlowSource, type Planned, type PlanOptions, type RunOptions, runFlow } from "./flow.ts";
+export type { FlowSource, Planned, PlanOptions, RunOptions } from "./flow.ts";
 export type { FlowTarget } from "./flow-target.ts";
 export { formatSlice, type SliceFormat } from "./formats/slice-format.ts";
 export { type ArrayInfo, info } from "./info.ts";
@@ -31,6 +31,7 @@ export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";
+export { runFlow } from "./run-flow.ts";
 export { runTask, type TaskContext, type TaskStages, taskSink, taskStages } from "./run-task.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
 export { planSliceTo, type SliceChanges, sliceTo } from "./slice-to.ts";

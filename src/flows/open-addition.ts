@@ -1,9 +1,9 @@
 import { documentsBelow } from "../hierarchy/documents-below.ts";
-import { keepConsolidated } from "../hierarchy/edit-consolidated.ts";
+import { ConsolidatedMetadata, keepConsolidated } from "../hierarchy/edit-consolidated.ts";
 import { openNode } from "../hierarchy/open-node.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../stores/store.ts";
-import { PrefixLock } from "../stores/target/prefix-lock.ts";
+import { notReleased, PrefixLock } from "../stores/target/prefix-lock.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { demandEditable, openExistingTarget } from "./existing-target.ts";
@@ -28,9 +28,10 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
   }
   const store = demandEditable(existing.store);
   const groups = [...existing.nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
-  const renewed = async (areAny: boolean) => {
-    const root = areAny ? await openNode(store, target.path, { signal }) : undefined;
-    return { written: root ? await documentsBelow(root, { signal }) : new Map<string, Uint8Array>() };
+  const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
+  const renewed = async ({ areAny }: ConsolidatedMetadata) => {
+    const root = areAny ? await openNode(store, target.path) : undefined;
+    return { written: root ? await documentsBelow(root) : new Map<string, Uint8Array>() };
   };
   const clear = async (options: StoreOptions) => {
     const concurrency = plan.budget.io;
@@ -43,21 +44,27 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
   };
   const lock = await PrefixLock.take(store, { signal });
   try {
+    await (await ConsolidatedMetadata.find(store, groups, { signal })).hide(added);
     await clear({ signal });
   } catch (error) {
     await lock?.release();
     throw error;
   }
+  let isPublished = false;
   return {
     store,
     isInPlace: true,
     reopen: async () => store,
-    async publish(options = {}) {
+    async publish({ onWarning, ...options } = {}) {
       await lock?.demand(options);
-      await keepConsolidated(store, groups, renewed, options);
-      await lock?.release();
+      options.signal?.throwIfAborted();
+      isPublished = true;
+      await keepConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
+        lock?.release().catch((error) => onWarning?.(notReleased(store, error))),
+      );
     },
     async discard() {
+      if (isPublished) return;
       // what another run has taken over is its own
       if (lock === undefined || (await lock.isHeld())) await clear({});
       await lock?.release();

@@ -1,7 +1,7 @@
 import { openNode } from "../hierarchy/open-node.ts";
 import { assertReplaceable } from "../hierarchy/replaceable.ts";
 import type { StoreOptions, TargetBuild } from "../stores/store.ts";
-import { checkTargetPlace, openTargetBuild } from "../stores/target.ts";
+import { checkTargetPlace, openTargetBuild, type TargetBuildOptions } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { openAddition } from "./open-addition.ts";
@@ -15,13 +15,13 @@ import type { NodeSpec, Plan } from "./plan/plan.ts";
  */
 export async function openBuild(
   plan: Plan,
-  options: BuildOptions & { readonly fsync?: boolean },
+  options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
-  const { fsync, signal } = options;
+  const { fsync, beforeReplacing, signal } = options;
   if (plan.publication.existing === "skip") return openAddition(plan, signal);
   const size = expectedSize(plan.jobs, plan.budget.maxMemory);
   return atPlace(plan.target, options, (ifExists) =>
-    openTargetBuild(plan.target.store, { ifExists, expectedSize: size, fsync, signal }),
+    openTargetBuild(plan.target.store, { ifExists, beforeReplacing, expectedSize: size, fsync, signal }),
   );
 }
 

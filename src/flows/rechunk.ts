@@ -1,14 +1,8 @@
 import type { Changes } from "./changes.ts";
 import type { EventOptions, RunReport } from "./events.ts";
-import {
-  type FlowSource,
-  type Planned,
-  type PlanOptions,
-  planFlow,
-  type RunOptions,
-  runFlow,
-} from "./flow.ts";
+import { type FlowSource, type Planned, type PlanOptions, planFlow, type RunOptions } from "./flow.ts";
 import type { FlowTarget } from "./flow-target.ts";
+import { runFlow } from "./run-flow.ts";
 
 /** What is changed; `chunks` is needed. */
 export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;

@@ -15,6 +15,7 @@ import { RunLog } from "./run-log.ts";
 import { withScratch } from "./scratch/with-scratch.ts";
 import { sweepAll } from "./sweep-all.ts";
 import { verifyLedger } from "./verify.ts";
+import type { Warning } from "./warnings.ts";
 
 export interface RunPlanOptions extends WithWorkersOptions {
   readonly writeEmpty?: boolean;
@@ -39,7 +40,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunR
       fill(plan, { ...options, threads }, log, buffers),
     );
     await ledger.close();
-    await build.publish({ signal: options.signal });
+    const onWarning = (warning: Warning) => log.emit({ type: "warning", ...warning });
+    await build.publish({ signal: options.signal, onWarning });
     const report: RunReport = {
       ...log.counts,
       seconds: (performance.now() - started) / 1000,

@@ -55,11 +55,12 @@ export async function runUpdate(plan: Plan, { home, ...options }: RunUpdateOptio
     let lock: PrefixLock | undefined;
     const change = async () => {
       keysVerified = await update(values.all, { ...context, changes, lock, areLate });
-      return documentsAt(place, signal);
+      return documentsAt(place);
     };
     try {
       lock = await PrefixLock.take(target, { signal });
-      await keepConsolidated(place.store, ancestorPaths(place.path), change, { signal });
+      const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
+      await keepConsolidated(place.store, scope, change, { signal });
     } catch (error) {
       await values.all.cancel(error).catch(() => {});
       throw error;
@@ -121,12 +122,9 @@ async function update(
 }
 
 /** What is written of a place in a hierarchy, for the consolidated metadata above. */
-async function documentsAt(
-  { store, path }: Pick<Home, "store" | "path">,
-  signal: AbortSignal | undefined,
-): Promise<DocumentChanges> {
-  const root = await openNode(store, path, { signal });
-  const written = root ? await documentsBelow(root, { signal }) : new Map<string, Uint8Array>();
+async function documentsAt({ store, path }: Pick<Home, "store" | "path">): Promise<DocumentChanges> {
+  const root = await openNode(store, path);
+  const written = root ? await documentsBelow(root) : new Map<string, Uint8Array>();
   return { removed: path, written };
 }
 

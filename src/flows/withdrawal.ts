@@ -1,13 +1,13 @@
-import { carriesConsolidated, hasConsolidated } from "../hierarchy/consolidated.ts";
-import type { ZarrGroup, ZarrNode } from "../hierarchy/node.ts";
-import { withoutConsolidatedV3 } from "../meta/consolidated.ts";
+import { ConsolidatedMetadata, type DocumentStore } from "../hierarchy/edit-consolidated.ts";
+import type { ZarrNode } from "../hierarchy/node.ts";
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import type { StoreOptions, WritableStore } from "../stores/store.ts";
+import { joinKey } from "../meta/join-key.ts";
+import type { StoreOptions } from "../stores/store.ts";
 import { nearest } from "./nearest-node.ts";
 
-/** What is asked of a store of documents. */
-export type DocumentStore = Pick<WritableStore, "get" | "set" | "delete">;
+/** Arrays that leave consolidated metadata one by one, before all of them do: each writes these anew. */
+const HIDDEN_SINGLY = 16;
 
 /**
  * The documents of a target that is changed at its place. Nodes are taken out of view before what lies below them
@@ -20,7 +20,10 @@ export class Withdrawal {
   /** What documents hold; undefined for those that are not there. */
   readonly #now: Map<string, Uint8Array | undefined>;
   readonly #withdrawn = new Map<ZarrNode, Promise<void>>();
-  #isUnconsolidated: Promise<void> | undefined;
+  #consolidated: Promise<ConsolidatedMetadata> | undefined;
+  /** How many arrays have left the consolidated metadata, one after the other. */
+  #hidden = 0;
+  #hiding: Promise<void> = Promise.resolve();
 
   /** @param store the target's; one that keeps as it is what it is told to change shows what would come of it */
   constructor(store: DocumentStore, nodes: ReadonlyMap<string, ZarrNode>, options: StoreOptions) {
@@ -44,7 +47,7 @@ export class Withdrawal {
 
   /** Before anything else: takes documents away that are not to be there any more. */
   async begin(extra: readonly string[]): Promise<void> {
-    if (extra.length > 0) await this.#unconsolidate();
+    if (extra.length > 0) await this.#hideKeys((key) => extra.includes(key));
     for (const key of extra) await this.#delete(key);
   }
 
@@ -61,30 +64,30 @@ export class Withdrawal {
     await done;
   }
 
-  async #withdraw({ layout, documents }: ZarrNode): Promise<void> {
-    await this.#unconsolidate();
+  async #withdraw({ path, layout, documents }: ZarrNode): Promise<void> {
+    await this.#hide(path);
     for (const key of documents.keys()) if (key !== layout.attributesKey) await this.#delete(key);
   }
 
-  /** Takes consolidated metadata away, which would show nodes that are out of view. */
-  #unconsolidate(): Promise<void> {
-    const all = async () => {
-      for (const node of this.#nodes.values()) {
-        if (node.kind === "group") await this.#withoutConsolidated(node);
-      }
-    };
-    this.#isUnconsolidated ??= all();
-    return this.#isUnconsolidated;
+  /** Takes the array at a path out of consolidated metadata; from the seventeenth on all arrays, in one go. */
+  #hide(path: string): Promise<void> {
+    this.#hiding = this.#hiding.then(async () => {
+      this.#hidden++;
+      if (this.#hidden > HIDDEN_SINGLY + 1) return;
+      if (this.#hidden <= HIDDEN_SINGLY) await this.#hideKeys((key) => key.startsWith(joinKey(path, "")));
+      else await this.#hideKeys((key) => this.#isOfArray(key));
+    });
+    return this.#hiding;
   }
 
-  async #withoutConsolidated(group: ZarrGroup): Promise<void> {
-    const { layout, documents } = group;
-    const { consolidatedKey: key } = layout;
-    if (key === undefined || !(await hasConsolidated(group, this.#options.signal))) return;
-    if (!carriesConsolidated(layout)) return this.#delete(key);
-    const plain = withoutConsolidatedV3(documents.get(key) ?? new Uint8Array());
-    await this.#store.set(key, plain, this.#options);
-    this.#now.set(key, plain);
+  async #hideKeys(isHidden: (key: string) => boolean): Promise<void> {
+    const groups = [...this.#nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
+    this.#consolidated ??= ConsolidatedMetadata.find(this.#store, groups, this.#options);
+    for (const [key, bytes] of await (await this.#consolidated).hideKeys(isHidden)) this.#now.set(key, bytes);
+  }
+
+  #isOfArray(key: string): boolean {
+    return nearest(key, this.#nodes)?.kind === "array";
   }
 
   async #delete(key: string): Promise<void> {

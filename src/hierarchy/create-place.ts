@@ -14,7 +14,7 @@ import { checkPath } from "./check-path.ts";
 import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
 import { agreed, chooseDialect, layoutOf } from "./create-dialect.ts";
-import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
+import { keepConsolidated } from "./edit-consolidated.ts";
 import { deleteKeys } from "./edit-delete.ts";
 import { demandWritable, type Home, homeAround } from "./edit-home.ts";
 import { assertReplaceable } from "./replaceable.ts";
@@ -104,11 +104,11 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
       const build = await openTargetBuild(spec, { ifExists });
-      const publish = async (documents: Documents, atOnce: AtOnce) => {
+      const publish = async (documents: Documents) => {
         await createShared(build.store, dialect, { signal });
         await setAll(build.store, documents, signal);
-        await atOnce(() => build.publish({ signal }));
-        const ancestors = await createAncestors(home.store, home.path, dialect, { signal });
+        await build.publish({ signal });
+        const ancestors = await createAncestors(home.store, home.path, dialect, {});
         const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
           joinKey(home.path, key),
           bytes,
@@ -119,8 +119,8 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
         store: build.store,
         layout,
         publish: (documents) => {
-          const change = (_: boolean, atOnce: AtOnce) => publish(documents, atOnce);
-          return keepConsolidated(home.store, ancestorPaths(home.path), change, { signal });
+          const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
+          return keepConsolidated(home.store, scope, () => publish(documents), { signal });
         },
         discard: () => build.discard(),
       };
@@ -208,7 +208,7 @@ async function placeInStore(store: WritableStore, path: string, options: PlaceOp
     publish: (documents) =>
       keepConsolidated(
         store,
-        ancestorPaths(path),
+        { groups: ancestorPaths(path), nodes: [path] },
         async () => {
           await createShared(store, dialect, { signal });
           await setAll(store, documents, signal);
@@ -239,7 +239,8 @@ async function clear(
     await deleteKeys(store, layout, metadata, { signal });
     return { removed: layout.path, written: new Map() };
   };
-  await keepConsolidated(store, ancestorPaths(layout.path), change, { signal });
+  const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
+  await keepConsolidated(store, scope, change, { signal });
 }
 
 async function setAll(

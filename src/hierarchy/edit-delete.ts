@@ -39,7 +39,7 @@ export async function deleteNode(source: EditSource, options: DeleteOptions = {}
     await deleteKeys(store, layout, node.metadata, options);
     return { removed: path, written: new Map() };
   };
-  await keepConsolidated(store, ancestorPaths(path), change, { signal: options.signal });
+  await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
 }
 
 /** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */

@@ -4,7 +4,7 @@ import { bytesEqual } from "../meta/number-bytes.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
-import { keepConsolidated } from "./edit-consolidated.ts";
+import { type ConsolidatedMetadata, keepConsolidated } from "./edit-consolidated.ts";
 import { homeOf } from "./edit-home.ts";
 import type { ZarrNode } from "./node.ts";
 import { openNode } from "./open-node.ts";
@@ -35,14 +35,18 @@ export async function changeMetadata(
     });
   }
   const written = changedDocuments(found, await change(found.metadata), allowLoss);
-  const write = async () => {
+  const write = async (consolidated: ConsolidatedMetadata) => {
     for (const [key, bytes] of written) {
+      if (consolidated.carries(key)) continue;
       if (bytes) await store.set(key, bytes, { signal });
       else await store.delete(key, { signal });
     }
-    return { written };
+    // an array has left the consolidated metadata, with all its documents
+    return found.kind === "array" ? { written: new Map([...found.documents, ...written]) } : { written };
   };
-  if (written.size > 0) await keepConsolidated(store, [...ancestorPaths(path), path], write, { signal });
+  // the members of a group stay what they are while its own document changes
+  const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
+  if (written.size > 0) await keepConsolidated(store, scope, write, { signal });
   return (
     (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, dialect, signal })) ?? node
   );

@@ -8,7 +8,7 @@ import { createAncestors, dialectAbove } from "./create-ancestors.ts";
 import { demandDistinctNames, demandEmpty, isTaken } from "./create-checks.ts";
 import { agreed, layoutOf } from "./create-dialect.ts";
 import { documentsBelow } from "./documents-below.ts";
-import { type AtOnce, type DocumentChanges, keepConsolidated } from "./edit-consolidated.ts";
+import { type ConsolidatedMetadata, type DocumentChanges, keepConsolidated } from "./edit-consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./edit-home.ts";
 import type { ZarrNode } from "./node.ts";
 import { openNode } from "./open-node.ts";
@@ -56,15 +56,15 @@ export async function renameNode(
   const to = layoutOf(normalisePath(path), dialect, { allowUnicode });
   checkPath(to, path);
   await demandPlace(store, from, to, signal);
-  const change = async (areAny: boolean, atOnce: AtOnce): Promise<DocumentChanges> => {
-    const documents = areAny ? await documentsBelow(found, { signal }) : [];
-    await atOnce(() => moveAll(store, movesOf(from, to), signal));
+  const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
+    const documents = areAny ? await documentsBelow(found) : [];
+    await moveAll(store, movesOf(from, to), signal);
     const moved = [...documents].map(([key, bytes]) => [movedKey(key, from, to), bytes] as const);
-    const ancestors = await createAncestors(store, to.path, dialect, { signal });
+    const ancestors = await createAncestors(store, to.path, dialect, {});
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
-  const above = new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)]);
-  await keepConsolidated(store, [...above], change, { signal });
+  const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
+  await keepConsolidated(store, { groups, nodes: [from.path, to.path] }, change, { signal });
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;

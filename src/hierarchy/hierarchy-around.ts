@@ -1,14 +1,16 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { objectPlace } from "../stores/object-spec.ts";
-import type { StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
+import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import { openStore } from "../stores/url.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { createAncestors, dialectAbove } from "./create-ancestors.ts";
 import { isOfMetadata } from "./create-checks.ts";
 import { documentsBelow } from "./documents-below.ts";
-import { type AtOnce, keepConsolidated } from "./edit-consolidated.ts";
+import { ConsolidatedMetadata, keepConsolidated } from "./edit-consolidated.ts";
 import { demandWritable, type Home, homeAround, isWholeHierarchy } from "./edit-home.ts";
 import { openNode } from "./open-node.ts";
+import { walk } from "./walk.ts";
 
 /**
  * Where a folder that is to be built will be in the hierarchy of its dialect around it; undefined where it is a root,
@@ -52,16 +54,48 @@ export function publishedIn({ store, path }: Home, dialect: DialectName, build: 
   return {
     ...build,
     async publish(options = {}) {
-      const change = async (areAny: boolean, atOnce: AtOnce) => {
-        await atOnce(() => build.publish(options));
-        const ancestors = await createAncestors(store, path, dialect, options);
-        const node = areAny ? await openNode(store, path, { dialect, ...options }) : undefined;
-        const documents = node ? await documentsBelow(node, options) : [];
+      const change = async ({ areAny }: ConsolidatedMetadata) => {
+        await build.publish(options);
+        const ancestors = await createAncestors(store, path, dialect, {});
+        const node = areAny ? await openNode(store, path, { dialect }) : undefined;
+        const documents = node ? await documentsBelow(node) : [];
         return { removed: path, written: new Map([...documents, ...ancestors]) };
       };
-      await keepConsolidated(store, ancestorPaths(path), change, options);
+      await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
     },
   };
+}
+
+/**
+ * Makes the consolidated metadata of the groups above a place say what is there now: a run that was cut there may have
+ * left them without it.
+ */
+export async function mendAround({ store, path }: Home, options: StoreOptions): Promise<void> {
+  const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
+  await consolidated.restate([path], options);
+}
+
+/** Makes the consolidated metadata of a group, and of those in it, say what is there, where its store can be written. */
+export async function mendBelow(
+  { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
+  { signal }: StoreOptions,
+): Promise<void> {
+  const store = await openStore(spec, { signal });
+  try {
+    const root = await openNode(store, path, { signal });
+    if (root?.kind !== "group" || !isWritable(store) || store.singleWriter) return;
+    const groups = [path];
+    for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
+    await (await ConsolidatedMetadata.find(store, groups, { signal })).restate([path], { signal });
+  } finally {
+    await store.close?.();
+  }
+}
+
+/** Takes the nodes at a place, with all below, out of the consolidated metadata of the groups above. */
+export async function hideFromAbove({ store, path }: Home, options: StoreOptions): Promise<void> {
+  const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
+  await consolidated.hide([path]);
 }
 
 /** The dialect of the groups above a place; where there are none, in a store of the caller's, they may be of any. */

@@ -1,3 +1,4 @@
+import { jsonEqual } from "../util/json-equal.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject } from "../util/json-value.ts";
@@ -80,8 +81,13 @@ export function consolidate(
   path: string,
   documents: Documents,
 ): Map<string, Uint8Array> {
-  if (dialect === "v2" && documents.has(joinKey(path, ".zgroup"))) {
-    return new Map([...documents, [joinKey(path, ".zmetadata"), writeConsolidatedV2(documents, path)]]);
+  const groupKey = joinKey(path, ".zgroup");
+  if (dialect === "v2" && documents.has(groupKey)) {
+    // before the document that makes it a group, so that nobody finds the group without
+    const consolidated = [joinKey(path, ".zmetadata"), writeConsolidatedV2(documents, path)] as const;
+    return new Map(
+      [...documents].flatMap((entry) => (entry[0] === groupKey ? [consolidated, entry] : [entry])),
+    );
   }
   const rootKey = joinKey(path, "zarr.json");
   const root = documents.get(rootKey);
@@ -115,6 +121,11 @@ function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: strin
   const consolidated = { kind: "inline", must_understand: false, metadata: Object.fromEntries(nodes) };
   const document = { ...members, consolidated_metadata: consolidated, node_type: type };
   return encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "token" }));
+}
+
+/** Whether two documents say the same, but for what a group has consolidated itself. */
+export function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
+  return jsonEqual(withoutConsolidated(parse(a)), withoutConsolidated(parse(b)));
 }
 
 /** The documents below `path`, by the rest of their key, parsed. */

@@ -13,3 +13,8 @@ export const DOCUMENT_NAMES: readonly string[] = [
 export function isNamedDocument(key: string): boolean {
   return DOCUMENT_NAMES.includes(key.slice(key.lastIndexOf("/") + 1));
 }
+
+/** Whether a key has the name of a document that holds attributes alone. */
+export function isNamedAttributes(key: string): boolean {
+  return [".zattrs", "attrs"].includes(key.slice(key.lastIndexOf("/") + 1));
+}

@@ -172,6 +172,11 @@ export type StoreSpec =
   /** An object of the caller's; it cannot be opened elsewhere. */
   | { readonly kind: "object"; readonly description: string };
 
+export interface PublishOptions extends StoreOptions {
+  /** Told of what could not be removed after the target was published, which stands all the same. */
+  readonly onWarning?: ((warning: { readonly message: string; readonly hint: string }) => void) | undefined;
+}
+
 /**
  * A target while it is being built: nobody reads `store` before `publish`, which makes it appear whole under its
  * name; `discard` leaves the place as it was.
@@ -192,6 +197,7 @@ export interface TargetBuild {
   readonly isInPlace?: boolean;
   /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
   reopen(): Promise<Store>;
-  publish(options?: StoreOptions): Promise<void>;
+  publish(options?: PublishOptions): Promise<void>;
+  /** Does nothing once the target is published. */
   discard(): Promise<void>;
 }

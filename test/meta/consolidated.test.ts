@@ -34,9 +34,9 @@ describe("v2", () => {
     });
   });
 
-  it("writes them in the reference's form, documents first", () => {
+  it("writes them in the reference's form, before the document that makes the group", () => {
     const all = consolidate("v2", "x", readConsolidatedV2(bytesOf(zmetadata), "x"));
-    expect([...all.keys()]).toEqual(["x/.zgroup", "x/a/.zattrs", "x/a/.zgroup", "x/.zmetadata"]);
+    expect([...all.keys()]).toEqual(["x/.zmetadata", "x/.zgroup", "x/a/.zattrs", "x/a/.zgroup"]);
     expect(textOf(all.get("x/.zmetadata"))).toBe(zmetadata);
   });
 

@@ -1,10 +1,8 @@
 import { carriesConsolidated, consolidatedOf } from "../../hierarchy/consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { sameDocument } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/dialect.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { jsonEqual } from "../../util/json-equal.ts";
-import { parseJson } from "../../util/json-parse.ts";
-import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
@@ -70,17 +68,4 @@ function* stale(
   if (key === undefined) return;
   const count = more.length > 0 && { count: more.length + 1 };
   yield { level: "error", what: "stale-consolidated", path, message, key, ...count };
-}
-
-/** Whether two documents say the same, but for what a group has consolidated itself. */
-function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
-  const parse = (bytes: Uint8Array) => withoutConsolidated(parseJson(bytes, { allowNonFinite: () => true }));
-  return jsonEqual(parse(a), parse(b));
-}
-
-function withoutConsolidated(json: JsonValue): JsonValue {
-  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
-  if (!isObject || json instanceof JsonNumber) return json;
-  const { consolidated_metadata: _, ...rest } = json;
-  return rest;
 }

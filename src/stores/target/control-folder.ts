@@ -58,7 +58,6 @@ export class ControlFolder {
       if (!hasSystemCode(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
       throw new ZarrflowError("target-exists", `${this.#target} came into being while it was being built`);
     }
-    await this.remove();
   }
 
   /** Puts the build at the target's place, by two renames; if the second fails, the old target is put back. */
@@ -70,7 +69,6 @@ export class ControlFolder {
       await rename(this.#old, this.#target);
       throw error;
     }
-    await this.remove();
   }
 
   /** Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. */

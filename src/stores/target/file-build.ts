@@ -51,13 +51,14 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       controlFolder: control.path,
       ...(construction.spec && { spec: construction.spec }),
       reopen: () => construction.reopen(),
-      publish: ({ signal } = {}) =>
+      publish: ({ signal, onWarning } = {}) =>
         attempt(async () => {
           await construction.finish();
           signal?.throwIfAborted();
           if (options.ifExists === "replace" && (await isThere(target))) await control.replace();
           else await control.publish();
           isPublished = true;
+          await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
           if (options.fsync) await syncFolder(asyncFileCalls, parent);
         }),
       discard: () =>
@@ -68,6 +69,15 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
         }),
     };
   });
+}
+
+/** What is left of the target that was replaced. */
+function notRemoved(path: string, error: unknown): { readonly message: string; readonly hint: string } {
+  const reason = fileError(error, {});
+  return {
+    message: `the target is published, but ${path} could not be removed, which holds what it has replaced: ${reason instanceof Error ? reason.message : reason}`,
+    hint: "Remove it yourself, or run `zarrflow clean` where you may.",
+  };
 }
 
 async function constructionOf(

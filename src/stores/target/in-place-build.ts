@@ -1,8 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { isNamedDocument } from "../document-names.ts";
+import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
-import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
-import { demandUnlocked, PrefixLock } from "./prefix-lock.ts";
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import { demandUnlocked, notReleased, PrefixLock } from "./prefix-lock.ts";
 
 /** How many keys are deleted at a time: in one call, or by one call each. */
 const DELETED_TOGETHER = 1000;
@@ -25,28 +25,33 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, signal }: TargetPlaceOptions,
+  { ifExists, beforeReplacing, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
   if (ifExists !== "replace") await demandEmpty(store, { signal });
   const lock = await PrefixLock.take(store, { signal });
   try {
-    if (ifExists === "replace") await deleteAll(store, { signal });
-    else await demandEmpty(store, { signal });
+    if (ifExists === "replace") {
+      await beforeReplacing?.();
+      await deleteAll(store, { signal });
+    } else await demandEmpty(store, { signal });
   } catch (error) {
     await lock?.release().catch(() => {});
     throw error;
   }
+  let isPublished = false;
   return {
     store,
     isInPlace: true,
     reopen: async () => store,
-    async publish({ signal } = {}) {
+    async publish({ signal, onWarning } = {}) {
       signal?.throwIfAborted();
       await lock?.demand({ signal });
-      await lock?.release();
+      isPublished = true;
+      await lock?.release().catch((error) => onWarning?.(notReleased(store, error)));
     },
     async discard() {
-      // what is there is another's, or was published
+      if (isPublished) return;
+      // what another run has taken over is its own
       const isOurs = lock === undefined || (await lock.isHeld());
       if (isOurs) await deleteAll(store);
       await lock?.release();
@@ -74,9 +79,9 @@ async function demandEmpty(store: WritableStore & ListableStore, options: StoreO
   }
 }
 
-/** Documents first, so that what is left at any moment is no array. */
+/** What makes nodes of them first, so that what is left at any moment is no array that lacks attributes or chunks. */
 async function deleteAll(store: WritableStore & ListableStore, options: StoreOptions = {}): Promise<void> {
-  await deleteWhere(store, isNamedDocument, options);
+  await deleteWhere(store, (key) => isNamedDocument(key) && !isNamedAttributes(key), options);
   await deleteWhere(store, () => true, options);
 }
 

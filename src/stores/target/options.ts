@@ -8,8 +8,17 @@ export interface TargetPlaceOptions extends StoreOptions {
   readonly ifExists: "error" | "replace";
 }
 
+/** What to know of a target that is replaced at its place. */
+interface ReplacementOptions {
+  /**
+   * Called before the first key of a target is deleted that is replaced where nothing can be renamed: what tells of it
+   * elsewhere is to be changed by then.
+   */
+  readonly beforeReplacing?: (() => Promise<void>) | undefined;
+}
+
 /** Once `signal` is aborted, a value that is streamed takes no more bytes. */
-export interface TargetBuildOptions extends TargetPlaceOptions {
+export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptions {
   /**
    * For a zip: the level, 1 to 9, at which its entries are deflated.
    *

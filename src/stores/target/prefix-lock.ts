@@ -134,6 +134,18 @@ export async function demandUnlocked(store: Store, options: StoreOptions = {}): 
   });
 }
 
+/** That a lock could not be removed when its run was over. */
+export function notReleased(
+  store: Store,
+  error: unknown,
+): { readonly message: string; readonly hint: string } {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    message: `the target is published, but its lock ${LOCK_NAME} in ${store.description} could not be removed: ${reason}`,
+    hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it counts for nothing.`,
+  };
+}
+
 /** Undefined where the store cannot tell. */
 async function setIfAbsent(
   store: WritableStore,

@@ -1,0 +1,37 @@
+import { ZarrflowError } from "../../../src/util/errors.ts";
+
+/**
+ * How a run is cut at its n-th mutating call: `kill` carries out nothing from that call on, as if the process were gone;
+ * `fail` fails that call alone; `abort` aborts the run's signal just before it.
+ */
+export type CutKind = "kill" | "fail" | "abort";
+
+/** Counts the mutating calls of a run, and cuts it at one of them. */
+export class Cut {
+  calls = 0;
+  readonly #kind: CutKind | undefined;
+  readonly #at: number;
+  readonly #stop = new AbortController();
+
+  /** Without a kind it only counts. */
+  constructor(kind?: CutKind, at = 0) {
+    this.#kind = kind;
+    this.#at = at;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Whether the run is gone. */
+  get isOver(): boolean {
+    return this.#kind === "kill" && this.calls > this.#at;
+  }
+
+  /** Notes a mutating call that is about to be made; whether it must not be. */
+  mutate(): boolean {
+    const call = this.calls++;
+    if (this.#kind === "abort" && call === this.#at) this.#stop.abort(new ZarrflowError("aborted", "enough"));
+    return this.isOver || (this.#kind === "fail" && call === this.#at);
+  }
+}

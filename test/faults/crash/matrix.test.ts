@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { S3Server } from "../../stores/s3-server.ts";
+import { serveReachableBucket } from "../../support/s3-environment.ts";
+import { Cut, type CutKind } from "./cut.ts";
+import { bucketPlace, filePlace, objectPlace, type Place } from "./places.ts";
+import { before, type Mode, type Operation, type Run, runOnce, source } from "./runs.ts";
+import { type View, viewsOf } from "./views.ts";
+
+vi.mock("node:fs", async (original) => {
+  const { withCutFiles } = await import("./cut-files.ts");
+  return withCutFiles(await original<object>(), false);
+});
+vi.mock("node:fs/promises", async (original) => {
+  const { withCutFiles } = await import("./cut-files.ts");
+  return withCutFiles(await original<object>(), true);
+});
+
+/** The long form, `npm run test:crash`, cuts at every call and in both formats; the short one at some. */
+const IS_LONG = process.env.ZARRFLOW_CRASH === "all";
+const CUTS_IN_SHORT = 7;
+
+const folder = mkdtempSync(join(tmpdir(), "zarrflow-crash-"));
+const scratch = join(folder, "scratch");
+let server: S3Server;
+beforeAll(async () => {
+  server = await serveReachableBucket();
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const places: Readonly<Record<string, () => Place>> = {
+  directory: () => filePlace(folder, "h.zarr"),
+  zip: () => filePlace(folder, "h.zip"),
+  s3: () => bucketPlace(server),
+  object: () => objectPlace(),
+};
+
+const operations: readonly Operation[] = ["copy", "direct", "shuffle", "convert"];
+const modes: readonly Mode[] = ["fresh", "replace", "skip", "update", "member", "new member"];
+
+function isPossible(place: string, operation: Operation, mode: Mode): boolean {
+  if (mode === "update") return operation === "copy" && place !== "zip";
+  return place !== "zip" || mode === "fresh" || mode === "replace";
+}
+
+const counts = { cuts: 0, wrong: 0 };
+afterAll(() => console.log(`${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value`));
+
+const cases = Object.keys(places).flatMap((place) =>
+  operations.flatMap((operation) =>
+    modes.filter((mode) => isPossible(place, operation, mode)).map((mode) => ({ place, operation, mode })),
+  ),
+);
+
+describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, operation, mode }) => {
+  const dialects = IS_LONG
+    ? (["v2", "v3"] as const)
+    : ([(operation.length + mode.length) % 2 ? "v2" : "v3"] as const);
+  test.each(dialects)(
+    "of %s shows no wrong value, wherever it is cut",
+    async (dialect) => {
+      const place = places[name]?.() as Place;
+      const run: Run = { operation, mode, dialect };
+      const [old, from] = [await before(run), await source(run)];
+      const calls = async (cut: Cut) => {
+        await place.reset(old);
+        await place.during(cut, () =>
+          runOnce(run, { from, targetAt: place.targetAt, signal: cut.signal, scratch }),
+        );
+      };
+      await place.reset(old);
+      const first = await viewsAt(place);
+      const counting = new Cut();
+      await calls(counting);
+      const last = await viewsAt(place);
+      expect(counting.calls).toBeGreaterThan(0);
+      const isAllowed = (view: "own" | "consolidated", path: string, values: string) =>
+        [first, last].some((views) => views[view].get(path) === values || views.own.get(path) === values);
+
+      const wrong: string[] = [];
+      const every = IS_LONG ? 1 : Math.max(1, Math.floor(counting.calls / CUTS_IN_SHORT));
+      for (const kind of ["kill", "fail", "abort"] satisfies CutKind[]) {
+        for (let at = 0; at < counting.calls; at += every) {
+          await calls(new Cut(kind, at)).catch(() => {});
+          counts.cuts++;
+          const views = await viewsAt(place);
+          const found = Object.entries(views).flatMap(([view, arrays]) =>
+            [...arrays]
+              .filter(([path, values]) => !isAllowed(view as "own", path, values))
+              .map(([path, values]) => `${kind} at ${at} of ${counting.calls}: ${view} ${path}: ${values}`),
+          );
+          // the next run ends what was cut
+          await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true }).catch((error) =>
+            found.push(`${kind} at ${at} of ${counting.calls}: again: ${error}`),
+          );
+          const mended = await viewsAt(place);
+          for (const view of ["own", "consolidated"] as const) {
+            if (sorted(mended[view]) !== sorted(last[view]))
+              found.push(
+                `${kind} at ${at} of ${counting.calls}: ${view} is not mended: ${sorted(mended[view])}`,
+              );
+          }
+          if (found.length > 0) counts.wrong++;
+          wrong.push(...found);
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+    600_000,
+  );
+});
+
+function sorted(view: View): string {
+  return [...view]
+    .map((entry) => entry.join(" = "))
+    .sort()
+    .join("\n");
+}
+
+async function viewsAt(place: Place): ReturnType<typeof viewsOf> {
+  const store = await place.open();
+  if (store === undefined) return { own: new Map(), consolidated: new Map() };
+  try {
+    return await viewsOf(store);
+  } finally {
+    await store.close?.();
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync } from "node:fs";
+import { copyFile, cp, mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { copy, type FlowTarget } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { S3Store } from "../../../src/stores/s3.ts";
+import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
+import { openStore } from "../../../src/stores/url.ts";
+import { ZarrflowError } from "../../../src/util/errors.ts";
+import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../../stores/s3-server.ts";
+import type { Cut } from "./cut.ts";
+import { cutting } from "./cut-files.ts";
+
+/** A place for targets whose mutating calls can be cut. */
+export interface Place {
+  readonly targetAt: (path: string) => FlowTarget;
+  /** Makes the place hold what a store holds, or nothing. */
+  reset(contents: MemoryStore | undefined): Promise<void>;
+  /** Runs something whose calls are cut. */
+  during<T>(cut: Cut, run: () => Promise<T>): Promise<T>;
+  /** What is there for readers; undefined for nothing. */
+  open(): Promise<ListableStore | undefined>;
+}
+
+/** A folder or a zip file; `folder` holds nothing else but a copy of what it is reset to. */
+export function filePlace(folder: string, name: string): Place {
+  const path = join(folder, "place", name);
+  const isZip = name.endsWith(".zip");
+  const masters = new Map<MemoryStore, string>();
+  return {
+    targetAt: (below) => (below === "" ? path : join(path, below)),
+    async reset(contents) {
+      await rm(dirname(path), { recursive: true, force: true });
+      await mkdir(dirname(path), { recursive: true });
+      if (contents === undefined) return;
+      const master = masters.get(contents) ?? join(folder, `master-${masters.size}-${name}`);
+      if (!masters.has(contents)) await copy(contents, master);
+      masters.set(contents, master);
+      await (isZip ? copyFile(master, path) : cp(master, path, { recursive: true }));
+    },
+    async during(cut, run) {
+      cutting.now = cut;
+      try {
+        return await run();
+      } finally {
+        cutting.now = undefined;
+      }
+    },
+    async open() {
+      if (!existsSync(path)) return undefined;
+      return isZip ? ((await openStore({ kind: "zip", path })) as ListableStore) : new DirectoryStore(path);
+    },
+  };
+}
+
+/** A prefix of the bucket of a server in this process. */
+export function bucketPlace(server: S3Server): Place {
+  const prefix = "place/h.zarr";
+  const store = new S3Store({
+    bucket: BUCKET,
+    prefix,
+    endpoint: server.endpoint,
+    credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
+  });
+  return {
+    targetAt: (path) => `s3://${BUCKET}/${prefix}${path === "" ? "" : `/${path}`}`,
+    async reset(contents) {
+      server.objects.clear();
+      server.uploads.clear();
+      if (contents === undefined) return;
+      for await (const { key } of contents.list("")) {
+        server.objects.set(`${prefix}/${key}`, Buffer.from((await contents.get(key)) ?? []));
+      }
+    },
+    async during(cut, run) {
+      server.fault = (response, { method, query }) => {
+        const isMutating =
+          method === "PUT" || method === "DELETE" || (method === "POST" && !query.has("list"));
+        const isCut = isMutating ? cut.mutate() : cut.isOver;
+        // 403 is not asked again
+        if (isCut) response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+        return isCut;
+      };
+      try {
+        return await run();
+      } finally {
+        server.fault = undefined;
+      }
+    },
+    async open() {
+      return server.objects.size > 0 ? store : undefined;
+    },
+  };
+}
+
+/** A store of the caller's. */
+export function objectPlace(): Place {
+  let kept = new MemoryStore("place");
+  let cut: Cut | undefined;
+  const refuse = () => {
+    throw new ZarrflowError("access-denied", "the call was cut");
+  };
+  const target = new Proxy({} as WritableStore & ListableStore, {
+    has: (_, property) => property in kept,
+    get(_, property) {
+      const value = Reflect.get(kept, property);
+      if (typeof value !== "function") return value;
+      const isMutating = ["set", "delete", "rename", "setIfAbsent"].includes(String(property));
+      return (...args: unknown[]) => {
+        if (isMutating ? cut?.mutate() : cut?.isOver) refuse();
+        return value.apply(kept, args);
+      };
+    },
+  });
+  return {
+    targetAt: (path) => ({ store: target, path }),
+    async reset(contents) {
+      kept = new MemoryStore("place");
+      if (contents === undefined) return;
+      for await (const { key } of contents.list("")) {
+        await kept.set(key, (await contents.get(key)) ?? new Uint8Array());
+      }
+    },
+    async during(now, run) {
+      cut = now;
+      try {
+        return await run();
+      } finally {
+        cut = undefined;
+      }
+    },
+    open: async () => kept,
+  };
+}

@@ -1,0 +1,86 @@
+import { convert, copy, createGroup, type FlowTarget, rechunk } from "../../../src/index.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+
+export type Operation = "copy" | "direct" | "shuffle" | "convert";
+export type Mode = "fresh" | "replace" | "skip" | "update" | "member" | "new member";
+
+/** What one run does to a target. */
+export interface Run {
+  readonly operation: Operation;
+  readonly mode: Mode;
+  /** Of the target; the source of a conversion is of the other one. */
+  readonly dialect: "v2" | "v3";
+}
+
+const SHAPE = [4, 6];
+
+/** A consolidated group with arrays of these names, all of whose values are above `start`. */
+export async function hierarchy(
+  dialect: "v2" | "v3",
+  { names, start, chunks }: { names: readonly string[]; start: number; chunks: readonly number[] },
+): Promise<MemoryStore> {
+  const store = new MemoryStore(`values from ${start}`);
+  const root = await createGroup(store, { dialect, attributes: { start } }, { consolidated: true });
+  for (const [n, name] of names.entries()) {
+    const writer = await root.create(name, {
+      dataType: "int16",
+      shape: SHAPE,
+      chunks,
+      compressor: "none",
+      attributes: { start },
+    } as Parameters<typeof root.create>[1]);
+    await writer.write(
+      [],
+      Int16Array.from({ length: 24 }, (_, i) => start + 100 * n + i),
+    );
+    await writer.close();
+  }
+  await root.close();
+  return store;
+}
+
+/** What is at the target before; undefined where nothing is. */
+export async function before({ mode, dialect }: Run): Promise<MemoryStore | undefined> {
+  if (mode === "fresh") return undefined;
+  const names = mode === "skip" ? ["b"] : ["a", "b"];
+  return hierarchy(dialect, { names, start: 1001, chunks: [3, 3] });
+}
+
+export function source({ operation, dialect }: Run): Promise<MemoryStore> {
+  const other = dialect === "v2" ? "v3" : "v2";
+  const from = operation === "convert" ? other : dialect;
+  return hierarchy(from, { names: ["a", "b"], start: 2001, chunks: [2, 3] });
+}
+
+export interface RunOptions {
+  readonly from: MemoryStore;
+  /** The target at a path below its root. */
+  readonly targetAt: (path: string) => FlowTarget;
+  readonly signal?: AbortSignal;
+  readonly scratch: string;
+  /** Whether the target may be there from a run that was cut, whose lock counts for nothing. */
+  readonly isAgain?: boolean;
+}
+
+/** Runs it; again, where it was cut. */
+export async function runOnce(
+  { operation, mode, dialect }: Run,
+  { from, targetAt, signal, scratch, isAgain = false }: RunOptions,
+): Promise<void> {
+  const isMember = mode === "member" || mode === "new member";
+  const node = isMember ? { store: from, path: "a" } : from;
+  const target = targetAt(mode === "member" ? "a" : mode === "new member" ? "c" : "");
+  const isNew = mode === "fresh" || mode === "new member";
+  const ifExists = mode === "skip" || mode === "update" ? mode : isNew && !isAgain ? "error" : "replace";
+  const options = {
+    ifExists,
+    signal,
+    threads: 1,
+    io: 1,
+    scratch,
+    ...(isAgain && { breakLock: true }),
+  } as const;
+  if (operation === "copy") await copy(node, target, options);
+  else if (operation === "convert") await convert(node, target, { ...options, to: dialect });
+  else await rechunk(node, target, { ...options, chunks: [4, 2], strategy: operation });
+}
