@@ -1,6 +1,9 @@
 import { type Options, parseCommandLine, type Values } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** The exit code of a command that did its work but for what it told as broken. */
+export const FAILED = 1;
+
 interface Example {
   /** What follows `zarrflow` on the line. */
   readonly line: string;

@@ -8,7 +8,7 @@ import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-advance.ts";
 import { RetryLog } from "./progress/retry-log.ts";
 import { progressView } from "./progress/view.ts";
-import { type RunRecord, RunRecorder } from "./report/run-record.ts";
+import { RunRecorder } from "./report/run-record.ts";
 import { runOptions, type tellingOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
@@ -36,25 +36,30 @@ export async function runPlanned(
     if (event.type === "retry") retries.note(event.retry);
   };
   const planned = await plan({ onEvent });
-  if (values["dry-run"]) await showPlan(planned, values, onEvent, terminal);
+  if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
   else await run(planned, values, onEvent, recorder, terminal);
 }
 
-/** Prints what would be done, where it can be, and closes what was opened for it. */
+/** Prints what would be done, where it can be, writes the page about it, and closes what was opened for it. */
 async function showPlan(
   planned: Planned,
   values: FlowValues,
   onEvent: OnEvent,
+  recorder: RunRecorder,
   { write, signal }: Terminal,
 ): Promise<void> {
   const { checkFlow } = await import("../flows/run-flow.ts");
   const { estimateCopy } = await import("../flows/estimate-copy.ts");
-  const { json } = values;
+  const { json, report: page } = values;
   try {
     const { plan } = planned;
+    if (page !== undefined) await checkReplaceable(page);
     await checkFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, copied));
+    if (page === undefined) return;
+    const { planPage } = await import("./report/page.ts");
+    await writePage(page, planPage(recorder.planned({ ...named(), plan })), signal);
   } finally {
     await planned.close();
   }
@@ -72,8 +77,11 @@ async function run(
   if (page !== undefined) await checkReplaceable(page);
   const report = await runShowingProgress(planned, values, onEvent, terminal);
   const peak = peakMemory();
-  if (page !== undefined)
-    await writePage(page, recorder.record({ ...named(), plan, report, peakMemory: peak }), terminal);
+  if (page !== undefined) {
+    const { reportPage } = await import("./report/page.ts");
+    const ran = recorder.record({ ...named(), plan, report, peakMemory: peak });
+    await writePage(page, reportPage(ran), terminal.signal);
+  }
   const { retries } = recorder;
   if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
   else if (!quiet) terminal.tell(reportText(report, plan, peak));
@@ -111,8 +119,7 @@ function named(): { readonly command: string; readonly version: string } {
   return { command: words.join(" "), version: packageVersion() };
 }
 
-async function writePage(path: string, run: RunRecord, { signal }: Terminal): Promise<void> {
-  const { reportPage } = await import("./report/page.ts");
-  const bytes = new TextEncoder().encode(reportPage(run));
+async function writePage(path: string, page: string, signal: AbortSignal): Promise<void> {
+  const bytes = new TextEncoder().encode(page);
   await writeOutputFile(path, streamFrom([bytes]), { ifExists: "replace", signal });
 }

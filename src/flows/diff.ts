@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { walk } from "../hierarchy/walk.ts";
+import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { product } from "../util/shape.ts";
@@ -21,9 +21,9 @@ export interface DiffOptions extends PlanOptions {
 /**
  * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, and
  * values, which are compared in C order within the memory budget. Dialect, chunks and codecs are told, but count only
- * with `strict`.
+ * with `strict`. A node below the first that cannot be read is told as broken, and the others are compared.
  *
- * @throws as `open`; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
+ * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
  * @example
  * ```ts
  * import { diff } from "zarrflow";
@@ -57,22 +57,27 @@ export async function* diff(
   }
 }
 
+type AnyNode = ZarrNode | BrokenNode;
+
 /** A node and all below it by their paths from there. */
-async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<string, ZarrNode>> {
-  const nodes = new Map<string, ZarrNode>([["", root]]);
+async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<string, AnyNode>> {
+  const nodes = new Map<string, AnyNode>([["", root]]);
   if (root.kind === "array") return nodes;
-  for await (const node of walk(root, { signal })) {
+  for await (const node of walkPastBroken(root, { signal })) {
     nodes.set(node.path.slice(root.path.length).replace(/^\//, ""), node);
   }
   return nodes;
 }
 
 async function* compareNodes(
-  a: ZarrNode | undefined,
-  b: ZarrNode | undefined,
+  a: AnyNode | undefined,
+  b: AnyNode | undefined,
   path: string,
   options: DiffOptions,
 ): AsyncGenerator<Omit<Difference, "path">> {
+  if (a?.kind === "broken" || b?.kind === "broken") {
+    return yield { what: "broken", counts: true, a: stateOf(a), b: stateOf(b) };
+  }
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
   // All nodes of a hierarchy have the dialect of its root.
@@ -82,6 +87,11 @@ async function* compareNodes(
   if (found === undefined) return;
   const { a: itemOfA, b: itemOfB, ...values } = found;
   yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
+}
+
+/** What a node is, or why it cannot be read. */
+function stateOf(node: AnyNode | undefined): string | undefined {
+  return node?.kind === "broken" ? node.error.message : node?.kind;
 }
 
 function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions) {

@@ -1,10 +1,11 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { walk } from "../hierarchy/walk.ts";
+import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import type { Finding } from "../meta/dialect.ts";
+import type { ErrorCode } from "../util/errors.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
-export type TreeNode = TreeArray | TreeGroup;
+export type TreeNode = TreeArray | TreeGroup | TreeBroken;
 
 interface TreeBase {
   /** Path below the node that was asked for; "" for that itself. */
@@ -31,10 +32,17 @@ export interface TreeGroup extends TreeBase {
   readonly implied: boolean;
 }
 
+/** A node that cannot be read; what lies below it is not looked at. */
+export interface TreeBroken extends TreeBase {
+  readonly kind: "broken";
+  readonly error: { readonly code: ErrorCode; readonly message: string };
+}
+
 /**
- * A node and all below it, parents before their children, siblings sorted.
+ * A node and all below it, parents before their children, siblings sorted. A node below the first that cannot be read is
+ * told as broken, and the others follow.
  *
- * @throws as `open` and `walk`.
+ * @throws as `open` of the first node; as `walk`, but for what is wrong with single nodes.
  * @example
  * ```ts
  * import { tree } from "zarrflow";
@@ -46,20 +54,22 @@ export async function* tree(source: FlowSource, options: PlanOptions = {}): Asyn
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {
-    yield describeNode(root, root.path);
+    yield describeNode(root, root);
     if (root.kind === "array") return;
-    for await (const node of walk(root, { signal })) yield describeNode(node, root.path);
+    for await (const node of walkPastBroken(root, { signal })) yield describeNode(node, root);
   } finally {
     await close();
   }
 }
 
-function describeNode(node: ZarrNode, root: string): TreeNode {
-  const base = {
-    path: node.path.slice(root.length).replace(/^\//, ""),
-    dialect: node.layout.dialect,
-    findings: node.findings,
-  };
+function describeNode(node: ZarrNode | BrokenNode, root: ZarrNode): TreeNode {
+  const path = node.path.slice(root.path.length).replace(/^\//, "");
+  const { dialect } = root.layout;
+  if (node.kind === "broken") {
+    const { code, message } = node.error;
+    return { kind: "broken", path, dialect, findings: [], error: { code, message } };
+  }
+  const base = { path, dialect, findings: node.findings };
   if (node.kind === "group") return { kind: "group", ...base, implied: node.documents.size === 0 };
   const { innerChunkShape } = node.metadata.chunkGrid;
   return {

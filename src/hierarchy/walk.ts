@@ -2,7 +2,7 @@ import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable } from "../stores/store.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "./consolidated.ts";
 import { memberNames } from "./member-names.ts";
@@ -27,7 +27,33 @@ const AHEAD = 16;
  * @see V2-75, V2-76, V2-78, V3-4, V3-19
  */
 export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return allReadable(walkPastBroken(group, options));
+}
+
+/** A node that cannot be read: its documents are damaged, or hold what is not understood. */
+export interface BrokenNode {
+  readonly kind: "broken";
+  readonly path: string;
+  readonly error: ZarrflowError;
+}
+
+/**
+ * As `walk`, but a node that cannot be read is told as such, without what lies below it, and the walk goes on.
+ *
+ * @throws as `walk`, but for what is wrong with single nodes.
+ */
+export function walkPastBroken(
+  group: ZarrGroup,
+  options: WalkOptions = {},
+): AsyncGenerator<ZarrNode | BrokenNode> {
   return nodesOf(group, Number.POSITIVE_INFINITY, options);
+}
+
+async function* allReadable(nodes: AsyncIterable<ZarrNode | BrokenNode>): AsyncGenerator<ZarrNode> {
+  for await (const node of nodes) {
+    if (node.kind === "broken") throw node.error;
+    yield node;
+  }
 }
 
 /**
@@ -43,11 +69,15 @@ export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerato
  * ```
  */
 export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
-  return nodesOf(group, 1, options);
+  return allReadable(nodesOf(group, 1, options));
 }
 
 /** The nodes in so many levels below a group. */
-async function* nodesOf(group: ZarrGroup, levels: number, { signal }: WalkOptions): AsyncGenerator<ZarrNode> {
+async function* nodesOf(
+  group: ZarrGroup,
+  levels: number,
+  { signal }: WalkOptions,
+): AsyncGenerator<ZarrNode | BrokenNode> {
   const { store, layout } = group;
   const mayTell = carriesConsolidated(layout) || !isListable(store);
   const consolidated = group.consolidated ?? (mayTell ? await consolidatedOf(group, { signal }) : undefined);
@@ -87,7 +117,7 @@ function* nodesBelow(
   { store, spec, layout, path, reading }: ZarrGroup,
   documents: Documents,
   levels: number,
-): Generator<ZarrNode> {
+): Generator<ZarrNode | BrokenNode> {
   const prefix = joinKey(path, "");
   const paths = new Set<string>();
   for (const key of documents.keys()) {
@@ -101,7 +131,12 @@ function* nodesBelow(
   for (const below of [...paths].sort(comparePaths)) {
     const implied = impliedGroup(below, { store, spec, layout, reading }, documents);
     const options = { ...reading, spec, dialect, areConsolidated: true };
-    if (implied) yield nodeIn(documents, store, below, options) ?? implied;
+    if (implied === undefined) continue;
+    try {
+      yield nodeIn(documents, store, below, options) ?? implied;
+    } catch (error) {
+      yield brokenNode(below, error);
+    }
   }
 }
 
@@ -112,7 +147,7 @@ function comparePaths(a: string, b: string): number {
   return at < 0 ? x.length - y.length : compareUtf8(x[at] ?? "", y[at] ?? "");
 }
 
-async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode> {
+async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
   const { levels, signal } = descent;
   if (levels < 1) return;
   const members = [...(await membersOf(group, descent))];
@@ -130,7 +165,7 @@ async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerat
 }
 
 interface Child {
-  readonly node?: ZarrNode;
+  readonly node?: ZarrNode | BrokenNode;
   /** What it is where it has no documents, and nodes lie below. */
   readonly implied?: ZarrGroup;
 }
@@ -142,8 +177,18 @@ async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | u
   if (implied === undefined) return {};
   const { dialect } = layout;
   const how = { ...reading, spec, dialect, isInside: true, isSparing: true, signal };
-  const node = await openNode(store, implied.path, how);
-  return node ? { node } : { implied };
+  try {
+    const node = await openNode(store, implied.path, how);
+    return node ? { node } : { implied };
+  } catch (error) {
+    return { node: brokenNode(implied.path, error) };
+  }
+}
+
+/** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */
+function brokenNode(path: string, error: unknown): BrokenNode {
+  if (!isZarrflowError(error) || error.code === "aborted" || error.code === "transient") throw error;
+  return { kind: "broken", path, error: error.addContext({ path }) };
 }
 
 /** What a path is where it has no documents; undefined when it is none of the dialect. */
@@ -169,7 +214,7 @@ function impliedGroup(
 }
 
 /** A group without a document and the nodes below it, when there are any. */
-async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode> {
+async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
   const { levels } = descent;
   let seen = false;
   for await (const node of nodesOfMembers(group, { ...descent, levels: Math.max(1, levels) })) {

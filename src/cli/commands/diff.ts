@@ -1,18 +1,20 @@
+import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { differenceText, diffSummary } from "../words/difference.ts";
+import { type DifferenceCounts, differenceText, diffSummary } from "../words/difference.ts";
 
 export const command = defineCommand({
   summary: summaries.diff,
   usage: "A B",
   notes: [
     "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs",
-    "are told, but do not count without --strict. The exit code is 6 when anything that counts differs.",
+    "are told, but do not count without --strict. The exit code is 6 when anything that counts differs, and 1 when",
+    "a node cannot be read: it is told, and all others are compared.",
   ],
   operands: [2, 2],
   options: {
@@ -31,10 +33,10 @@ export const command = defineCommand({
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const onEvent = readAdvance((advance) => view.show(advance));
     const differences = diff(a, b, { ...options, onEvent });
-    const counts = { counting: 0, others: 0 };
+    const counts = { counting: 0, others: 0, broken: 0 };
     async function* counted() {
       for await (const difference of differences) {
-        counts[difference.counts ? "counting" : "others"]++;
+        counts[kindOf(difference)]++;
         yield difference;
       }
     }
@@ -44,7 +46,13 @@ export const command = defineCommand({
     } finally {
       view.stop();
     }
-    if (!json && !quiet) terminal.tell(diffSummary(counts.counting, counts.others));
-    if (counts.counting > 0) terminal.endWith(EXIT_CODES.differs);
+    if (!json && !quiet) terminal.tell(diffSummary(counts));
+    if (counts.broken > 0) terminal.endWith(FAILED);
+    else if (counts.counting > 0) terminal.endWith(EXIT_CODES.differs);
   },
 });
+
+function kindOf({ what, counts }: Difference): keyof DifferenceCounts {
+  if (what === "broken") return "broken";
+  return counts ? "counting" : "others";
+}

@@ -1,7 +1,9 @@
-import { defineCommand } from "../command.ts";
+import type { TreeNode } from "../../flows/tree.ts";
+import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
+import type { Terminal } from "../terminal.ts";
 import { isAsciiLocale, treeText } from "../words/tree.ts";
 
 export const command = defineCommand({
@@ -9,7 +11,8 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "A group is `implied` where no document makes it one, but nodes lie below it. What is odd about a node's",
-    "metadata stands below it after a `!`; `zarrflow validate` looks further.",
+    "metadata stands below it after a `!`; `zarrflow validate` looks further. A node that cannot be read is `broken`:",
+    "the others are listed, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: {
@@ -24,10 +27,21 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { tree } = await import("../../flows/tree.ts");
-    const nodes = tree(url, { ...accessOf(values), signal: terminal.signal });
+    const nodes = failingWhereBroken(tree(url, { ...accessOf(values), signal: terminal.signal }), terminal);
     if (values.json) return writeJsonList(nodes, terminal);
     const all = [];
     for await (const node of nodes) all.push(node);
     return terminal.write(treeText(all, url, { ascii: values.ascii || isAsciiLocale(process.env) }));
   },
 });
+
+/** Passes nodes on; one that is broken makes the command fail. */
+async function* failingWhereBroken(
+  nodes: AsyncIterable<TreeNode>,
+  { endWith }: Terminal,
+): AsyncGenerator<TreeNode> {
+  for await (const node of nodes) {
+    if (node.kind === "broken") endWith(FAILED);
+    yield node;
+  }
+}

@@ -1,3 +1,4 @@
+import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { counted, grouped } from "../words/count.ts";
 import { formatDuration } from "../words/duration.ts";
@@ -5,7 +6,7 @@ import { place } from "../words/plan.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
 import { type Content, Html, html } from "./html.ts";
 import { lineChart } from "./line-chart.ts";
-import type { RunRecord, Sample } from "./run-record.ts";
+import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
 import { STYLE } from "./style.ts";
 
 /** Arrays beyond these are told in a row each, and beyond those counted. */
@@ -17,7 +18,30 @@ const SHORTEST_SPAN = 0.05;
 
 /** A page about a run that stands by itself: no script, nothing from elsewhere. */
 export function reportPage(run: RunRecord): string {
-  const { plan, report } = run;
+  const { report, peakMemory } = run;
+  return page(
+    run,
+    html`<div class="figures">
+${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("in buffers, at most", formatBytes(report.peakBuffers))}${figure("the whole process, at most", formatBytes(peakMemory))}</div>
+<h2>Planned and measured</h2>
+${figures(run.plan, run)}<h2>Over time</h2>
+${charts(run)}<h2>Arrays</h2>
+${arrays(run)}`,
+  );
+}
+
+/** The page about a plan that is not run. */
+export function planPage(planned: PlanRecord): string {
+  return page(
+    planned,
+    html`<p>This is a plan: nothing was run.</p>
+<h2>Planned</h2>
+${figures(planned.plan)}<h2>Arrays</h2>
+${arrays(planned)}`,
+  );
+}
+
+function page({ plan, command, version, started }: PlanRecord, body: Html): string {
   const [source, target] = [
     place(plan.source.store, plan.source.path),
     place(plan.target.store, plan.target.path),
@@ -29,21 +53,16 @@ export function reportPage(run: RunRecord): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="generator" content="zarrflow ${run.version}">
+<meta name="generator" content="zarrflow ${version}">
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
 <main>
 <h1>${title}</h1>
-<p class="soft"><code>${run.command}</code></p>
-<p class="soft">${run.started.toISOString().replace("T", " ").slice(0, 19)} UTC, zarrflow ${run.version}</p>
-<div class="figures">
-${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("in buffers, at most", formatBytes(report.peakBuffers))}${figure("the whole process, at most", formatBytes(run.peakMemory))}</div>
-<h2>Planned and measured</h2>
-${comparison(run)}<h2>Over time</h2>
-${charts(run)}<h2>Arrays</h2>
-${arrays(run)}</main>
+<p class="soft"><code>${command}</code></p>
+<p class="soft">${started.toISOString().replace("T", " ").slice(0, 19)} UTC, zarrflow ${version}</p>
+${body}</main>
 </body>
 </html>
 `.text;
@@ -54,57 +73,56 @@ function figure(name: string, value: string): Html {
 `;
 }
 
-function comparison({ plan, report, peakMemory, taskTimes }: RunRecord): Html {
-  const { totals, budget, jobs } = plan;
-  const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
-  const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
-  const rows: [string, Content, Content][] = [
-    ["tasks", grouped(totals.tasks), `${grouped(report.tasks)}${timesText(taskTimes)}`],
-    ["chunks and other keys read", `${grouped(reads)} chunks`, grouped(report.chunksRead)],
-    ["chunks and other keys written", `at most ${grouped(writes)} chunks`, grouped(report.chunksWritten)],
-    [
-      "bytes of items",
-      formatBytes(totals.logicalBytes),
-      totals.logicalBytes > 0 && rate(totals.logicalBytes, report.seconds),
-    ],
-    [
-      "decoded bytes",
-      `${formatBytes(totals.decodedBytes)}, ${totals.readAmplification.toFixed(2)} times the items`,
-      "",
-    ],
-    ["stored bytes read", "", formatBytes(report.bytesRead)],
-    [
-      "stored bytes written",
-      "",
-      `${formatBytes(report.bytesWritten)} in ${counted(report.keysWritten, "key")}`,
-    ],
-    ["memory of one task, at most", formatBytes(totals.predictedPeak), ""],
-    [
-      "memory of all buffers",
-      `at most ${formatBytes(budget.maxMemory)}, the budget`,
-      formatBytes(report.peakBuffers),
-    ],
-    ["memory of the process", "", formatBytes(peakMemory)],
-    ["requests in flight", `at most ${grouped(budget.io)} for each store`, ""],
-    [
-      "keys read back",
-      "",
-      report.keysVerified === undefined ? "not asked for" : grouped(report.keysVerified),
-    ],
-  ];
+type Row = readonly [name: string, planned: Content, measured: Content];
+
+/** The figures of a plan, beside those that a run of it came to. */
+function figures(plan: Plan, run?: RunRecord): Html {
+  const measured = run && measuredRows(run);
+  const rows = plannedRows(plan).map(([name, planned]): Row => [name, planned, measured?.get(name)]);
+  const others = [...(measured ?? [])].filter(([name]) => !rows.some(([planned]) => planned === name));
+  const all = [...rows, ...others.map(([name, value]): Row => [name, undefined, value])];
   return html`<section class="card"><table>
-<thead><tr><th>figure</th><th class="n">planned</th><th class="n">measured</th></tr></thead>
+<thead><tr><th>figure</th><th class="n">planned</th>${run && html`<th class="n">measured</th>`}</tr></thead>
 <tbody>
-${rows.map(
-  ([
-    name,
-    planned,
-    measured,
-  ]) => html`<tr><td>${name}</td><td class="n">${planned || "–"}</td><td class="n">${measured || "–"}</td></tr>
+${all.map(
+  ([name, planned, found]) =>
+    html`<tr><td>${name}</td><td class="n">${planned || "–"}</td>${run && html`<td class="n">${found || "–"}</td>`}</tr>
 `,
 )}</tbody>
 </table></section>
 `;
+}
+
+function plannedRows({ totals, budget, jobs }: Plan): (readonly [string, string])[] {
+  const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
+  const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
+  return [
+    ["tasks", grouped(totals.tasks)],
+    ["chunks and other keys read", `${grouped(reads)} chunks`],
+    ["chunks and other keys written", `at most ${grouped(writes)} chunks`],
+    ["bytes of items", formatBytes(totals.logicalBytes)],
+    [
+      "decoded bytes",
+      `${formatBytes(totals.decodedBytes)}, ${totals.readAmplification.toFixed(2)} times the items`,
+    ],
+    ["memory of one task, at most", formatBytes(totals.predictedPeak)],
+    ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],
+    ["requests in flight", `at most ${grouped(budget.io)} for each store`],
+  ];
+}
+
+function measuredRows({ plan: { totals }, report, peakMemory, taskTimes }: RunRecord): Map<string, Content> {
+  return new Map<string, Content>([
+    ["tasks", `${grouped(report.tasks)}${timesText(taskTimes)}`],
+    ["chunks and other keys read", grouped(report.chunksRead)],
+    ["chunks and other keys written", grouped(report.chunksWritten)],
+    ["bytes of items", totals.logicalBytes > 0 && rate(totals.logicalBytes, report.seconds)],
+    ["memory of all buffers", formatBytes(report.peakBuffers)],
+    ["memory of the process", formatBytes(peakMemory)],
+    ["stored bytes read", formatBytes(report.bytesRead)],
+    ["stored bytes written", `${formatBytes(report.bytesWritten)} in ${counted(report.keysWritten, "key")}`],
+    ["keys read back", report.keysVerified === undefined ? "not asked for" : grouped(report.keysVerified)],
+  ]);
 }
 
 function timesText(times: readonly number[]): string {
@@ -159,7 +177,7 @@ function rates(samples: readonly Sample[], of: (sample: Sample) => number): [num
   return points;
 }
 
-function arrays({ plan }: RunRecord): Html {
+function arrays({ plan }: PlanRecord): Html {
   const worked = plan.jobs.filter(({ tasks }) => tasks > 0);
   const rest = [...worked.slice(MOST_SECTIONS), ...plan.jobs.filter(({ tasks }) => tasks === 0)];
   return html`${worked.slice(0, MOST_SECTIONS).map(arraySection)}${rest.length > 0 && arrayTable(rest, MOST_ROWS)}`;

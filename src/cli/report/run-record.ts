@@ -9,12 +9,16 @@ export interface Sample extends Progress {
   readonly processBytes: number;
 }
 
-/** What there is to report of a run that is done. */
-export interface RunRecord {
+/** What there is to report of a plan. */
+export interface PlanRecord {
   readonly command: string;
   readonly version: string;
   readonly started: Date;
   readonly plan: Plan;
+}
+
+/** What there is to report of a run that is done. */
+export interface RunRecord extends PlanRecord {
   readonly report: RunReport;
   readonly samples: readonly Sample[];
   /** Milliseconds that tasks took. */
@@ -51,6 +55,11 @@ export class RunRecorder {
       this.#taskTimes = this.#taskTimes.filter((_, i) => i % 2 === 0);
       this.#every *= 2;
     }
+  }
+
+  /** The record of a plan that is not run. */
+  planned(planned: Omit<PlanRecord, "started">): PlanRecord {
+    return { ...planned, started: this.started };
   }
 
   /** The record of the run, when it is done. */

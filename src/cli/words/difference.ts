@@ -15,6 +15,7 @@ export function differenceText(
   const note = counts ? "" : " (does not count)";
   if (what === "node")
     return `${node}: ${a === undefined ? `only in B: ${b}` : b === undefined ? `only in A: ${a}` : `${a} in A, ${b} in B`}\n`;
+  if (what === "broken") return `${node}: cannot be read, and was not compared: ${short(a)} -> ${short(b)}\n`;
   if (values) {
     const { count, items, first, region } = values;
     return (
@@ -26,9 +27,22 @@ export function differenceText(
   return `${node}: ${subject}: ${short(a)} -> ${short(b)}${note}\n`;
 }
 
+export interface DifferenceCounts {
+  readonly counting: number;
+  /** Those that do not count. */
+  readonly others: number;
+  /** Nodes that could not be compared. */
+  readonly broken: number;
+}
+
 /** What was found in all, as a line. */
-export function diffSummary(counting: number, others: number): string {
-  const notes = others === 0 ? "" : `; ${grouped(others)} in how it is stored`;
+export function diffSummary({ counting, others, broken }: DifferenceCounts): string {
+  const notes = [
+    others > 0 && `; ${grouped(others)} in how it is stored`,
+    broken > 0 && `; ${grouped(broken)} ${broken === 1 ? "node" : "nodes"} not compared`,
+  ]
+    .filter(Boolean)
+    .join("");
   if (counting === 0) return `no difference${notes}`;
   return `${grouped(counting)} ${counting === 1 ? "difference" : "differences"}${notes}`;
 }

@@ -64,6 +64,7 @@ function nameOf({ path }: TreeNode, name: string): string {
 
 function nodeText(node: TreeNode, isRoot: boolean): string {
   const dialect = isRoot ? `, ${node.dialect}` : "";
+  if (node.kind === "broken") return "broken";
   if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${dialect}`;
   const { dataType, shape, chunkShape, innerChunkShape, dimensionNames } = node;
   const grid = innerChunkShape
@@ -75,6 +76,7 @@ function nodeText(node: TreeNode, isRoot: boolean): string {
 
 /** What there is to tell of a node but that it is implied, which its line says. */
 function findingsOf(node: TreeNode): string[] {
+  if (node.kind === "broken") return [node.error.message];
   if (node.kind === "group" && node.implied) return [];
   return node.findings.map(({ message, pointer }) => (pointer ? `${pointer}: ${message}` : message));
 }

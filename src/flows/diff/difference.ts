@@ -6,6 +6,8 @@ export interface Difference {
   readonly path: string;
   readonly what:
     | "node"
+    /** A node that cannot be read on one side or both, and was not compared. */
+    | "broken"
     | "shape"
     | "data type"
     | "fill value"

@@ -28,6 +28,29 @@ describe("--report", () => {
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", args[2], "run.html"]);
   });
 
+  it.each([[], ["--json"]])("writes a page about a plan that is not run %s", async (...flags) => {
+    const cwd = await array();
+    const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--dry-run", "--report", "plan.html"];
+    const { code, stdout } = await runCli(cwd, ...args, ...flags);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(flags.length ? "{" : "direct"),
+    });
+    const page = await readFile(join(cwd, "plan.html"), "utf8");
+    expect(elementsOf(page)).toContain("table");
+    expect(page).toContain("This is a plan: nothing was run.");
+    expect(page).toContain(`<tr><td>chunks and other keys read</td><td class="n">4 chunks</td></tr>`);
+    expect(page).toContain("<b>direct</b>: source chunks are scattered");
+    expect(page).not.toContain("measured");
+    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "plan.html"]);
+  });
+
+  it("fails before the plan where no page can be written", async () => {
+    const cwd = await array();
+    const args = ["copy", "a.zarr", "b.zarr", "--dry-run", "--report", "no/run.html"];
+    expect(await runCli(cwd, ...args)).toMatchObject({ code: 3, stdout: "" });
+  });
+
   it("fails before the work where no page can be written", async () => {
     const cwd = await array();
     const { code, stderr } = await runCli(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
