@@ -1,5 +1,6 @@
 import { parseSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, DialectName } from "../meta/array-metadata.ts";
+import { type Axes, withAxes } from "../meta/axes.ts";
 import { parseCodec, withCompressor } from "../meta/codec-option.ts";
 import { withoutShards, withShards } from "../meta/reshard.ts";
 import type { Selection } from "../streams/selection.ts";
@@ -7,6 +8,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import { type ChunksInput, type ChunksOption, resolveChunks, resolveShards } from "./chunk-option.ts";
 import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
 import { type GroupArray, sliceGroup } from "./group-slice.ts";
+import { followingLevels } from "./image-slice.ts";
 import type { Change, SourceNode } from "./plan/hierarchy-request.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
@@ -44,16 +46,28 @@ export function changesAnything({ chunks, shards, codec, slice, to }: Changes): 
 
 type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
-type NamedNode = Pick<SourceNode, "path" | "metadata">;
+/** What was opened. */
+export interface OpenedNodes {
+  readonly root: OpenedRoot;
+  /** The root and all below it. */
+  readonly nodes: readonly Pick<SourceNode, "path" | "metadata">[];
+  /** Names of dimensions that are stated elsewhere than at the array, by its path. */
+  readonly axes: Axes;
+}
 
 /**
  * Tells what becomes of each array of a node that was opened; undefined for one that stays as it is.
  *
+ * @param selections what is taken of each array, as `selectionsOf` says
  * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.
  */
-export function changeOf(changes: Changes, root: OpenedRoot, nodes: readonly NamedNode[]): ChangeOf {
-  const change = anyChangeOf(changes, root, nodes);
-  if (changes.mustChange) assertGridsChange(changes, change, arraysOf(nodes));
+export function changeOf(
+  changes: Changes,
+  opened: OpenedNodes,
+  selections: ReadonlyMap<string, Selection>,
+): ChangeOf {
+  const change = anyChangeOf(changes, opened, selections);
+  if (changes.mustChange) assertGridsChange(changes, change, arraysOf(opened));
   return change;
 }
 
@@ -80,20 +94,17 @@ function isSameGrid(a: ChunkGrid, b: ChunkGrid): boolean {
   return `${a.chunkShape}` === `${b.chunkShape}` && `${a.innerChunkShape}` === `${b.innerChunkShape}`;
 }
 
-function anyChangeOf(changes: Changes, root: OpenedRoot, nodes: readonly NamedNode[]): ChangeOf {
-  const { slice, ...others } = changes;
-  const arrays = arraysOf(nodes);
-  if (slice === undefined) return changeWhole(others, root, arrays);
-  const selections = selectionsOf(typeof slice === "string" ? parseSlice(slice) : slice, root, arrays);
+function anyChangeOf(
+  changes: Changes,
+  opened: OpenedNodes,
+  selections: ReadonlyMap<string, Selection>,
+): ChangeOf {
   const cut = ({ path, metadata }: GroupArray) => {
     const selection = selections.get(path);
     return selection ? partOf(metadata, selection.shape) : metadata;
   };
-  const change = changeWhole(
-    others,
-    root,
-    arrays.map((array) => ({ ...array, metadata: cut(array) })),
-  );
+  const arrays = arraysOf(opened).map((array) => ({ ...array, metadata: cut(array) }));
+  const change = changeWhole(changes, opened, arrays);
   return (path, whole) => {
     const selection = selections.get(path);
     const metadata = cut({ path, metadata: whole });
@@ -101,18 +112,27 @@ function anyChangeOf(changes: Changes, root: OpenedRoot, nodes: readonly NamedNo
   };
 }
 
-/** What a slice takes, of an array that was opened or of those of a group, by path. */
-function selectionsOf(
-  option: SliceOption,
-  root: OpenedRoot,
-  arrays: readonly GroupArray[],
+/**
+ * What a slice takes of the arrays that were opened, by path; nothing for those that are taken whole.
+ *
+ * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
+ */
+export function selectionsOf(
+  { slice }: Pick<Changes, "slice">,
+  opened: OpenedNodes,
 ): ReadonlyMap<string, Selection> {
-  if (root.kind === "group") return sliceGroup(option, arrays);
+  if (slice === undefined) return new Map();
+  const option = typeof slice === "string" ? parseSlice(slice) : slice;
+  const arrays = arraysOf(opened);
+  if (opened.root.kind === "group") return sliceGroup(option, arrays, followingLevels(opened.nodes));
   return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
 }
 
-function arraysOf(nodes: readonly NamedNode[]): GroupArray[] {
-  return nodes.flatMap(({ path, metadata }) => (metadata.kind === "array" ? [{ path, metadata }] : []));
+/** The arrays that were opened, with the names that their dimensions are called by. */
+function arraysOf({ nodes, axes }: OpenedNodes): GroupArray[] {
+  return nodes.flatMap(({ path, metadata }) =>
+    metadata.kind === "array" ? [{ path, metadata: withAxes(metadata, axes.get(path)) }] : [],
+  );
 }
 
 /** An array of another shape; its chunks are no larger than it is, but for those that hold inner ones. */
@@ -125,7 +145,7 @@ function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadat
 
 function changeWhole(
   { chunks, shards, codec }: Changes,
-  root: OpenedRoot,
+  { root, axes }: OpenedNodes,
   arrays: readonly GroupArray[],
 ): ChangeOf {
   const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
@@ -144,12 +164,13 @@ function changeWhole(
     if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata) };
     const before = metadata.chunkGrid.innerChunkShape && metadata.chunkGrid.chunkShape;
     const plain = withoutShards(metadata);
+    const named = (one: ArrayMetadata) => withAxes(one, axes.get(path));
     const recut = isKept
       ? plain
-      : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, plain, path) } };
+      : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, named(plain), path) } };
     const recoded = recode(recut);
     if (shardOption === undefined) return { metadata: recoded };
-    return { metadata: withShards(recoded, resolveShards(shardOption, recoded, { path, before })) };
+    return { metadata: withShards(recoded, resolveShards(shardOption, named(recoded), { path, before })) };
   };
 }
 

@@ -9,11 +9,13 @@ import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { specOf } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { type Changes, changeOf, changesAnything } from "./changes.ts";
+import { axesOf } from "./axes-of.ts";
+import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
 import { nodesInFormat } from "./converted-nodes.ts";
 import type { EventOptions } from "./events.ts";
 import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
+import { groupsOfCutImages } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
@@ -109,11 +111,11 @@ async function planFrom(
   await hierarchyAround(target.store, dialect.name, { signal });
   const converted = nodesInFormat(all, dialect.name);
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
-  const change = changeOf(
-    options,
-    root,
-    taken.map((node) => ({ path: node.path, metadata: metadataOf(node) })),
-  );
+  const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
+  const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
+  const selections = selectionsOf(options, opened);
+  const change = changeOf(options, opened, selections);
+  const cutImages = groupsOfCutImages(inFormat, selections);
   const changed =
     taken.length < all.length ||
     dialect.name !== root.layout.dialect ||
@@ -131,7 +133,7 @@ async function planFrom(
     target,
     nodes,
     dialect,
-    converted,
+    converted: { ...converted, metadata: new Map([...converted.metadata, ...cutImages]) },
     change,
     ...(allowLoss && { allowLoss }),
     sweep: isListable(root.store) && options.slice === undefined,

@@ -3,6 +3,7 @@ import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import { type ImageLevel, selectionOfLevel } from "./image-slice.ts";
 
 /** An array of a group, with its path. */
 export interface GroupArray {
@@ -12,12 +13,18 @@ export interface GroupArray {
 
 /**
  * What a slice takes of each array of a group, by path: every array that has any of the named dimensions is cut along
- * them, coordinates and bounds too; the others are not in the result.
+ * them, coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by
+ * their scale.
  *
+ * @param following levels of images that follow another array, by path
  * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, one that has
  *   different lengths in different arrays, or a range beyond it.
  */
-export function sliceGroup(option: SliceOption, arrays: readonly GroupArray[]): Map<string, Selection> {
+export function sliceGroup(
+  option: SliceOption,
+  arrays: readonly GroupArray[],
+  following: ReadonlyMap<string, ImageLevel>,
+): Map<string, Selection> {
   if (Array.isArray(option)) {
     throw new ZarrflowError(
       "invalid-option",
@@ -28,12 +35,17 @@ export function sliceGroup(option: SliceOption, arrays: readonly GroupArray[]): 
     );
   }
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
-  for (const [name] of ranges) demandOneLength(name, arrays);
+  const led = arrays.filter(({ path }) => !following.has(path));
+  for (const [name] of ranges) demandOneLength(name, led);
   const selections = new Map<string, Selection>();
-  for (const { path, metadata } of arrays) {
+  for (const { path, metadata } of led) {
     const own = ranges.filter(([name]) => metadata.dimensionNames?.includes(name));
     if (own.length === 0) continue;
     selections.set(path, resolveSlice(Object.fromEntries(own), metadata, path).selection);
+  }
+  for (const level of following.values()) {
+    const ofFirst = selections.get(level.first);
+    if (ofFirst) selections.set(level.path, selectionOfLevel(level, ofFirst));
   }
   return selections;
 }
@@ -53,7 +65,7 @@ function demandOneLength(name: string, arrays: readonly GroupArray[]): void {
     `dimension ${name} has ${first.length} items in ${first.path}, and ${other.length} in ${other.path}`,
     {
       path: other.path,
-      hint: "Slice one of the arrays; levels of a multiscale image and groups with dimensions of their own are cut one by one.",
+      hint: "Slice one of the arrays: groups with dimensions of their own are cut one by one.",
     },
   );
 }

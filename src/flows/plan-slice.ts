@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
-import { resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
+import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
+import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { product } from "../util/shape.ts";
@@ -31,11 +32,10 @@ export async function planSlice(
   option: SliceOption = {},
   options: PlanOptions = {},
 ): Promise<SlicePlan> {
-  const { path } = array;
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const { selection } = resolveSlice(option, metadata, path);
+  const { selection } = await resolveArraySlice(option, array, options.signal);
   const io = options.io ?? DEFAULT_IO;
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();

@@ -22,9 +22,12 @@ export function planSliceTo(
  * whole, and keys that are no Zarr are left behind. All dimensions stay; one that an index is given for has one item.
  * Chunks keep their shape, but are no larger than the part.
  *
- * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, and for a dimension that has different lengths
- *   in arrays of the group, as the levels of a multiscale image have; `invalid-option` for ranges without names for a
- *   group.
+ * Of an OME-Zarr image, ranges count items of its first level. The other levels, and those of its labels, give the items
+ * that hold any of that part, with the same step; transformations, channels and the plane shown first are made true.
+ *
+ * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, for a dimension that has different lengths in
+ *   arrays of the group, and for a level of an image that is not as long as its scale says; `invalid-option` for ranges
+ *   without names for a group; `unsupported-operation` for transformations of an image that are not known.
  * @example
  * ```ts
  * import { sliceTo } from "zarrflow";

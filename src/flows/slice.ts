@@ -3,7 +3,8 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
-import { parseSlice, type ResolvedSlice, resolveSlice, type SliceOption } from "../hierarchy/slice-option.ts";
+import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
+import { parseSlice, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import { boxInPiece } from "../streams/box-in-piece.ts";
@@ -189,7 +190,7 @@ export class Slice {
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
       return {
         array: array.innerChunks(),
-        resolved: resolveSlice(option, array.metadata, array.path),
+        resolved: await resolveArraySlice(option, array, signal),
         close,
       };
     } catch (error) {

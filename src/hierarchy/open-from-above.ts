@@ -98,7 +98,7 @@ async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor
 }
 
 /** The node's own folder first, then those above it, beyond the root of the store too. */
-async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
+export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
   const names = path === "" ? [] : path.split("/");
   for (let length = names.length; length >= 0; length--) {
     yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };

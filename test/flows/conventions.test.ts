@@ -226,18 +226,33 @@ describe("a slice", () => {
     expect(shapes).toEqual([[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]]);
   });
 
-  test("of levels that differ in size is refused along these, and taken along others", async () => {
+  test("of an image cuts all levels and their labels, and all it names is there", async () => {
     const source = target("source");
     await ome(source, "v3");
     const part = target("part");
-    const refused = await sliceTo(source, part, { slice: { y: [0, 2] } }).catch((error) => error);
+    await sliceTo(source, part, { slice: { y: [2, 5], t: [0, 2] } });
+    expect(await references(part)).toEqual(await references(source));
+    const shapes = await Promise.all(
+      ["0", "1", "labels/cells/0", "labels/cells/1"].map(
+        async (path) => (await openArray(`${part}/${path}`)).shape,
+      ),
+    );
+    expect(shapes).toEqual([
+      [2, 3, 8],
+      [2, 2, 4],
+      [2, 3, 8],
+      [2, 2, 4],
+    ]);
+  });
+
+  test("of groups with dimensions of different lengths is refused along these", async () => {
+    const source = target("source");
+    await geoZarr(source, "v3");
+    const refused = await sliceTo(source, target("part"), { slice: { y: [0, 2] } }).catch((error) => error);
     expect(refused).toMatchObject({
       code: "invalid-selection",
-      details: { hint: expect.stringContaining("levels of a multiscale image") },
+      details: { hint: expect.stringContaining("one by one") },
     });
-    await sliceTo(source, part, { slice: { t: [0, 2] } });
-    expect(await described(part)).toEqual(await described(source));
-    expect(await references(part)).toEqual(await references(source));
   });
 });
 

@@ -72,7 +72,11 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     documents.push({
       depth: depthOf(path),
       group: metadata.kind === "group",
-      documents: plannedDocuments(node, metadata, { ...request, layout, isChanged: change !== undefined }),
+      documents: plannedDocuments(node, metadata, {
+        ...request,
+        layout,
+        isChanged: change !== undefined || before !== node.metadata,
+      }),
     });
   }
   const sides = choices.map(({ choice }) => choice.sides);

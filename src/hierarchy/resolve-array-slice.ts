@@ -1,0 +1,20 @@
+import { withAxes } from "../meta/axes.ts";
+import { axesFromAbove } from "./axes-from-above.ts";
+import type { ZarrArray } from "./node.ts";
+import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
+
+/**
+ * The items that `option` means for an array that is open: its dimensions also by the names of the axes of the image that
+ * it is a level of.
+ *
+ * @throws as `resolveSlice`
+ */
+export async function resolveArraySlice(
+  option: SliceOption,
+  array: ZarrArray,
+  signal: AbortSignal | undefined,
+): Promise<ResolvedSlice> {
+  const isByName = !Array.isArray(option) && Object.keys(option).length > 0;
+  const axes = isByName ? await axesFromAbove(array, signal) : undefined;
+  return resolveSlice(option, withAxes(array.metadata, axes), array.path);
+}

@@ -1,0 +1,106 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
+import { writeJson } from "../../../util/json-write.ts";
+import { isObject, member } from "../../expect.ts";
+
+/** Where the items of a level lie, along each axis: item `i` at `translation + i * scale`. */
+export interface Placement {
+  readonly scale: readonly number[];
+  readonly translation: readonly number[];
+}
+
+/** What is taken of a level, along each dimension. */
+export interface LevelCut {
+  readonly start: readonly number[];
+  readonly step: readonly number[];
+}
+
+/**
+ * What a level's `coordinateTransformations` come to; undefined where none are stated.
+ *
+ * @throws `unsupported-operation` for transformations that are not numbers for each axis.
+ */
+export function placementOf(transformations: JsonValue | undefined, rank: number): Placement | undefined {
+  if (transformations === undefined) return undefined;
+  if (!Array.isArray(transformations)) throw unknownTransformation(transformations);
+  return transformations.reduce<Placement>(
+    ({ scale, translation }, one) => {
+      const factors = vectorOf(one, "scale", rank);
+      const offsets = vectorOf(one, "translation", rank);
+      if (factors === undefined && offsets === undefined && !isIdentity(one))
+        throw unknownTransformation(one);
+      const times = (values: readonly number[]) => values.map((value, d) => value * (factors?.[d] ?? 1));
+      return {
+        scale: times(scale),
+        translation: times(translation).map((value, d) => value + (offsets?.[d] ?? 0)),
+      };
+    },
+    { scale: new Array<number>(rank).fill(1), translation: new Array<number>(rank).fill(0) },
+  );
+}
+
+/**
+ * The transformations of a part of a level: its item 0 lies where the item `start` lay, and items are `step` times as far
+ * apart. Numbers that stay the same stay as they were written.
+ *
+ * @throws as `placementOf`
+ */
+export function cutTransformations(
+  transformations: JsonValue | undefined,
+  { start, step }: LevelCut,
+): JsonValue | undefined {
+  const before = placementOf(transformations, start.length);
+  const isWhole = start.every((at, d) => at === 0 && step[d] === 1);
+  if (before === undefined || transformations === undefined || isWhole) return transformations;
+  const scale = before.scale.map((size, d) => size * (step[d] ?? 1));
+  const translation = before.translation.map((at, d) => at + (start[d] ?? 0) * (before.scale[d] ?? 1));
+  const written = Array.isArray(transformations) ? transformations : [];
+  const parts: JsonObject[] = [{ type: "scale", scale: asWritten(scale, written, "scale") }];
+  if (translation.some((at) => at !== 0) || written.some((one) => isOfType(one, "translation"))) {
+    parts.push({ type: "translation", translation: asWritten(translation, written, "translation") });
+  }
+  return parts;
+}
+
+/** Numbers as a transformation wrote them, where they are the same. */
+function asWritten(values: readonly number[], written: readonly JsonValue[], type: string): JsonValue[] {
+  const one = written.find((transformation) => isOfType(transformation, type));
+  const old = isObject(one) ? member(one, type) : undefined;
+  return values.map((value, d) => {
+    const before = Array.isArray(old) ? old[d] : undefined;
+    return before !== undefined && numberOf(before) === value ? before : value;
+  });
+}
+
+function vectorOf(transformation: JsonValue, type: string, rank: number): number[] | undefined {
+  if (!isObject(transformation) || !isOfType(transformation, type)) return undefined;
+  const values = member(transformation, type);
+  const numbers = Array.isArray(values) ? values.map(numberOf) : [];
+  const finite = numbers.filter((value) => value !== undefined);
+  return finite.length === rank && numbers.length === rank ? finite : undefined;
+}
+
+function isOfType(transformation: JsonValue, type: string): boolean {
+  return isObject(transformation) && member(transformation, "type") === type;
+}
+
+function isIdentity(transformation: JsonValue): boolean {
+  return isOfType(transformation, "identity");
+}
+
+function numberOf(value: JsonValue): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+function unknownTransformation(found: JsonValue): ZarrflowError {
+  return new ZarrflowError(
+    "unsupported-operation",
+    "a level of an image has a transformation that is not known",
+    {
+      expected: "a scale or a translation with one number for each axis",
+      found: writeJson(found, { nonFinite: "token" }),
+      hint: "Slice one level in place of the image.",
+    },
+  );
+}

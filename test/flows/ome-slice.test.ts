@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import {
+  diff,
+  digest,
+  openArray,
+  openGroup,
+  planSlice,
+  rechunk,
+  slice,
+  sliceTo,
+  walk,
+} from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { jsonAt } from "../hierarchy/keys.ts";
+import { type ImageRecipe, makeImage } from "../support/ome-images.ts";
+
+const recipe: Omit<ImageRecipe, "dialect"> = {
+  axes: ["c", "y", "x"],
+  shapes: [
+    [3, 12, 14],
+    [3, 6, 7],
+    [3, 3, 4],
+  ],
+  itemSize: [1, 0.5, 0.25],
+  translations: [
+    [0, 10, 20],
+    [0, 10.25, 20.125],
+    [0, 10.75, 20.3125],
+  ],
+  labels: ["cells"],
+  omero: { channels: [{ label: "a" }, { label: "b" }, { label: "c" }], rdefs: { defaultZ: 0 } },
+};
+
+interface Cut {
+  readonly [path: string]: { readonly start: readonly number[]; readonly stop: readonly number[] };
+}
+
+type Attributes = Record<string, unknown>;
+interface Dataset {
+  readonly path: string;
+  readonly coordinateTransformations: readonly {
+    readonly scale?: number[];
+    readonly translation?: number[];
+  }[];
+}
+const omeOf = (attributes: Attributes) => (attributes.ome ?? attributes) as Attributes;
+const datasetsOf = (attributes: Attributes) =>
+  (omeOf(attributes).multiscales as { readonly datasets: readonly Dataset[] }[])[0]?.datasets ?? [];
+
+/** Where each item of a level lies along each axis, by the level's transformations. */
+function places({ coordinateTransformations }: Dataset, shape: readonly number[]): number[][] {
+  const scale = coordinateTransformations.find((one) => one.scale)?.scale ?? [];
+  const translation = coordinateTransformations.find((one) => one.translation)?.translation ?? [];
+  return shape.map((n, d) =>
+    Array.from({ length: n }, (_, i) => (translation[d] ?? 0) + i * (scale[d] ?? 1)),
+  );
+}
+
+async function digests(source: MemoryStore): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for await (const one of digest(source)) all.push(one);
+  return all;
+}
+
+async function attributesOf(store: MemoryStore, path: string): Promise<Attributes> {
+  return (await openGroup({ store, path })).attributes;
+}
+
+describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect) => {
+  test("cuts every level by its scale, labels too, and says where items lie", async () => {
+    const source = await makeImage({ ...recipe, dialect });
+    const target = new MemoryStore("cut");
+    await sliceTo(source, target, { slice: { y: [3, 9], x: [5, 8], c: 1 } });
+    const expected: Cut = {
+      "0": { start: [1, 3, 5], stop: [2, 9, 8] },
+      "1": { start: [1, 1, 2], stop: [2, 5, 4] },
+      "2": { start: [1, 0, 1], stop: [2, 3, 3] },
+      "labels/cells/0": { start: [3, 5], stop: [9, 8] },
+      "labels/cells/1": { start: [1, 2], stop: [5, 4] },
+      "labels/cells/2": { start: [0, 1], stop: [3, 3] },
+    };
+    for (const [path, { start, stop }] of Object.entries(expected)) {
+      const part = slice(
+        await openArray({ store: source, path }),
+        start.map((from, d) => [from, stop[d] ?? 0]),
+      );
+      const cut = await slice(await openArray({ store: target, path })).read();
+      expect({ path, ...cut }).toEqual({ path, ...(await part.read()) });
+    }
+    for (const group of ["", "labels/cells"]) {
+      const [before, after] = [await attributesOf(source, group), await attributesOf(target, group)];
+      for (const [i, dataset] of datasetsOf(after).entries()) {
+        const path = [group, dataset.path].filter(Boolean).join("/");
+        const old = datasetsOf(before)[i];
+        if (old === undefined) throw new Error("no such level");
+        const whole = places(old, (await openArray({ store: source, path })).shape);
+        const part = places(dataset, (await openArray({ store: target, path })).shape);
+        const { start, stop } = expected[path] ?? { start: [], stop: [] };
+        expect(part, path).toEqual(whole.map((at, d) => at.slice(start[d], stop[d])));
+      }
+    }
+    expect(omeOf(await attributesOf(target, "")).omero).toEqual({
+      channels: [{ label: "b" }],
+      rdefs: { defaultZ: 0 },
+    });
+  });
+
+  test("with a step takes every so-manieth item of each level", async () => {
+    const source = await makeImage({ ...recipe, dialect, labels: [] });
+    const target = new MemoryStore("cut");
+    await sliceTo(source, target, { slice: { x: [2, 14, 3] } });
+    const shapes = [];
+    for (const path of ["0", "1", "2"]) shapes.push((await openArray({ store: target, path })).shape);
+    expect(shapes).toEqual([
+      [3, 12, 4],
+      [3, 6, 2],
+      [3, 3, 2],
+    ]);
+    const [first, second] = datasetsOf(await attributesOf(target, ""));
+    expect(first?.coordinateTransformations[0]?.scale?.[2]).toBe(0.75);
+    expect(first?.coordinateTransformations[1]?.translation?.[2]).toBe(20.5);
+    expect(second?.coordinateTransformations[0]?.scale?.[2]).toBe(1.5);
+    expect(second?.coordinateTransformations[1]?.translation?.[2]).toBe(20.625);
+    const rest = await slice(await openArray({ store: source, path: "1" }), [null, null, [1, 7, 3]]).read();
+    expect(await slice(await openArray({ store: target, path: "1" })).read()).toEqual(rest);
+  });
+
+  test("states a translation where there was none, and leaves what is taken whole", async () => {
+    const { translations: _, ...plain } = recipe;
+    const source = await makeImage({ ...plain, dialect, labels: [] });
+    const [whole, part] = [new MemoryStore("whole"), new MemoryStore("part")];
+    await sliceTo(source, whole, { slice: { y: [0, 12] } });
+    expect(await attributesOf(whole, "")).toEqual(await attributesOf(source, ""));
+    await sliceTo(source, part, { slice: { y: [4, 12] } });
+    expect(datasetsOf(await attributesOf(part, "")).map((one) => one.coordinateTransformations[1])).toEqual([
+      { type: "translation", translation: [0, 2, 0] },
+      { type: "translation", translation: [0, 2, 0] },
+      { type: "translation", translation: [0, 2, 0] },
+    ]);
+  });
+
+  test("to the other format is an image of that format", async () => {
+    const source = await makeImage({ ...recipe, dialect });
+    const other = dialect === "v2" ? "v3" : "v2";
+    const [cut, expected] = [new MemoryStore("cut"), new MemoryStore("expected")];
+    await sliceTo(source, cut, { slice: { y: [3, 9] }, to: other });
+    await sliceTo(await makeImage({ ...recipe, dialect: other }), expected, { slice: { y: [3, 9] } });
+    const differences = [];
+    for await (const found of diff(cut, expected)) if (found.counts) differences.push(found);
+    expect(differences).toEqual([]);
+  });
+
+  test("is refused where a level is not as long as its scale says", async () => {
+    const source = await makeImage({ ...recipe, dialect, labels: [] });
+    const group = await openGroup(source);
+    const key = dialect === "v2" ? ".zattrs" : "zarr.json";
+    const text = JSON.stringify(await jsonAt(source, key))
+      .replaceAll("0.5714285714285714", "1")
+      .replaceAll("[1,1,", "[1,0.5,");
+    await source.set(key, new TextEncoder().encode(text));
+    expect(group.attributes).not.toEqual(await attributesOf(source, ""));
+    await expect(sliceTo(source, new MemoryStore(), { slice: { y: [0, 6] } })).rejects.toMatchObject({
+      code: "invalid-selection",
+      details: { path: "1" },
+    });
+  });
+});
+
+describe("names of axes of OME-Zarr 0.4", () => {
+  const make = () => makeImage({ ...recipe, dialect: "v2", labels: [] });
+
+  test("serve for chunks of a group, and are not written", async () => {
+    const source = await make();
+    const target = new MemoryStore("rechunked");
+    await rechunk(source, target, { chunks: { y: 6, x: -1 } });
+    const chunks = [];
+    for await (const node of walk(await openGroup(target))) {
+      if (node.kind === "array") chunks.push(node.chunkShape);
+      if (node.kind === "array") expect(node.dimensionNames).toBeUndefined();
+    }
+    expect(chunks).toEqual([
+      [3, 6, 14],
+      [3, 6, 7],
+      [3, 6, 4],
+    ]);
+    expect(await target.get("0/.zattrs")).toBeUndefined();
+    expect(await digests(target)).toEqual(await digests(source));
+  });
+
+  test("serve for a level that is opened alone", async () => {
+    const store = await make();
+    const array = await openArray({ store, path: "1" });
+    const part = await slice(array, { y: [2, 4], x: 3 }).read();
+    expect(part).toEqual(await slice(array, [null, [2, 4], 3]).read());
+    expect((await planSlice(array, { y: [2, 4] })).shape).toEqual([3, 2, 7]);
+    const [cut, recut] = [new MemoryStore("cut"), new MemoryStore("recut")];
+    await sliceTo(array, cut, { slice: "y=2:4,x=3" });
+    expect((await openArray(cut)).shape).toEqual([3, 2, 1]);
+    await rechunk(array, recut, { chunks: "y=2" });
+    expect((await openArray(recut)).chunkShape).toEqual([3, 2, 5]);
+    expect(await cut.get(".zattrs")).toBeUndefined();
+    await expect(slice(array, { z: 0 }).read()).rejects.toMatchObject({ code: "invalid-selection" });
+  });
+});
