@@ -1,4 +1,8 @@
-/** Imports point one way: cli -> flows -> hierarchy -> streams -> codecs | stores -> meta -> util. */
+/**
+ * Imports point one way: cli -> flows -> hierarchy -> streams -> codecs | stores -> meta -> descriptors -> util.
+ * Descriptors lie in the folders of their codecs, and tell every other layer which codecs there are.
+ */
+const descriptors = "^src/codecs/(descriptors?|option-parts|.*/descriptor)\\.ts$";
 const layers = ["util", "meta", "codecs|stores", "streams", "hierarchy", "flows", "cli"];
 
 /** @type {import("dependency-cruiser").IConfiguration} */
@@ -9,8 +13,17 @@ module.exports = {
       name: `${layer}-points-down`,
       severity: "error",
       from: { path: `^src/(${layer})/` },
-      to: { path: `^src/(${layers.slice(i + 1).join("|")})/` },
+      to: {
+        path: `^src/(${layers.slice(i + 1).join("|")})/`,
+        ...(layer === "meta" && { pathNot: descriptors }),
+      },
     })),
+    {
+      name: "descriptors-are-pure",
+      severity: "error",
+      from: { path: descriptors },
+      to: { path: ".", pathNot: [descriptors, "^src/util/"] },
+    },
     {
       name: "codecs-and-stores-apart",
       severity: "error",

@@ -6,6 +6,7 @@ import { parseV3Codecs } from "../meta/v3-codec-list.ts";
 import { isItemFilter, itemType, placeFilter } from "../meta/v3-filters.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkSpec, Codec, CodecPipeline } from "./codec.ts";
+import { codecNamed } from "./descriptors.ts";
 import { type CodecJson, normalConfig } from "./normal-config.ts";
 import { createPipeline } from "./pipeline.ts";
 import { makeCodec } from "./registry.ts";
@@ -34,12 +35,6 @@ export interface LoneCodec {
   pipeline(codec: Codec, shape: readonly number[]): Promise<CodecPipeline>;
 }
 
-/** Codecs that cannot be made without the type of the items. */
-const OF_ITEMS = [
-  ...["transpose", "cast_value", "scale_offset"],
-  ...["bytes", "sharding_indexed", "v3.packbits", "zep0007"],
-];
-
 /** NumPy's names of the type of objects. */
 const OBJECT_TYPES = ["|O", "O", "object"];
 
@@ -52,7 +47,7 @@ export function loneCodec(json: CodecJson, options: ItemOptions): LoneCodec {
   const { shape, dataType: option } = options;
   const dataType = option === undefined ? impliedType(stated, options) : parseDataTypeOption(option).dataType;
   const isTyped = option !== undefined || !isFixed(dataType);
-  if (OF_ITEMS.includes(name) && !isTyped) throw needsType(name);
+  if (!isTyped && isOfItems(name)) throw needsType(name);
   if (shape === undefined && needsShape(stated)) {
     throw lacking(name, "the shape of the chunk", "Give `shape`, such as [100, 100].");
   }
@@ -108,6 +103,12 @@ function placed(config: CodecConfig, dataType: DataType, shape: readonly number[
   const type = { dataType, ...(!isFixed(dataType) && { offsetSize: 4 as const }) };
   const place = { type, shape, pointer: "/codecs", findings: [] };
   return parseV3Codecs([{ name, configuration }], place)[0] ?? config;
+}
+
+/** Whether the codec cannot be made without the type of the items. */
+function isOfItems(name: string): boolean {
+  const known = codecNamed(name);
+  return known !== undefined && known.kind !== "bytes-to-bytes" && known.objects === undefined;
 }
 
 function needsType(codec: string): ZarrflowError {

@@ -2,6 +2,7 @@ import type { CodecConfig } from "../meta/array-metadata.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
+import { addCodec, type BuiltinCodec, codecNamed, type NewCodec } from "./descriptors.ts";
 import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
 /** Fetches a factory when the codec is first wanted, so that its code is loaded on use. */
@@ -46,15 +47,8 @@ const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
     "v1.gzip": async () => (await import("./bytes-to-bytes/v1-gzip.ts")).loadV1Gzip(),
     zlib: async () => (await import("./bytes-to-bytes/zlib.ts")).loadZlib(),
     zstd: async () => (await import("./bytes-to-bytes/zstd.ts")).loadZstdCodec(),
-  } satisfies Record<string, CodecLoader>),
+  } satisfies Record<BuiltinCodec, CodecLoader>),
 );
-
-/** Codecs that are never read, each with the reason. */
-const refused = new Map([
-  ["pickle", "reading pickles runs whatever code their author put in"],
-  ["pcodec", "there is no implementation of Pco in JavaScript; convert the array with zarr-python"],
-  ["zfpy", "there is no implementation of ZFP in JavaScript; convert the array with zarr-python"],
-]);
 
 /**
  * Makes a codec known by its normal name, in place of the one that had it.
@@ -101,7 +95,13 @@ const refused = new Map([
  * console.log((await decodeBytes({ id: "reverse" }, encoded)).join()); // 1,2,3
  * ```
  */
-export function registerCodec(name: string, codec: CodecFactory | CodecLoader | NumcodecsClass): void {
+export function registerCodec(
+  descriptor: string | NewCodec,
+  codec: CodecFactory | CodecLoader | NumcodecsClass,
+): void {
+  const described = typeof descriptor === "string" ? { name: descriptor } : descriptor;
+  const { name } = described;
+  addCodec(described);
   codecs.set(name, codec);
   registered.add(name);
 }
@@ -127,7 +127,7 @@ export function codecNames(): string[] {
  */
 export async function makeCodec(config: CodecConfig, context: CodecContext): Promise<Codec> {
   const { name, configuration } = config;
-  const reason = refused.get(name);
+  const reason = codecNamed(name)?.refused;
   if (reason !== undefined && !codecs.has(name)) {
     throw new ZarrflowError("unsupported-codec", `the codec is refused: ${reason}`, { codec: name });
   }

@@ -1,5 +1,6 @@
 import { chunkSpecOf } from "../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
+import { codecNamed } from "../codecs/descriptors.ts";
 import { type CodecJson, normalConfig } from "../codecs/normal-config.ts";
 import { createPipeline } from "../codecs/pipeline.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   NodeMetadata,
 } from "../meta/array-metadata.ts";
 import { parseCodec } from "../meta/codec-option.ts";
+import { makesBytes } from "../meta/codec-role.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { type DataTypeOption, parseDataTypeOption, type StoredDataType } from "../meta/data-type-option.ts";
 import type { Documents, NodeLayout } from "../meta/dialect.ts";
@@ -80,12 +82,6 @@ export interface NewArray extends Omit<NewGroup, "dialect"> {
   /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in all others. */
   readonly separator?: "." | "/";
 }
-
-/** Codecs that make bytes of items. */
-const TO_BYTES = ["bytes", "v3.packbits", "vlen-utf8", "vlen-bytes", "sharding_indexed", "zep0007"];
-
-/** Codecs that turn arrays into arrays. */
-const OF_ARRAYS = ["transpose", "cast_value", "scale_offset"];
 
 /**
  * The metadata of a new group.
@@ -175,9 +171,8 @@ function codecsOf(
   }
   const listed =
     codecs?.map(codecOf) ?? usualCodecs(codec ?? USUAL_ARRAY[dialect].codec, order, shape.length);
-  if (listed.some(({ name }) => TO_BYTES.includes(name) || objectType(name)?.kind === dataType.kind))
-    return listed;
-  const start = listed.findLastIndex(({ name }) => OF_ARRAYS.includes(name)) + 1;
+  if (listed.some(({ name }) => makesBytes(name) || objectType(name)?.kind === dataType.kind)) return listed;
+  const start = listed.findLastIndex(({ name }) => codecNamed(name)?.kind === "array-to-array") + 1;
   const behind = typeBehind({ dataType }, listed.slice(0, start), "/codecs").dataType;
   return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
 }

@@ -1,37 +1,16 @@
-import { toPlain } from "../util/json-plain.ts";
-import type { JsonValue } from "../util/json-value.ts";
+import { describeSettings } from "../codecs/descriptor.ts";
+import { codecNamed } from "../codecs/descriptors.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Field } from "./data-type.ts";
 import { innerCodecs } from "./v3-sharding.ts";
 
-/** Members that say the most, named by their value alone. */
-const TELLING = new Map<string, readonly string[]>([
-  ["blosc", ["cname", "clevel", "shuffle"]],
-  ["bytes", ["endian"]],
-  ["transpose", ["order"]],
-  ["zep0007", ["offset_size"]],
-  ...["gzip", "zlib", "zstd", "bz2"].map((name): [string, readonly string[]] => [name, ["level"]]),
-]);
-
 /** A codec in words for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
 export function describeCodec({ name, configuration }: CodecConfig): string {
-  const telling = TELLING.get(name);
-  if (name === "sharding_indexed") {
-    const inner = innerCodecs(configuration.codecs).map(describeCodec);
-    return `${name}(${describeValue(configuration.chunk_shape ?? null)}, ${inner.join(" + ")})`;
-  }
-  const words = telling
-    ? telling.flatMap((member) =>
-        configuration[member] === undefined ? [] : describeValue(configuration[member]),
-      )
-    : Object.entries(configuration).map(([member, value]) => `${member}=${describeValue(value)}`);
-  return words.length === 0 ? name : `${name}(${words.join(", ")})`;
-}
-
-function describeValue(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(describeValue).join(", ")}]`;
-  const plain = toPlain(value);
-  return typeof plain === "object" ? JSON.stringify(plain) : String(plain);
+  const { describe = describeSettings, nested } = codecNamed(name) ?? {};
+  const words = describe(configuration);
+  const inner = nested === undefined ? [] : innerCodecs(configuration[nested]).map(describeCodec);
+  const all = [words, inner.join(" + ")].filter(Boolean).join(", ");
+  return all === "" ? name : `${name}(${all})`;
 }
 
 /**

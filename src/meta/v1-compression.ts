@@ -1,3 +1,4 @@
+import { builtinCodecs } from "../codecs/descriptors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
@@ -9,13 +10,9 @@ import { normalConfiguration, numcodecsConfiguration } from "./v2-codec.ts";
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
 
 /** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. @see V1-30 */
-const NAMES: ReadonlyMap<JsonValue, string> = new Map([
-  ["blosc", "blosc"],
-  ["zlib", "zlib"],
-  ["gzip", "v1.gzip"],
-  ["bz2", "bz2"],
-  ["lzma", "lzma"],
-]);
+const NAMES: ReadonlyMap<JsonValue, string> = new Map(
+  builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
+);
 
 const NONE: V1Compression = { compression: "none", compression_opts: null };
 const POINTER = "/compression";

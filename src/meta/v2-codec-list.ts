@@ -1,6 +1,8 @@
+import { codecNamed, knownCodecs } from "../codecs/descriptors.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
+import { isCompressor } from "./codec-role.ts";
 import { type DataType, type Endian, isFixed } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { expectList, invalid } from "./expect.ts";
@@ -16,25 +18,11 @@ export interface V2Coding {
   readonly compressor: JsonValue;
 }
 
-/** What `|O` holds, by the filter that must come first. @see V2-56 */
-const OBJECT_CODECS = new Map<string, DataType>([
-  ["vlen-utf8", { kind: "string" }],
-  ["vlen-bytes", { kind: "binary" }],
-  ["categorize", { kind: "string" }],
-  ["vlen-array", { kind: "object" }],
-  ["json2", { kind: "object" }],
-  ["msgpack2", { kind: "object" }],
-]);
-
-/** The type of the objects that a codec turns into bytes; undefined for other codecs. */
+/** The type of the objects that a codec turns into bytes; undefined for other codecs. @see V2-56 */
 export function objectType(codec: string): DataType | undefined {
-  return OBJECT_CODECS.get(codec);
+  const kind = codecNamed(codec)?.objects;
+  return kind && { kind };
 }
-
-/** Codecs that store items by their coords: a first filter of these leaves nothing to the order. */
-const ORDERLESS = ["json2", "msgpack2"];
-
-const COMPRESSORS = ["blosc", "zlib", "gzip", "bz2", "lzma", "zstd", "lz4"];
 
 /**
  * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
@@ -51,18 +39,15 @@ export function parseV2Codecs(
   const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
   if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
   const [first] = list.length > 0 ? parsed : [];
-  const transpose = first && ORDERLESS.includes(first.name) ? [] : transposesOf(order, rank);
+  const transpose = first && codecNamed(first.name)?.orderless ? [] : transposesOf(order, rank);
   if (isFixed(dataType)) {
     const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
     return { codecs: [...transpose, bytes, ...parsed], dataType };
   }
-  const objects = first && OBJECT_CODECS.get(first.name);
+  const objects = first && objectType(first.name);
   if (objects === undefined) {
-    throw invalid(
-      "/filters",
-      `objects need a first filter: ${[...OBJECT_CODECS.keys()].join(", ")}`,
-      filters,
-    );
+    const names = knownCodecs().flatMap((codec) => (codec.objects ? codec.name : []));
+    throw invalid("/filters", `objects need a first filter: ${names.join(", ")}`, filters);
   }
   return { codecs: [...transpose, ...parsed], dataType: objects };
 }
@@ -86,12 +71,12 @@ export function writeV2Codecs(
 
   // The codec of objects is the first filter; the byte order is part of the data type.
   const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
-  if (order === "F" && ORDERLESS.includes(codecs[start]?.name ?? "")) {
+  if (order === "F" && codecNamed(codecs[start]?.name ?? "")?.orderless) {
     losses.require(pointerAt(0), `an order in front of \`${codecs[start]?.name}\``);
   }
   const written = codecs.slice(start).map((codec, i) => writeV2Codec(codec, pointerAt(start + i), losses));
   const last = codecs.at(-1);
-  const compressor = last !== bytes && last !== undefined && isCompressor(last) ? written.pop() : undefined;
+  const compressor = last !== bytes && last !== undefined && standsLast(last) ? written.pop() : undefined;
   return {
     order: order ?? "C",
     filters: written.length > 0 ? written : null,
@@ -101,13 +86,13 @@ export function writeV2Codecs(
 }
 
 function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
-  return isFixed(dataType) ? name === "bytes" : OBJECT_CODECS.get(name)?.kind === dataType.kind;
+  return isFixed(dataType) ? name === "bytes" : objectType(name)?.kind === dataType.kind;
 }
 
 /** Compressors stand last; one that a document had among its filters stays there. */
-function isCompressor({ name, stated }: CodecConfig): boolean {
-  if (stated?.dialect === "v2") return stated.pointer.startsWith("/compressor");
-  return COMPRESSORS.includes(name);
+function standsLast(codec: CodecConfig): boolean {
+  if (codec.stated?.dialect === "v2") return codec.stated.pointer.startsWith("/compressor");
+  return isCompressor(codec, true);
 }
 
 function endianOf({ configuration }: { configuration: JsonObject }, dataType: DataType): Endian | undefined {

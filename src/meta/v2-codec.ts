@@ -1,22 +1,9 @@
+import { codecNamed, nameOfV2 } from "../codecs/descriptors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { expectObject, invalid, member, refusal } from "./expect.ts";
 import type { Losses } from "./losses.ts";
-
-/** Codecs of v2 whose names mean something else in the normal list. */
-const RESERVED = [
-  ...["bytes", "transpose", "sharding_indexed", "zep0007"],
-  ...["cast_value", "scale_offset", "v3.packbits"],
-];
-
-/** Ids of the numcodecs package that are written. @see V2-52 */
-const IDS = [
-  ...["blosc", "zlib", "gzip", "bz2", "lzma", "zstd", "lz4"],
-  ...["delta", "fixedscaleoffset", "quantize", "bitround", "packbits", "astype", "shuffle", "categorize"],
-  ...["crc32", "adler32", "crc32c", "fletcher32", "jenkins_lookup3"],
-  ...["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "base64"],
-];
 
 /** Shuffle modes of blosc by their number in v2, from -1 on. */
 const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
@@ -34,9 +21,13 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   if (id === "pickle") {
     throw refusal("unsupported-codec", idPointer, "`pickle` can run any code, and is refused", id);
   }
-  if (RESERVED.includes(id)) throw refusal("unsupported-codec", idPointer, "the codec is not known", id);
+  const name = nameOfV2(id);
+  // The name that the normal list gives to a codec which v2 does not have.
+  if (name === undefined && codecNamed(id) !== undefined) {
+    throw refusal("unsupported-codec", idPointer, "the codec is not known", id);
+  }
   return {
-    name: id,
+    name: name ?? id,
     configuration: normalConfiguration(id, configuration),
     stated: { dialect: "v2", json, pointer: idPointer },
   };
@@ -87,6 +78,7 @@ export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses
     const isSame = parsed.name === codec.name && jsonEqual(parsed.configuration, codec.configuration);
     if (isSame) return expectObject(stated.json, pointer);
   }
-  if (!IDS.includes(codec.name)) losses.require(pointer, `the codec \`${codec.name}\``);
-  return { id: codec.name, ...numcodecsConfiguration(codec) };
+  const id = codecNamed(codec.name)?.aliases.v2;
+  if (id === undefined) losses.require(pointer, `the codec \`${codec.name}\``);
+  return { id: id ?? codec.name, ...numcodecsConfiguration(codec) };
 }

@@ -1,6 +1,8 @@
+import { codecNamed } from "../codecs/descriptors.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
+import { makesBytes } from "./codec-role.ts";
 import { isFixed } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { expectList, invalid, member, refusal } from "./expect.ts";
@@ -9,12 +11,6 @@ import { codecPointer, endianOf, parseV3Codec } from "./v3-codec.ts";
 import { expectV3Settings } from "./v3-codec-settings.ts";
 import { filterTypes, isItemFilter, itemType, placeFilter } from "./v3-filters.ts";
 import { type CodecPlace, parseSharding, transposedShape } from "./v3-sharding.ts";
-
-const VLEN = ["vlen-utf8", "vlen-bytes"];
-/** Codecs that make bytes of variable data. */
-const TO_BYTES = [...VLEN, "bytes", "sharding_indexed"];
-/** Array -> array codecs that compute with numbers, besides filters of items. */
-const OF_NUMBERS = ["cast_value", "scale_offset"];
 
 /**
  * The normal list of v3's codecs: filters of items behind `bytes`, shards with their inner lists in normal form,
@@ -70,10 +66,10 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
 function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
   const { offsetSize } = type;
   refuseNumberCodecs(codecs, pointer);
-  const isVlen = codecs.some(({ name }) => VLEN.includes(name));
-  if (isVlen && offsetSize === 8)
+  const hasVlen = codecs.some(isVlen);
+  if (hasVlen && offsetSize === 8)
     throw invalid(pointer, "large types have a layout of their own, without vlen codecs");
-  if (isVlen || offsetSize === undefined || codecs.some(({ name }) => name === "sharding_indexed"))
+  if (hasVlen || offsetSize === undefined || codecs.some(({ name }) => name === "sharding_indexed"))
     return [...codecs];
   if (offsetSize === "none") {
     throw refusal("unsupported-data-type", "/data_type", "`bytes` needs the codec `vlen-bytes`");
@@ -95,11 +91,22 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
   return codecs.with(at, bytes.stated ? { ...layout, stated: bytes.stated } : layout);
 }
 
+/** Whether the codec makes bytes of items of varying size. */
+function isVlen({ name }: CodecConfig): boolean {
+  return makesBytes(name) && codecNamed(name)?.objects !== undefined;
+}
+
+/** Whether an array -> array codec computes with numbers, or is a filter of items. */
+function looksAtNumbers(codec: CodecConfig): boolean {
+  const isOfArrays = codecNamed(codec.name)?.kind === "array-to-array" && codec.name !== "transpose";
+  return isItemFilter(codec) || isOfArrays;
+}
+
 /** Refuses codecs that look at numbers in front of the one that makes bytes of variable data. */
 function refuseNumberCodecs(codecs: readonly CodecConfig[], pointer: string): void {
-  const toBytes = codecs.findIndex(({ name }) => TO_BYTES.includes(name));
+  const toBytes = codecs.findIndex(({ name }) => makesBytes(name));
   const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
-  const at = inFront.findIndex((codec) => isItemFilter(codec) || OF_NUMBERS.includes(codec.name));
+  const at = inFront.findIndex(looksAtNumbers);
   const codec = inFront[at];
   if (codec === undefined) return;
   const reason = "the codec looks at numbers, and items of varying size are none";

@@ -1,10 +1,9 @@
+import { BLOSC_SHUFFLES, INNER_CODECS } from "../codecs/bytes-to-bytes/blosc/descriptor.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { expectInteger, expectWord, invalid, member, required } from "./expect.ts";
 import { parseExtension } from "./extension.ts";
 
-const INNER_CODECS = ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] as const;
-const SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
 const MAX_LEVEL = 9;
 
 /**
@@ -23,7 +22,7 @@ export function expectV3Settings(codec: JsonValue, pointer: string): void {
   if (cname !== undefined) expectWord(cname, INNER_CODECS, pointerTo(at, "cname"));
   expectLevel(configuration, "clevel", at);
   const shuffle = member(configuration, "shuffle");
-  if (shuffle !== undefined) expectWord(shuffle, SHUFFLES, pointerTo(at, "shuffle"));
+  if (shuffle !== undefined) expectWord(shuffle, BLOSC_SHUFFLES, pointerTo(at, "shuffle"));
   if (shuffle === "noshuffle" && member(configuration, "typesize") === undefined) return;
   expectInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
 }

@@ -1,3 +1,4 @@
+import { codecNamed, nameOfV3 } from "../codecs/descriptors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
@@ -10,38 +11,8 @@ import { normalConfiguration, numcodecsConfiguration } from "./v2-codec.ts";
 
 const ENDIANS = ["little", "big"] as const;
 
-/** Members of the configurations of v3's own codecs. */
-const MEMBERS = new Map<string, readonly string[]>([
-  ["bytes", ["endian"]],
-  ["transpose", ["order"]],
-  ["gzip", ["level"]],
-  ["zstd", ["level", "checksum"]],
-  ["blosc", ["cname", "clevel", "shuffle", "typesize", "blocksize"]],
-  ["crc32c", []],
-  ["sharding_indexed", ["chunk_shape", "codecs", "index_codecs", "index_location"]],
-  ["vlen-utf8", []],
-  ["vlen-bytes", []],
-  ["packbits", ["padding_encoding", "first_bit", "last_bit"]],
-]);
-
-/** Codecs registered for v3 that read no configuration with a member they do not know. @see V3-48 */
-const STRICT = ["cast_value", "scale_offset"];
-
-/** Codecs of the numcodecs package that are registered for v3, all as `numcodecs.` and the id. @see V3-47 */
-const NUMCODECS = [
-  ...["blosc", "zlib", "gzip", "bz2", "lzma", "zstd", "lz4", "pcodec", "zfpy"],
-  ...["delta", "fixedscaleoffset", "quantize", "bitround", "packbits", "astype", "shuffle"],
-  ...["crc32", "adler32", "crc32c", "fletcher32", "jenkins_lookup3"],
-];
-
-/** Names that v3 and the normal list use for different things, with their normal name. */
-const RENAMED = new Map([
-  ["endian", "bytes"],
-  ["packbits", "v3.packbits"],
-]);
-
-/** The names of v3 for codecs whose normal name is another. */
-const REGISTERED_NAMES = new Map([["v3.packbits", "packbits"]]);
+/** What the names of codecs of the numcodecs package begin with. @see V3-47 */
+const NUMCODECS = "numcodecs.";
 
 /**
  * One codec in its normal form, of itself: names that are not known pass. Members that the codec does not have are
@@ -53,8 +24,9 @@ const REGISTERED_NAMES = new Map([["v3.packbits", "packbits"]]);
 export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding[] = []): CodecConfig {
   const extension = parseExtension(json, pointer);
   const { name, configuration } = normalise(extension);
-  const known = MEMBERS.get(extension.name);
-  const unknown = Object.keys(configuration).filter((key) => known && !known.includes(key));
+  const known = codecNamed(name);
+  const settings = known?.aliases.v3 === extension.name ? known.settings : undefined;
+  const unknown = Object.keys(configuration).filter((key) => settings && !settings.includes(key));
   const ignored = [...extension.others, ...unknown];
   if (ignored.length > 0) {
     findings.push({ message: `the codec \`${name}\` has no ${ignored.join(", ")}`, pointer });
@@ -69,12 +41,10 @@ export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding
 }
 
 function normalise({ name, configuration }: Extension): { name: string; configuration: JsonObject } {
-  const id = name.startsWith("numcodecs.") ? name.slice("numcodecs.".length) : undefined;
-  if (id !== undefined && NUMCODECS.includes(id)) {
-    return { name: id, configuration: withoutDefaults(id, normalConfiguration(id, configuration)) };
-  }
-  const normalName = RENAMED.get(name) ?? name;
-  return { name: normalName, configuration: withoutDefaults(normalName, configuration) };
+  const normalName = nameOfV3(name);
+  const isOfNumcodecs = normalName !== undefined && name.startsWith(NUMCODECS);
+  const normal = isOfNumcodecs ? normalConfiguration(normalName, configuration) : configuration;
+  return { name: normalName ?? name, configuration: withoutDefaults(normalName ?? name, normal) };
 }
 
 /** Leaves out members that say what their absence says; blosc always states its block size. */
@@ -106,22 +76,24 @@ export function statedV3Codec(
 export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | undefined {
   const stated = statedV3Codec(codec);
   if (stated !== undefined) return stated;
-  const { configuration } = codec;
-  const name = REGISTERED_NAMES.get(codec.name) ?? codec.name;
-  const location = member(configuration, "location");
-  if (name === "blosc") return writeExtension(name, bloscConfiguration(configuration, itemSize));
-  if (name === "zstd") return writeExtension(name, { level: 0, ...configuration });
-  if (codec.name === "packbits") return numcodecsForm(codec);
-  if ((MEMBERS.has(name) || STRICT.includes(name)) && (location === undefined || location === "end")) {
-    const { location: _, ...rest } = configuration;
-    return writeExtension(name, rest);
-  }
-  return NUMCODECS.includes(name) ? numcodecsForm(codec) : undefined;
+  const { name, configuration } = codec;
+  const known = codecNamed(name);
+  const v3Name = known?.aliases.v3;
+  if (known === undefined || v3Name === undefined) return undefined;
+  if (name === "blosc") return writeExtension(v3Name, bloscConfiguration(configuration, itemSize));
+  if (name === "zstd") return writeExtension(v3Name, { level: 0, ...configuration });
+  if (v3Name.startsWith(NUMCODECS)) return numcodecsForm(v3Name, codec);
+  if (known.settings === undefined || known.settings.includes("location"))
+    return writeExtension(v3Name, configuration);
+  const { location = "end", ...rest } = configuration;
+  if (location === "end") return writeExtension(v3Name, rest);
+  const other = known.aliases.alsoV3?.find((alias) => alias.startsWith(NUMCODECS));
+  return other === undefined ? undefined : numcodecsForm(other, codec);
 }
 
 /** The reference wants a configuration of these even where it is empty. */
-function numcodecsForm(codec: CodecConfig): JsonObject {
-  return { name: `numcodecs.${codec.name}`, configuration: numcodecsConfiguration(codec) };
+function numcodecsForm(name: string, codec: CodecConfig): JsonObject {
+  return { name, configuration: numcodecsConfiguration(codec) };
 }
 
 function bloscConfiguration(configuration: JsonObject, itemSize: number): JsonObject {

@@ -1,3 +1,4 @@
+import { builtinCodecs } from "../codecs/descriptors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
@@ -19,7 +20,7 @@ import { normalConfiguration, numcodecsConfiguration } from "./v2-codec.ts";
 import type { DraftForm } from "./v3-draft-form.ts";
 
 /** Compressors, by the last name of their URI. */
-const IDS = ["gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"];
+const IDS = builtinCodecs().flatMap(({ aliases }) => aliases.v3Draft ?? []);
 const URI = /^https?:\/\/purl\.org\/zarr\/spec\/codec\/([a-z0-9]+)(?:\/1\.0)?$/;
 const POINTER = "/compressor";
 

@@ -1,3 +1,4 @@
+import { codecNamed } from "../codecs/descriptors.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Endian } from "./data-type.ts";
@@ -11,15 +12,13 @@ import { plainV3Type } from "./v3-data-type.ts";
  * they give the same bytes when their item types have the byte order that `bytes` has; that is how they stand in
  * the normal list, while v3's carry no order of their own.
  */
-const ITEM_FILTERS = ["delta", "fixedscaleoffset", "quantize", "bitround", "packbits", "astype"];
+export function isItemFilter({ name }: CodecConfig): boolean {
+  return codecNamed(name)?.itemFilter !== undefined;
+}
 
 /** Members that name item types, by the role they play. */
 const INPUTS = ["dtype", "decode_dtype"];
 const OUTPUTS = ["astype", "encode_dtype"];
-
-export function isItemFilter({ name }: CodecConfig): boolean {
-  return ITEM_FILTERS.includes(name);
-}
 
 /** Type of the items that `bytes` writes, as NumPy names it; undefined for what filters cannot work on. */
 export function itemType(dataType: DataType, endian: Endian | undefined): string | undefined {
@@ -30,17 +29,12 @@ export function itemType(dataType: DataType, endian: Endian | undefined): string
 /** The filter with its types in the order of `endian`, and the one it leaves out, that of its place, said. */
 export function placeFilter(filter: CodecConfig, type: string | undefined, endian: Endian): CodecConfig {
   const { name, configuration } = filter;
-  const input = inputName(name);
+  const input = codecNamed(name)?.itemFilter?.input;
   const complete =
     input === undefined || type === undefined || Object.hasOwn(configuration, input)
       ? configuration
       : { ...configuration, [input]: type };
   return { ...filter, configuration: inOrder(complete, endian === "big" ? ">" : "<") };
-}
-
-function inputName(name: string): string | undefined {
-  if (name === "bitround" || name === "packbits") return undefined;
-  return name === "astype" ? "decode_dtype" : "dtype";
 }
 
 /** Type strings with `mark` as their byte order; names such as `float64`, which some writers use, become ones. */
@@ -63,7 +57,7 @@ export function filterTypes({ name, configuration }: CodecConfig, type: string |
   const named = (names: readonly string[]) =>
     names.map((one) => member(configuration, one)).find((value) => typeof value === "string");
   const input = named(INPUTS) ?? type;
-  return { input, output: name === "packbits" ? "|u1" : (named(OUTPUTS) ?? input) };
+  return { input, output: codecNamed(name)?.itemFilter?.output ?? named(OUTPUTS) ?? input };
 }
 
 /** What v3 writes for filters behind `bytes`, and the byte order that `bytes` then has; undefined when it cannot. */
@@ -84,7 +78,7 @@ export function writeFilters(
     const place = order ?? "little";
     json.push(
       statedV3Codec(filter, (stated) => placeFilter(stated, before, place)) ?? {
-        name: `numcodecs.${filter.name}`,
+        name: codecNamed(filter.name)?.aliases.v3 ?? filter.name,
         configuration: inOrder(filter.configuration, "<"),
       },
     );

@@ -1,0 +1,10 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+export const castValue = {
+  name: "cast_value",
+  kind: "array-to-array",
+  role: "filter",
+  aliases: { v3: "cast_value" },
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,10 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+export const scaleOffset = {
+  name: "scale_offset",
+  kind: "array-to-array",
+  role: "filter",
+  aliases: { v3: "scale_offset" },
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,12 @@
+import { type CodecDescriptor, describeValues, TYPESCRIPT } from "../../descriptor.ts";
+
+export const transpose = {
+  name: "transpose",
+  kind: "array-to-array",
+  role: "filter",
+  aliases: { v3: "transpose" },
+  settings: ["order"],
+  costClass: "none",
+  describe: describeValues("order"),
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,13 @@
+import { type CodecDescriptor, describeValues, KERNEL } from "../../descriptor.ts";
+
+/** `endian` is its name in a draft of v3. */
+export const bytes = {
+  name: "bytes",
+  kind: "array-to-bytes",
+  role: "serializer",
+  aliases: { v3: "bytes", alsoV3: ["endian"] },
+  settings: ["endian"],
+  costClass: "none",
+  describe: describeValues("endian"),
+  engines: KERNEL,
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,15 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+/** Values in lists; numbers of one size too, as a filter. */
+export const json2 = {
+  name: "json2",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "json2" },
+  objects: "object",
+  orderless: true,
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;
+
+export const msgpack2 = { ...json2, name: "msgpack2", aliases: { v2: "msgpack2" } } as const;

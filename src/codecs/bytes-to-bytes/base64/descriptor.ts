@@ -1,0 +1,10 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+export const base64 = {
+  name: "base64",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "base64" },
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

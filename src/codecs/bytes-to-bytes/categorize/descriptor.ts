@@ -1,0 +1,11 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+export const categorize = {
+  name: "categorize",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "categorize" },
+  objects: "string",
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

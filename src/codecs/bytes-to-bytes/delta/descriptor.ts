@@ -1,0 +1,11 @@
+import { type CodecDescriptor, KERNEL } from "../../descriptor.ts";
+
+export const delta = {
+  name: "delta",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "delta", v3: "numcodecs.delta" },
+  itemFilter: { input: "dtype" },
+  costClass: "none",
+  engines: KERNEL,
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,11 @@
+import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+
+export const packbits = {
+  name: "packbits",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "packbits", v3: "numcodecs.packbits" },
+  itemFilter: { output: "|u1" },
+  costClass: "other",
+  engines: TYPESCRIPT,
+} as const satisfies CodecDescriptor;

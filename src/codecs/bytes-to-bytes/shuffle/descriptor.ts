@@ -1,0 +1,10 @@
+import { type CodecDescriptor, KERNEL } from "../../descriptor.ts";
+
+export const shuffle = {
+  name: "shuffle",
+  kind: "bytes-to-bytes",
+  role: "filter",
+  aliases: { v2: "shuffle", v3: "numcodecs.shuffle" },
+  costClass: "none",
+  engines: KERNEL,
+} as const satisfies CodecDescriptor;

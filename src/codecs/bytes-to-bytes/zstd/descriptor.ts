@@ -1,0 +1,14 @@
+import { type CodecDescriptor, describeValues } from "../../descriptor.ts";
+import { levelOption } from "../../option-parts.ts";
+
+export const zstd = {
+  name: "zstd",
+  kind: "bytes-to-bytes",
+  role: "compressor",
+  aliases: { v2: "zstd", v3Draft: "zstd", v3: "zstd", alsoV3: ["numcodecs.zstd"] },
+  settings: ["level", "checksum"],
+  costClass: "zstd",
+  describe: describeValues("level"),
+  parseOption: levelOption(3),
+  engines: { node: "kernel; Node's own from 22.15", browser: "kernel" },
+} as const satisfies CodecDescriptor;

@@ -1,0 +1,98 @@
+import { toPlain } from "../util/json-plain.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+
+/** What a codec takes and gives. */
+export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
+
+/**
+ * What a codec is for. Asking for another compressor replaces compressors alone; filters and checksums stay. A serializer
+ * makes bytes of items.
+ */
+export type CodecRole = "filter" | "serializer" | "compressor" | "checksum";
+
+/** How long a codec takes, by the classes that `flows/plan/costs.ts` has figures for. */
+export type CostClass = "none" | "lz4" | "zstd" | "deflate" | "other";
+
+/** The names of a codec in documents, for each format that has it. */
+export interface CodecAliases {
+  /** `compression` of v1. */
+  readonly v1?: string;
+  /** `id` of v2 and of numcodecs. */
+  readonly v2?: string;
+  /** The last part of the URI in the drafts of v3. */
+  readonly v3Draft?: string;
+  /** `name` that is written to v3. One that begins with `numcodecs.` has its configuration in the form of v2. */
+  readonly v3?: string;
+  /** Other names that are read from v3. */
+  readonly alsoV3?: readonly string[];
+}
+
+/** A filter that looks at items: v3 has it as array -> array, all others as bytes -> bytes. */
+export interface ItemFilter {
+  /** The setting that names the type of the items it is given, where it has one. */
+  readonly input?: "dtype" | "decode_dtype";
+  /** The type of what it gives, where no setting names it. */
+  readonly output?: string;
+}
+
+/** What runs a codec, as docs/codecs.md says it. */
+export interface CodecEngines {
+  readonly node: string;
+  readonly browser: string;
+}
+
+/** What is known of a codec before its code is loaded: all lists of codecs are made from these. */
+export interface CodecDescriptor {
+  /** The name in `CodecConfig`, whatever the format. */
+  readonly name: string;
+  readonly kind: CodecKind;
+  readonly role: CodecRole;
+  readonly aliases: CodecAliases;
+  /** A function where the configuration decides. */
+  readonly costClass: CostClass | ((configuration: JsonObject) => CostClass);
+  /** Whether a part of a chunk is decoded no further than it reaches. */
+  readonly decodesParts?: (configuration: JsonObject) => boolean;
+  /** The configuration in words for people; by default each setting with its name. */
+  readonly describe?: (configuration: JsonObject) => string;
+  /** Settings that v3 defines, where a document of v3 may not have others; absent: all are kept. */
+  readonly settings?: readonly string[];
+  /** What it turns into bytes where it comes first among the filters of objects. */
+  readonly objects?: "string" | "binary" | "object";
+  /** Whether it stores items by their coords, so that their order in memory means nothing. */
+  readonly orderless?: boolean;
+  readonly itemFilter?: ItemFilter;
+  /** The setting that lists the codecs of what it holds. */
+  readonly nested?: string;
+  /**
+   * The configuration that `--codec NAME:...` means, by the parts after the name.
+   *
+   * @throws `invalid-option`
+   */
+  readonly parseOption?: (parts: readonly string[]) => JsonObject;
+  readonly engines?: CodecEngines;
+  /** Why it is not implemented. */
+  readonly refused?: string;
+}
+
+export const KERNEL: CodecEngines = { node: "kernel", browser: "kernel" };
+export const TYPESCRIPT: CodecEngines = { node: "TypeScript", browser: "TypeScript" };
+
+/** Describes a configuration by the values of these settings alone. */
+export function describeValues(...names: readonly string[]): (configuration: JsonObject) => string {
+  return (configuration) =>
+    names
+      .flatMap((name) => (configuration[name] === undefined ? [] : describeValue(configuration[name])))
+      .join(", ");
+}
+
+export function describeSettings(configuration: JsonObject): string {
+  return Object.entries(configuration)
+    .map(([name, value]) => `${name}=${describeValue(value)}`)
+    .join(", ");
+}
+
+export function describeValue(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(describeValue).join(", ")}]`;
+  const plain = toPlain(value);
+  return typeof plain === "object" ? JSON.stringify(plain) : String(plain);
+}

@@ -1,0 +1,125 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { castValue } from "./array-to-array/cast-value/descriptor.ts";
+import { scaleOffset } from "./array-to-array/scale-offset/descriptor.ts";
+import { transpose } from "./array-to-array/transpose/descriptor.ts";
+import { bitPacking } from "./array-to-bytes/bit-packing/descriptor.ts";
+import { bytes } from "./array-to-bytes/bytes/descriptor.ts";
+import { sharding } from "./array-to-bytes/sharding/descriptor.ts";
+import { json2, msgpack2 } from "./array-to-bytes/tree/descriptor.ts";
+import { vlenArray, vlenBytes, vlenUtf8 } from "./array-to-bytes/vlen/descriptor.ts";
+import { zep0007 } from "./array-to-bytes/zep0007/descriptor.ts";
+import { astype } from "./bytes-to-bytes/astype/descriptor.ts";
+import { base64 } from "./bytes-to-bytes/base64/descriptor.ts";
+import { bitround } from "./bytes-to-bytes/bitround/descriptor.ts";
+import { blosc } from "./bytes-to-bytes/blosc/descriptor.ts";
+import { bz2 } from "./bytes-to-bytes/bz2/descriptor.ts";
+import { categorize } from "./bytes-to-bytes/categorize/descriptor.ts";
+import { adler32, crc32, crc32c, fletcher32, jenkinsLookup3 } from "./bytes-to-bytes/checksum/descriptor.ts";
+import { gzip, v1Gzip, zlib } from "./bytes-to-bytes/deflate/descriptor.ts";
+import { delta } from "./bytes-to-bytes/delta/descriptor.ts";
+import { fixedscaleoffset } from "./bytes-to-bytes/fixedscaleoffset/descriptor.ts";
+import { lz4 } from "./bytes-to-bytes/lz4/descriptor.ts";
+import { lzma } from "./bytes-to-bytes/lzma/descriptor.ts";
+import { packbits } from "./bytes-to-bytes/packbits/descriptor.ts";
+import { quantize } from "./bytes-to-bytes/quantize/descriptor.ts";
+import { shuffle } from "./bytes-to-bytes/shuffle/descriptor.ts";
+import { zstd } from "./bytes-to-bytes/zstd/descriptor.ts";
+import type { CodecAliases, CodecDescriptor } from "./descriptor.ts";
+import { assertNoMore } from "./option-parts.ts";
+import { pcodec, pickle, zfpy } from "./refused/descriptor.ts";
+
+/** All codecs that come with the library and are implemented, in the order of docs/codecs.md. */
+const IMPLEMENTED = [
+  ...[blosc, zstd, lz4, gzip, zlib, v1Gzip, bz2, lzma],
+  ...[adler32, crc32, crc32c, fletcher32, jenkinsLookup3],
+  ...[astype, base64, bitround, categorize, delta, fixedscaleoffset, packbits, quantize, shuffle],
+  ...[bytes, json2, msgpack2, sharding, bitPacking, vlenArray, vlenBytes, vlenUtf8, zep0007],
+  ...[castValue, scaleOffset, transpose],
+] as const;
+
+/** Names of the codecs that come with the library. */
+export type BuiltinCodec = (typeof IMPLEMENTED)[number]["name"];
+
+/**
+ * A codec of the program's: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
+ * does not say what it is for is taken for a compressor, unless a document of v2 lists it among its filters.
+ */
+export type NewCodec = Pick<CodecDescriptor, "name"> & Partial<Omit<CodecDescriptor, "refused">>;
+
+type KnownCodec = Omit<CodecDescriptor, "role"> & Partial<Pick<CodecDescriptor, "role">>;
+
+const builtin = new Map<string, CodecDescriptor>();
+for (const descriptor of [...IMPLEMENTED, pickle, pcodec, zfpy]) builtin.set(descriptor.name, descriptor);
+
+const known = new Map<string, KnownCodec>(builtin);
+const v2Ids = new Map<string, string>();
+const v3Names = new Map<string, string>();
+for (const { name, aliases } of builtin.values()) addAliases(name, aliases);
+
+/** Codecs that come with the library and are implemented, in the order of docs/codecs.md. */
+export function builtinCodecs(): readonly CodecDescriptor[] {
+  return IMPLEMENTED;
+}
+
+/** All codecs that are known, those of the program's and those that are refused included. */
+export function knownCodecs(): readonly KnownCodec[] {
+  return [...known.values()];
+}
+
+/** What is known of the codec with this normal name. */
+export function codecNamed(name: string): KnownCodec | undefined {
+  return known.get(name);
+}
+
+/** The normal name of what v2 calls `id`; undefined where v2 has no such codec. */
+export function nameOfV2(id: string): string | undefined {
+  return v2Ids.get(id);
+}
+
+/** The normal name of what v3 calls `name`; undefined for one that is not known. */
+export function nameOfV3(name: string): string | undefined {
+  return v3Names.get(name);
+}
+
+/**
+ * Makes a codec of the program's known, in place of one of its name, whose description stays where nothing else is said.
+ *
+ * @throws `invalid-option` where another codec has one of its names.
+ */
+export function addCodec(codec: NewCodec): void {
+  const { name } = codec;
+  const usual = builtin.get(name) ?? {
+    kind: "bytes-to-bytes" as const,
+    aliases: { v2: name, v3: name },
+    costClass: "other" as const,
+    parseOption: noOption,
+  };
+  const { refused: _, ...descriptor }: KnownCodec = { ...usual, ...codec };
+  assertFree(descriptor);
+  const before = known.get(name)?.aliases ?? {};
+  if (before.v2 !== undefined) v2Ids.delete(before.v2);
+  for (const alias of [before.v3, ...(before.alsoV3 ?? [])]) if (alias !== undefined) v3Names.delete(alias);
+  known.set(name, descriptor);
+  addAliases(name, descriptor.aliases);
+}
+
+/** A name alone, without settings. */
+function noOption(parts: readonly string[]): Record<string, never> {
+  assertNoMore(parts);
+  return {};
+}
+
+function addAliases(name: string, { v2, v3, alsoV3 = [] }: CodecAliases): void {
+  if (v2 !== undefined) v2Ids.set(v2, name);
+  for (const alias of [v3, ...alsoV3]) if (alias !== undefined) v3Names.set(alias, name);
+}
+
+function assertFree({ name, aliases: { v2, v3, alsoV3 = [] } }: KnownCodec): void {
+  const owners = [v2 && v2Ids.get(v2), ...[v3, ...alsoV3].map((alias) => alias && v3Names.get(alias))];
+  const owner = owners.find((found) => found !== undefined && found !== name && found !== "");
+  if (owner === undefined) return;
+  throw new ZarrflowError("invalid-option", `the codec \`${owner}\` has one of these names already`, {
+    codec: name,
+    hint: `Register it as \`${owner}\` to put it in that codec's place.`,
+  });
+}
