@@ -11,6 +11,8 @@ export interface Option {
   readonly value?: string;
   /** The values it can have; any by default. */
   readonly choices?: readonly string[];
+  /** Values that shells offer, where it can have others too. */
+  readonly suggestions?: readonly string[];
   readonly summary: string;
 }
 

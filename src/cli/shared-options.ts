@@ -1,5 +1,6 @@
 import type { Changes } from "../flows/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/flow.ts";
+import { optionCodecs } from "../meta/codec-option.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -132,6 +133,7 @@ export const codecOption = {
   codec: {
     type: "string",
     value: "CODEC",
+    suggestions: ["none", ...optionCodecs()],
     summary:
       "the compressor to write with: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default",
   },

@@ -27,6 +27,16 @@ export {
   type EncodeBytesOptions,
   encodeBytes,
 } from "./decode-bytes.ts";
+export type {
+  CodecAliases,
+  CodecDescriptor,
+  CodecEngines,
+  CodecKind,
+  CodecRole,
+  CostClass,
+  ItemFilter,
+} from "./descriptor.ts";
+export type { NewCodec } from "./descriptors.ts";
 export { kernelKind } from "./kernels/kernels.ts";
 export type { ItemOptions } from "./lone-codec.ts";
 export type { CodecJson, ObjectCodecJson } from "./normal-config.ts";

@@ -4,7 +4,7 @@ import { parseV3Codec } from "../meta/v3-codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import { codecNames } from "./registry.ts";
+import { nameOfV2, nameOfV3 } from "./descriptors.ts";
 
 /** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
@@ -31,7 +31,7 @@ export function normalConfig(json: CodecJson): CodecConfig {
   }
   if ("name" in json && typeof json.name === "string") {
     const { name, configuration = {} } = json;
-    if (!name.startsWith(V3_PREFIX) || codecNames().includes(name))
+    if (!name.startsWith(V3_PREFIX) || nameOfV3(name) !== undefined)
       return fromV3({ name, configuration: asJson(configuration) });
     return fromNumcodecs(name.slice(V3_PREFIX.length), asJson(configuration));
   }
@@ -44,7 +44,8 @@ function fromV3(json: JsonValue): CodecConfig {
 }
 
 function fromNumcodecs(id: string, configuration: JsonObject): CodecConfig {
-  return { name: id, configuration: normalConfiguration(id, configuration) };
+  const name = nameOfV2(id) ?? id;
+  return { name, configuration: normalConfiguration(name, configuration) };
 }
 
 function asJson(value: unknown): JsonObject {

@@ -2,6 +2,7 @@ import type { CodecConfig } from "../meta/array-metadata.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
+import type { CodecKind } from "./descriptor.ts";
 import { addCodec, type BuiltinCodec, codecNamed, type NewCodec } from "./descriptors.ts";
 import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
@@ -51,9 +52,14 @@ const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
 );
 
 /**
- * Makes a codec known by its normal name, in place of the one that had it.
+ * Makes a codec known, in place of the one that had its name.
  *
+ * @param descriptor its name, or a description: what it takes and gives (`kind`), what it is for (`role`), and its names
+ *   in each format (`aliases`). By default it turns bytes into bytes, and has the same name in v2 and v3. Where it does
+ *   not say what it is for, it is taken for a compressor, which `codec: "zstd"` replaces and `codec: "none"` removes,
+ *   unless a document of v2 lists it among its filters.
  * @param codec a factory; a class as the package numcodecs has them; or a function without arguments that fetches one.
+ * @throws `invalid-option` where another codec has one of its names in v2 or v3.
  * @example
  * ```ts
  * import { type BytesToBytesCodec, registerCodec } from "zarrflow/codecs";
@@ -66,7 +72,7 @@ const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
  *   encodeInto: invert,
  *   decodeInto: invert,
  * };
- * registerCodec("invert", () => codec);
+ * registerCodec({ name: "invert", role: "filter" }, () => codec);
  *
  * function invert(source: Uint8Array, target: Uint8Array): number {
  *   for (let i = 0; i < source.length; i++) target[i] = ~(source[i] ?? 0);
@@ -104,10 +110,12 @@ export function registerCodec(
   addCodec(described);
   codecs.set(name, codec);
   registered.add(name);
+  statedKinds.set(name, described.kind);
 }
 
 /** Other threads do not know them. */
 const registered = new Set<string>();
+const statedKinds = new Map<string, CodecKind | undefined>();
 
 /** Names under which the program has registered codecs. */
 export function registeredCodecs(): string[] {
@@ -141,5 +149,18 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
   }
   const made = isNumcodecsClass(codec) ? codec : await codec(configuration, context);
   if (isNumcodecsClass(made)) return fromNumcodecsClass(made, name, configuration);
-  return typeof made === "function" ? made(configuration, context) : made;
+  const result = typeof made === "function" ? await made(configuration, context) : made;
+  assertKind(result, name);
+  return result;
+}
+
+/** @throws `codec-error` where a codec is of another kind than the program said as it registered it. */
+function assertKind({ kind }: Codec, name: string): void {
+  const stated = statedKinds.get(name);
+  if (stated === undefined || stated === kind) return;
+  throw new ZarrflowError("codec-error", "the codec is of another kind than it was registered with", {
+    codec: name,
+    expected: stated,
+    found: kind,
+  });
 }

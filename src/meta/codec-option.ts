@@ -1,4 +1,4 @@
-import { knownCodecs } from "../codecs/descriptors.ts";
+import { codecNamed, knownCodecs } from "../codecs/descriptors.ts";
 import { assertOneOf, invalidCodec } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
@@ -21,13 +21,16 @@ export function parseCodec(text: string): CodecConfig | undefined {
   if (trimmed === "none") return undefined;
   if (trimmed.startsWith("{")) return fromJson(trimmed);
   const [name = "", ...parts] = trimmed.split(":");
-  const named = new Map(
-    knownCodecs()
-      .filter(({ kind, role = "compressor" }) => kind === "bytes-to-bytes" && role === "compressor")
-      .flatMap((codec) => (codec.parseOption ? [[codec.name, codec.parseOption]] : [])),
-  );
-  assertOneOf(name, [...named.keys()].sort());
-  return { name, configuration: named.get(name)?.(parts) ?? {} };
+  assertOneOf(name, optionCodecs());
+  return { name, configuration: codecNamed(name)?.parseOption?.(parts) ?? {} };
+}
+
+/** Compressors that can be asked for by their name. */
+export function optionCodecs(): string[] {
+  return knownCodecs()
+    .filter(({ kind, role = "compressor" }) => kind === "bytes-to-bytes" && role === "compressor")
+    .flatMap(({ name, parseOption }) => (parseOption ? name : []))
+    .sort();
 }
 
 function fromJson(text: string): CodecConfig {

@@ -1,59 +1,8 @@
+import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { Losses } from "../../src/meta/losses.ts";
 import { parseV2Codec, writeV2Codec } from "../../src/meta/v2-codec.ts";
 import { parseV3Codec, writeV3Codec } from "../../src/meta/v3-codec.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
-
-/** What runs a codec: in Node, and in browsers. */
-interface Engines {
-  readonly node: string;
-  readonly browser: string;
-}
-
-const KERNEL: Engines = { node: "kernel", browser: "kernel" };
-const TYPESCRIPT: Engines = { node: "TypeScript", browser: "TypeScript" };
-const DEFLATE: Engines = { node: "`node:zlib`", browser: "fflate" };
-
-/** By the codec's name in the registry, in the order of the page. */
-export const ENGINES: Readonly<Record<string, Engines>> = {
-  blosc: { node: "kernels, `node:zlib` for zlib", browser: "kernels, fflate for zlib" },
-  zstd: { node: "kernel; Node's own from 22.15", browser: "kernel" },
-  lz4: KERNEL,
-  gzip: DEFLATE,
-  zlib: DEFLATE,
-  "v1.gzip": DEFLATE,
-  bz2: TYPESCRIPT,
-  lzma: TYPESCRIPT,
-
-  adler32: TYPESCRIPT,
-  crc32: TYPESCRIPT,
-  crc32c: KERNEL,
-  fletcher32: TYPESCRIPT,
-  jenkins_lookup3: TYPESCRIPT,
-
-  astype: TYPESCRIPT,
-  base64: TYPESCRIPT,
-  bitround: TYPESCRIPT,
-  categorize: TYPESCRIPT,
-  delta: KERNEL,
-  fixedscaleoffset: TYPESCRIPT,
-  packbits: TYPESCRIPT,
-  quantize: TYPESCRIPT,
-  shuffle: KERNEL,
-
-  bytes: KERNEL,
-  json2: TYPESCRIPT,
-  msgpack2: TYPESCRIPT,
-  sharding_indexed: TYPESCRIPT,
-  "v3.packbits": TYPESCRIPT,
-  "vlen-array": TYPESCRIPT,
-  "vlen-bytes": TYPESCRIPT,
-  "vlen-utf8": TYPESCRIPT,
-  zep0007: TYPESCRIPT,
-
-  cast_value: TYPESCRIPT,
-  scale_offset: TYPESCRIPT,
-  transpose: TYPESCRIPT,
-};
 
 /** Where a dialect says in other words what the codec does. */
 const SAID_OTHERWISE: Readonly<Record<string, Readonly<{ v2?: string; v3?: string }>>> = {
@@ -65,7 +14,7 @@ const SAID_OTHERWISE: Readonly<Record<string, Readonly<{ v2?: string; v3?: strin
 
 /** The table of the page, with the measurements of `results`, the text of `bench/RESULTS.md`. */
 export function codecTable(results: string): string {
-  const rows = Object.entries(ENGINES).map(([name, { node, browser }]) => {
+  const rows = builtinCodecs().map(({ name, engines: { node = "", browser = "" } = {} }) => {
     const { v2, v3 } = { v2: v2Id(name), v3: v3Name(name) };
     const said = SAID_OTHERWISE[name];
     const names = [v2 ? code(v2) : (said?.v2 ?? "-"), v3 ? code(v3) : (said?.v3 ?? "-")];

@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commandNames } from "../../src/cli/commands.ts";
+import type { CodecRole } from "../../src/codecs/descriptor.ts";
+import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";
 import { EXIT_CODES } from "../../src/index.ts";
 import { type DialectName, dialectNamed } from "../../src/meta/index.ts";
@@ -24,6 +26,14 @@ describe("the tables of the README", () => {
     const told = ["compressors", "checksums", "filters", "layout"].flatMap((row) => codesOf(cell(row)));
     const inner = ["blosclz", "lz4hc", "snappy"];
     expect([...new Set(told)].filter((name) => !inner.includes(name)).sort()).toEqual(codecNames());
+    const ofRole = (role: CodecRole) =>
+      builtinCodecs()
+        .filter((codec) => codec.role === role)
+        .map(({ name }) => name)
+        .sort();
+    const compressors = new Set(codesOf(cell("compressors")).filter((name) => !inner.includes(name)));
+    expect([...compressors].sort()).toEqual(ofRole("compressor"));
+    expect(codesOf(cell("checksums")).sort()).toEqual(ofRole("checksum"));
     for (const name of codesOf(cell("never"))) {
       expect(codecNames()).not.toContain(name);
     }

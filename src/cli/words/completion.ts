@@ -17,11 +17,8 @@ function bash(commands: readonly NamedCommand[]): string {
   });
   const values = commands.flatMap(([name, { options }]) =>
     Object.entries(options)
-      .filter(([, { choices }]: [string, Option]) => choices)
-      .map(
-        ([option, { choices = [] }]: [string, Option]) =>
-          `    "${name} --${option}") words="${choices.join(" ")}" ;;`,
-      ),
+      .filter(([, option]) => offered(option))
+      .map(([option, table]) => `    "${name} --${option}") words="${offered(table)?.join(" ")}" ;;`),
   );
   return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
 _zarrflow() {
@@ -89,11 +86,18 @@ fi
 `;
 }
 
-function zshSpec(name: string, { type, multiple, summary, value = "", choices }: Option): string {
+/** The values that a shell offers for a flag. */
+function offered({ choices, suggestions }: Option): readonly string[] | undefined {
+  return choices ?? suggestions;
+}
+
+function zshSpec(name: string, option: Option): string {
+  const { type, multiple, summary, value = "" } = option;
+  const values = offered(option);
   const many = multiple ? "*" : "";
   const text = summary.replace(/[[\]:\\]/g, "\\$&");
   if (type === "boolean") return `${many}--${name}[${text}]`;
-  const action = choices ? `(${choices.join(" ")})` : value.startsWith("FILE") ? "_files" : " ";
+  const action = values ? `(${values.join(" ")})` : value.startsWith("FILE") ? "_files" : " ";
   return `${many}--${name}[${text}]:${value.replace(/[:\\]/g, "\\$&")}:${action}`;
 }
 
@@ -103,9 +107,11 @@ function fish(commands: readonly NamedCommand[]): string {
       `complete -c zarrflow -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
   );
   const flags = commands.flatMap(([name, { options }]) =>
-    Object.entries(options).map(([option, { type, summary, choices, value }]: [string, Option]) => {
-      const argument = choices
-        ? ` -x -a ${quoted(choices.join(" "))}`
+    Object.entries(options).map(([option, table]: [string, Option]) => {
+      const { type, summary, value } = table;
+      const values = offered(table);
+      const argument = values
+        ? ` -x -a ${quoted(values.join(" "))}`
         : type === "string"
           ? value?.startsWith("FILE")
             ? " -r"

@@ -2,6 +2,7 @@ import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { createPipeline } from "../../codecs/pipeline.ts";
 import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
+import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { describeCodec, describeDataType } from "../../meta/describe.ts";
 import { byInnermost, withinShards } from "../../meta/inner-array.ts";
@@ -139,6 +140,8 @@ function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, si
     chunkShape: chunks.chunkGrid.chunkShape,
     ...(chunks !== metadata && { shardShape: metadata.chunkGrid.chunkShape }),
     codecs: metadata.codecs.map(describeCodec),
+    compression: slowestClass(metadata.codecs),
+    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
     decodedSize,
     maxEncodedSize,
     scratchSize,

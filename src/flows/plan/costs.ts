@@ -1,4 +1,4 @@
-import type { Cost, GridSide, ScratchRound } from "./plan.ts";
+import type { Cost, ScratchRound } from "./plan.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./task-windows.ts";
 
@@ -66,9 +66,8 @@ export function costOf(request: CostRequest): Cost {
 
   const reading =
     windows.chunksRead * COSTS.chunk +
-    decoded * (COSTS.read + COSTS.decoded[compression(source)] * (passes > 0 ? 1 : partDecoded(request)));
-  const writing =
-    chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[compression(target)]);
+    decoded * (COSTS.read + COSTS.decoded[source.compression] * (passes > 0 ? 1 : partDecoded(request)));
+  const writing = chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[target.compression]);
   const moving = (passes + 1) * logical * COSTS.scattered;
   const shuffling =
     objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passes * logical * SCRATCH_BYTE : 0;
@@ -116,28 +115,8 @@ function atOnce(request: CostRequest, stage: StageSize | undefined): number {
 
 /** What of a chunk a window decodes that takes a band of it: of LZ4 all up to the band's end, wherever that lies. */
 function partDecoded({ sides: { source, target }, windows }: CostRequest): number {
-  const [, compressor = "", ...others] = source.codecs;
-  if (others.length > 0 || !/^(blosc\()?lz4/.test(compressor)) return 1;
+  if (!source.decodesParts) return 1;
   const d = source.chunkShape.findIndex((n) => n > 1);
   const band = ((windows.window[d] ?? 1) * (target.chunkShape[d] ?? 1)) / (source.chunkShape[d] ?? 1);
   return band <= 0.5 ? (1 + band) / 2 : 1;
 }
-
-type Compression = keyof typeof COSTS.decoded;
-
-/** The compression that takes the most time among a side's codecs, which are given in words. */
-function compression({ codecs }: GridSide): Compression {
-  const kinds = codecs.map((words): Compression => {
-    if (FREE.test(words)) return "none";
-    if (/^(blosc|shard).*zstd|^zstd/.test(words)) return "zstd";
-    if (/^(blosc|shard).*(lz4|blosclz|snappy)|^lz4|^snappy|^blosc/.test(words)) return "lz4";
-    return /gzip|zlib|deflate/.test(words) ? "deflate" : "other";
-  });
-  const slowest = kinds.map((kind) => ORDER.indexOf(kind)).reduce((most, kind) => Math.max(most, kind), 0);
-  return ORDER[slowest] ?? "other";
-}
-
-const ORDER: readonly Compression[] = ["none", "lz4", "zstd", "deflate", "other"];
-/** Codecs that take next to nothing. */
-const FREE =
-  /^(bytes|transpose|crc32c?|adler32|fletcher32|shuffle|delta|endian|vlen-|sharding_indexed\(\[[^\]]*\], bytes\([a-z]+\)\))/;

@@ -1,3 +1,4 @@
+import type { CostClass } from "../../codecs/descriptor.ts";
 import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts";
 import type { DialectOptions } from "../../meta/dialects.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -130,7 +131,12 @@ export interface GridSide {
   readonly chunkShape: readonly number[];
   /** Shape of what one key holds, where that is a shard of such chunks. */
   readonly shardShape?: readonly number[];
+  /** In words, for people. */
   readonly codecs: readonly string[];
+  /** The class of the codec that takes the most time. */
+  readonly compression: CostClass;
+  /** Whether a part of a chunk takes less time to decode than all of it. */
+  readonly decodesParts?: boolean;
   readonly decodedSize: number;
   readonly maxEncodedSize: number;
   /** What codecs hold at one time besides what they are given and what they give, and what of it lies in buffers. */

@@ -1,5 +1,6 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
+import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { describeCodec, describeDataType } from "../../meta/describe.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
@@ -102,17 +103,20 @@ function alone({ array, pipeline, selection, slabShape, maxMemory, io }: SlabShu
     chunkShape,
     ...(shards && { shardShape: chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1)) }),
     codecs: metadata.codecs.map(describeCodec),
+    compression: slowestClass(metadata.codecs),
+    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
     decodedSize: pipeline.decodedSize,
     maxEncodedSize: pipeline.maxEncodedSize,
     scratchSize: pipeline.scratchSize,
     pooledScratchSize: pipeline.pooledScratchSize,
   };
-  const { shardShape: _, ...plain } = source;
+  const { shardShape: _, decodesParts: __, ...plain } = source;
   const target: GridSide = {
     ...plain,
     shape: selection.shape,
     chunkShape: slabShape,
     codecs: [],
+    compression: "none",
     decodedSize: Math.ceil(product(slabShape) * itemBytes(source)),
     maxEncodedSize: 0,
     scratchSize: 0,

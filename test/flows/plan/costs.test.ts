@@ -1,17 +1,22 @@
 import { expect, test } from "vitest";
 import { type CostRequest, costOf } from "../../../src/flows/plan/costs.ts";
 import type { GridSide } from "../../../src/flows/plan/plan.ts";
+import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
+import { decodesParts, slowestClass } from "../../../src/meta/codec-cost.ts";
+import { describeCodec } from "../../../src/meta/describe.ts";
 
 const shape = [1024, 256, 512];
 
-function side(chunkShape: number[], codecs: string[]): GridSide {
+function side(chunkShape: number[], codecs: readonly CodecConfig[]): GridSide {
   const decodedSize = 4 * chunkShape.reduce((product, n) => product * n, 1);
   return {
     dialect: "v2",
     chunkKeyEncoding: { name: "plain", separator: "." },
     shape,
     chunkShape,
-    codecs,
+    codecs: codecs.map(describeCodec),
+    compression: slowestClass(codecs),
+    decodesParts: decodesParts(codecs),
     decodedSize,
     maxEncodedSize: decodedSize + 16,
     scratchSize: 0,
@@ -20,7 +25,7 @@ function side(chunkShape: number[], codecs: string[]): GridSide {
 }
 
 /** What it is predicted to take in windows of so many target chunks, each source chunk read as often as windows touch it. */
-function secondsIn(window: number[], visits: number, ...codecs: string[]): number {
+function secondsIn(window: number[], visits: number, ...codecs: CodecConfig[]): number {
   const request: CostRequest = {
     sides: { source: side([1, 256, 512], codecs), target: side([1024, 16, 32], []) },
     items: 1024 * 256 * 512,
@@ -36,17 +41,24 @@ function secondsIn(window: number[], visits: number, ...codecs: string[]): numbe
   return costOf(request).seconds;
 }
 
-test.each(["blosc(lz4, 5, shuffle)", "lz4(1)"])(
-  "bands of rows take prefixes of chunks behind %s",
-  (codec) => {
-    const bands = secondsIn([1, 2, 16], 8, "bytes(little)", codec);
-    const columns = secondsIn([1, 16, 2], 8, "bytes(little)", codec);
+const codec = (name: string, configuration: CodecConfig["configuration"] = {}) => ({ name, configuration });
+const BYTES = codec("bytes", { endian: "little" });
+const BLOSC = codec("blosc", { cname: "lz4", clevel: 5, shuffle: "shuffle" });
+
+test.each([BLOSC, codec("lz4", { acceleration: 1 })])(
+  "bands of rows take prefixes of chunks behind $name",
+  (compressor) => {
+    const bands = secondsIn([1, 2, 16], 8, BYTES, compressor);
+    const columns = secondsIn([1, 16, 2], 8, BYTES, compressor);
     expect(bands).toBeLessThan(columns);
-    expect(secondsIn([1, 16, 16], 1, "bytes(little)", codec)).toBeLessThan(bands);
+    expect(secondsIn([1, 16, 16], 1, BYTES, compressor)).toBeLessThan(bands);
   },
 );
 
-test.each(["zstd(5)", "crc32c"])("behind %s every window decodes whole chunks", (codec) => {
-  const codecs = ["bytes(little)", "blosc(lz4, 5, shuffle)", codec];
-  expect(secondsIn([1, 2, 16], 8, ...codecs)).toBe(secondsIn([1, 16, 2], 8, ...codecs));
-});
+test.each([codec("zstd", { level: 5 }), codec("crc32c")])(
+  "behind $name every window decodes whole chunks",
+  (last) => {
+    const codecs = [BYTES, BLOSC, last];
+    expect(secondsIn([1, 2, 16], 8, ...codecs)).toBe(secondsIn([1, 16, 2], 8, ...codecs));
+  },
+);

@@ -1,0 +1,292 @@
+import { describe, expect, test } from "vitest";
+import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
+import type { NewCodec } from "../../src/codecs/descriptors.ts";
+import { encodeBytes } from "../../src/codecs/index.ts";
+import { registerCodec } from "../../src/codecs/registry.ts";
+import { create } from "../../src/hierarchy/create.ts";
+import type { NewArray } from "../../src/hierarchy/create-metadata.ts";
+import { convert, copy, digest, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { errorOf } from "../codecs/support.ts";
+
+type Formats = "v2" | "v3";
+
+/** A codec of the program's that flips bits, so that its bytes differ from all others'. */
+function register(descriptor: string | NewCodec, mask = 0x5a): string {
+  const name = typeof descriptor === "string" ? descriptor : descriptor.name;
+  const flip = (source: Uint8Array, target: Uint8Array): number => {
+    for (const [i, byte] of source.entries()) target[i] = byte ^ mask;
+    return source.length;
+  };
+  const codec: BytesToBytesCodec = {
+    kind: "bytes-to-bytes",
+    name,
+    maxEncodedSize: (size) => size,
+    fixedEncodedSize: (size) => size,
+    encodeInto: flip,
+    decodeInto: flip,
+  };
+  registerCodec(descriptor, () => codec);
+  return name;
+}
+
+const values = Int32Array.from({ length: 64 }, (_, i) => i * i);
+
+async function arrayOf(dialect: Formats, codecs: NewArray["codecs"], more: Partial<NewArray> = {}) {
+  const store = new MemoryStore();
+  const array = {
+    shape: [8, 8],
+    chunks: [4, 4],
+    dataType: "int32",
+    dialect,
+    ...(codecs && { codecs }),
+    ...more,
+  };
+  const writer = await create(store, array as NewArray);
+  await writer.write([], new Uint8Array(values.buffer));
+  await writer.close();
+  return store;
+}
+
+const stated = (dialect: Formats, name: string, settings = {}) =>
+  dialect === "v2" ? { id: name, ...settings } : { name, configuration: settings };
+
+/** The codecs of a document, by their names there. */
+async function namesIn(store: MemoryStore) {
+  const bytes = (await store.get(".zarray")) ?? (await store.get("zarr.json"));
+  const document = JSON.parse(new TextDecoder().decode(bytes));
+  const names = (list: { id?: string; name?: string }[] | null) =>
+    list?.map(({ id, name }) => id ?? name) ?? null;
+  if (document.codecs) {
+    const [{ name, configuration }] = document.codecs;
+    return { codecs: names(name === "sharding_indexed" ? configuration.codecs : document.codecs) };
+  }
+  return { filters: names(document.filters), compressor: document.compressor?.id ?? null };
+}
+
+async function expectValues(store: MemoryStore): Promise<void> {
+  expect((await slice(await openArray(store)).read()).data).toEqual(values);
+}
+
+async function recoded(source: MemoryStore, codec: string) {
+  const target = new MemoryStore();
+  await copy(source, target, { codec });
+  await expectValues(target);
+  return namesIn(target);
+}
+
+describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (dialect) => {
+  const only = (codec: string | null) =>
+    dialect === "v2"
+      ? { filters: null, compressor: codec }
+      : { codecs: codec ? ["bytes", codec] : ["bytes"] };
+
+  test.each([
+    ["that says so", { name: "test-compressor", role: "compressor" }],
+    ["that says nothing", "test-unsaid"],
+  ] as const)("replaces a compressor of the program's %s", async (_, descriptor) => {
+    const name = register(descriptor);
+    const source = await arrayOf(dialect, undefined, { codec: name });
+    expect(await namesIn(source)).toEqual(only(name));
+    expect(await recoded(source, "zstd")).toEqual(only("zstd"));
+    expect(await recoded(source, "none")).toEqual(only(null));
+    expect(await recoded(await arrayOf(dialect, undefined, { codec: "gzip" }), name)).toEqual(only(name));
+  });
+
+  test("leaves filters of the program's where they are", async () => {
+    const name = register({ name: "test-filter", role: "filter" });
+    const source = await arrayOf(dialect, [stated(dialect, name), stated(dialect, "gzip", { level: 1 })]);
+    const filtered = (codec: string | null) =>
+      dialect === "v2"
+        ? { filters: [name], compressor: codec }
+        : { codecs: ["bytes", name, ...(codec ? [codec] : [])] };
+    expect(await recoded(source, "zstd")).toEqual(filtered("zstd"));
+    expect(await recoded(source, "none")).toEqual(filtered(null));
+  });
+
+  test.each(["crc32c", "test-checksum"])("leaves the checksum %s where it is", async (name) => {
+    if (name !== "crc32c") register({ name, role: "checksum" });
+    const source = await arrayOf(dialect, [stated(dialect, "gzip", { level: 1 }), stated(dialect, name)]);
+    const checked = (codec: string | null) => {
+      const codecs = [...(codec ? [codec] : []), name];
+      return dialect === "v2" ? { filters: codecs, compressor: null } : { codecs: ["bytes", ...codecs] };
+    };
+    expect(await recoded(source, "zstd")).toEqual(checked("zstd"));
+    expect(await recoded(source, "none")).toEqual(checked(null));
+  });
+
+  test("may be stated as JSON of v2, and is then the compressor", async () => {
+    const name = register({ name: "test-json", role: "compressor" });
+    const source = await arrayOf(dialect, undefined);
+    expect(await recoded(source, `{"id": "${name}"}`)).toEqual(only(name));
+    expect(await recoded(source, '{"id": "zlib", "level": 2}')).toEqual(
+      only(dialect === "v2" ? "zlib" : "numcodecs.zlib"),
+    );
+  });
+});
+
+test("a document of v2 says what a codec of the program's is that says nothing itself", async () => {
+  const name = register("test-unsaid-filter");
+  const source = await arrayOf("v2", [{ id: name }, { id: "gzip", level: 1 }]);
+  expect(await recoded(source, "zstd")).toEqual({ filters: [name], compressor: "zstd" });
+});
+
+describe.each(["compressor", "filter", "checksum"] as const)("a %s of the program's", (role) => {
+  test.each<[Formats, Formats]>([
+    ["v2", "v3"],
+    ["v3", "v2"],
+  ])("goes from %s to %s and back, under its name in each", async (from, to) => {
+    const aliases = { v2: `test.${role}`, v3: `numcodecs.test-${role}` };
+    const name = register({ name: `test-${role}`, role, aliases });
+    const source = await arrayOf(from, [stated(from, aliases[from], { key: 1 })]);
+    const there = new MemoryStore();
+    const back = new MemoryStore();
+    await convert(source, there, { to });
+    await convert(there, back, { to: from });
+    const inV2 =
+      role === "compressor"
+        ? { filters: null, compressor: aliases.v2 }
+        : { filters: [aliases.v2], compressor: null };
+    const inV3 = { codecs: ["bytes", aliases.v3] };
+    expect(await namesIn(there)).toEqual(to === "v2" ? inV2 : inV3);
+    expect(await namesIn(back)).toEqual(from === "v2" ? inV2 : inV3);
+    const document = from === "v2" ? ".zarray" : "zarr.json";
+    const json = async (store: MemoryStore) =>
+      JSON.parse(new TextDecoder().decode(await store.get(document)));
+    expect(await json(back)).toEqual(await json(source));
+    await expectValues(there);
+    await expectValues(back);
+    expect(await described(there)).toContain(`${name}(key=1)`);
+  });
+});
+
+describe("a codec of the program's within shards", () => {
+  test("encodes inner chunks, is replaced there, and converts", async () => {
+    const name = register({ name: "test-inner", role: "compressor" });
+    const source = await arrayOf("v3", [{ name }], { shards: [8, 8] });
+    await expectValues(source);
+    expect(await namesIn(source)).toEqual({ codecs: ["bytes", name] });
+    expect(await recoded(source, "zstd")).toEqual({ codecs: ["bytes", "zstd"] });
+
+    const sharded = new MemoryStore();
+    await copy(await arrayOf("v2", [{ id: name }]), sharded, { to: "v3", shards: "8,8" });
+    expect(await namesIn(sharded)).toEqual({ codecs: ["bytes", name] });
+    await expectValues(sharded);
+
+    const plain = new MemoryStore();
+    await rechunk(sharded, plain, { chunks: "8,2", shards: "none", to: "v2" });
+    expect(await namesIn(plain)).toEqual({ filters: null, compressor: name });
+    await expectValues(plain);
+    expect(await digests(plain)).toEqual(await digests(source));
+  });
+});
+
+describe("codecs of the program's that take arrays", () => {
+  test("keep their place before and in place of `bytes`", async () => {
+    registerCodec({ name: "test-negate", kind: "array-to-array", role: "filter" }, (_, { spec }) => {
+      const negate = <T extends { readonly bytes: Uint8Array }>(data: T): T => {
+        for (const [i, byte] of data.bytes.entries()) data.bytes[i] = ~byte;
+        return data;
+      };
+      return {
+        kind: "array-to-array",
+        name: "test-negate",
+        encodedSpec: () => spec,
+        encode: negate,
+        decode: negate,
+      };
+    });
+    registerCodec({ name: "test-items", kind: "array-to-bytes", role: "serializer" }, (_, { spec }) => ({
+      kind: "array-to-bytes",
+      name: "test-items",
+      encodedSize: 64,
+      encode: (data) => data.bytes,
+      decode: (bytes) => ({ kind: "fixed", bytes, itemSize: 4, shape: spec.shape, strides: [4, 1] }),
+    }));
+    for (const [codecs, expected] of [
+      [["test-negate"], ["test-negate", "bytes"]],
+      [["test-items"], ["test-items"]],
+      [
+        ["test-negate", "test-items", "gzip"],
+        ["test-negate", "test-items", "gzip"],
+      ],
+    ] as const) {
+      const source = await arrayOf("v3", codecs);
+      expect(await namesIn(source)).toEqual({ codecs: expected });
+      await expectValues(source);
+      const plain = expected.filter((codec) => codec !== "gzip");
+      expect(await recoded(source, "zstd")).toEqual({ codecs: [...plain, "zstd"] });
+    }
+    const source = await arrayOf("v3", ["test-negate"]);
+    await errorOf(() => convert(source, new MemoryStore(), { to: "v2" }), "loss-refused");
+  });
+});
+
+describe("registerCodec", () => {
+  test("refuses a name that another codec has", async () => {
+    const error = await errorOf(
+      () => register({ name: "my-zstd", aliases: { v2: "zstd" } }),
+      "invalid-option",
+    );
+    expect(error.message).toContain("zstd");
+    await errorOf(() => register("numcodecs.zlib"), "invalid-option");
+  });
+
+  test("keeps what is known of a codec that it replaces", async () => {
+    const name = register({ name: "bz2" }, 0x33);
+    const source = await arrayOf("v2", [{ id: name, level: 1 }]);
+    expect((await firstChunk(source))[0]).toBe(0x33);
+    expect(await recoded(source, "zstd")).toEqual({ filters: null, compressor: "zstd" });
+    const target = new MemoryStore();
+    await convert(source, target, { to: "v3" });
+    expect(await namesIn(target)).toEqual({ codecs: ["bytes", "numcodecs.bz2"] });
+  });
+
+  test("refuses a codec of another kind than it was registered with", async () => {
+    const codec: BytesToBytesCodec = {
+      kind: "bytes-to-bytes",
+      name: "test-kind",
+      maxEncodedSize: (size) => size,
+      encodeInto: () => 0,
+      decodeInto: () => 0,
+    };
+    registerCodec({ name: "test-kind", kind: "array-to-array" }, () => codec);
+    const error = await errorOf(
+      () => encodeBytes({ id: "test-kind" }, new Uint8Array(1), { dataType: "uint8" }),
+      "codec-error",
+    );
+    expect(error.details).toMatchObject({ expected: "array-to-array", found: "bytes-to-bytes" });
+  });
+
+  test("takes settings, words and costs of its own", async () => {
+    const name = register({
+      name: "test-words",
+      role: "compressor",
+      costClass: "zstd",
+      describe: ({ key = 0 }) => `key ${key}`,
+      parseOption: ([key = "1"]) => ({ key: Number(key) }),
+    });
+    const source = await arrayOf("v3", undefined, { codec: "none" });
+    const target = new MemoryStore();
+    await copy(source, target, { codec: `${name}:7` });
+    expect(await described(target)).toEqual(["bytes(little)", "test-words(key 7)"]);
+    const { plan } = await planCopy(target, new MemoryStore(), { codec: "none" });
+    expect(plan.jobs[0]?.source.compression).toBe("zstd");
+    expect(plan.jobs[0]?.target.compression).toBe("none");
+  });
+});
+
+async function described(store: MemoryStore): Promise<readonly string[] | undefined> {
+  for await (const { codecs } of info(store)) return codecs;
+  return undefined;
+}
+
+async function digests(store: MemoryStore): Promise<string[]> {
+  const found = [];
+  for await (const { sha256 } of digest(store)) found.push(sha256);
+  return found;
+}
+
+async function firstChunk(store: MemoryStore): Promise<Uint8Array> {
+  return (await store.get("0.0")) ?? new Uint8Array(0);
+}
