@@ -17,6 +17,7 @@ import { coresAvailable, whyInline } from "./executors/thread-count.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { groupsOfCutImages } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { missingChunks } from "./missing-chunks.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
 import { openPlain } from "./plain-source.ts";
@@ -123,6 +124,14 @@ async function planFrom(
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const existing = await existingNodes(target, dialect.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
+  const missing = await missingChunks({
+    nodes,
+    converted: converted.metadata,
+    change,
+    to: dialect.name,
+    allowLoss,
+    signal,
+  });
   const plan = await planHierarchy({
     operation,
     source: {
@@ -134,6 +143,7 @@ async function planFrom(
     nodes,
     dialect,
     converted: { ...converted, metadata: new Map([...converted.metadata, ...cutImages]) },
+    missing,
     change,
     ...(allowLoss && { allowLoss }),
     sweep: isListable(root.store) && options.slice === undefined,

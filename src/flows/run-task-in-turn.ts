@@ -94,7 +94,8 @@ async function eachDecoded(
 ): Promise<void> {
   const { source, target, buffers, signal } = context;
   if (inFlightOf(task).isOfSource) {
-    const decode = chunkDecoder(source, { buffers });
+    const fillMissing = task.job.missingChunks !== undefined;
+    const decode = chunkDecoder(source, { buffers, fillMissing });
     return eachEncoded(task, context, async (chunk) => visit(await decode(chunk)));
   }
   const { spec } = await target.pipeline();

@@ -62,7 +62,8 @@ export function taskSink(task: Task, context: TaskContext): WritableStream<Encod
 export async function taskStages(task: Task, context: TaskContext): Promise<TaskStages> {
   const { source, target, buffers, writeEmpty } = context;
   const { job } = task;
-  const decode = () => decodeChunks(source, { buffers });
+  const fillMissing = job.missingChunks !== undefined;
+  const decode = () => decodeChunks(source, { buffers, fillMissing });
   const encode = () => encodeChunks(target, { buffers, ...(writeEmpty && { writeEmpty }) });
   const recut = async (selection: Selection) => {
     const { spec, strides } = await target.pipeline();

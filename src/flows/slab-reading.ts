@@ -4,10 +4,10 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { BufferPool } from "../streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
+import { fillData } from "../streams/fill-data.ts";
 import { regridder } from "../streams/regrid.ts";
 import { chunkRegion, type Selection } from "../streams/selection.ts";
 import { coordsAt, cStrides } from "../util/shape.ts";
-import { fillData } from "./fill-data.ts";
 import type { SlabPlan } from "./plan/slab-plan.ts";
 
 /** What slabs are read with. */

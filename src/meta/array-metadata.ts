@@ -69,6 +69,11 @@ export interface ArrayMetadata {
   /** What only the dialect that stated it can hold: other names of its document. */
   readonly extra?: Stated<JsonObject>;
   readonly wording?: Wording;
+  /**
+   * What conventions changed when the array was converted from another format, as that had it: it holds again where the
+   * array is converted back, and gives what `usual` says.
+   */
+  readonly beforeConversion?: Wording;
 }
 
 export interface GroupMetadata {

@@ -1,6 +1,7 @@
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
+import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "./before-conversion.ts";
 import type { DataType } from "./data-type.ts";
 import type { Finding } from "./dialect.ts";
 import { keptNames, otherNames } from "./documents.ts";
@@ -55,7 +56,7 @@ export function parseZarray(
   const separator = memberOr(document, "dimension_separator", usualSeparator);
   if (member(document, "filters") === undefined)
     findings.push({ message: "`filters` is missing, and taken to be null", pointer: "/filters" });
-  const extra = otherNames(document, NAMES);
+  const extra = otherNames(document, [...NAMES, BEFORE_CONVERSION]);
   for (const name of Object.keys(extra)) {
     findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
   }
@@ -69,6 +70,7 @@ export function parseZarray(
     },
     codecs,
     fillValue: hasBareToken(fill) ? { bytes } : { bytes, stated: { dialect: "v2", json: fill } },
+    ...parseBeforeConversion(document),
     ...(Object.keys(extra).length > 0 && { extra: { dialect: "v2", json: extra } }),
   };
   const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED);
@@ -105,6 +107,7 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
     fill_value: writeFill(metadata, endian, losses),
     ...coding,
     ...(chunkKeyEncoding.separator === "/" && { dimension_separator: "/" }),
+    ...writeBeforeConversion(metadata, "v2"),
   };
   return reword(zarray, "v2", metadata.wording);
 }

@@ -1,6 +1,7 @@
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
+import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "./before-conversion.ts";
 import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "./chunk-key.ts";
 import type { DataType } from "./data-type.ts";
 import type { Finding } from "./dialect.ts";
@@ -45,7 +46,7 @@ const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
  * @see V3-10 to V3-18
  */
 export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMetadata {
-  const extra = otherNames(document, [...NAMES, UNDEFINED_FILL]);
+  const extra = otherNames(document, [...NAMES, UNDEFINED_FILL, BEFORE_CONVERSION]);
   refuseUnknown(document, Object.keys(extra), "");
   const shape = expectShape(required(document, "shape"), "/shape");
   const type = parseV3DataType(required(document, "data_type"), "/data_type");
@@ -78,6 +79,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     fillValue: Object.hasOwn(document, UNDEFINED_FILL) ? { bytes: null } : { bytes: fillBytes, stated },
     attributes: attributesOf(document),
     ...(dimensionNames && { dimensionNames }),
+    ...parseBeforeConversion(document),
     ...(Object.keys(others).length > 0 && { extra: { dialect: "v3", json: others } }),
   };
   const names = [...REQUIRED, ...OPTIONAL, ...(dataType.kind === "struct" ? [] : ["data_type"])];
@@ -162,6 +164,7 @@ export function writeV3Array(metadata: ArrayMetadata, losses: Losses): JsonObjec
     storage_transformers: transformers,
     ...extra,
     ...(metadata.fillValue.bytes === null && { [UNDEFINED_FILL]: { must_understand: false } }),
+    ...writeBeforeConversion(metadata, "v3"),
   };
   return reword(document, "v3", metadata.wording);
 }

@@ -1,21 +1,29 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { CodecPipeline } from "../codecs/codec.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkCoding, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
+import { fillData } from "./fill-data.ts";
 import { TransformStream } from "./web.ts";
 
 export interface CodingOptions {
   readonly buffers?: Buffers;
 }
 
+export interface DecodeOptions extends CodingOptions {
+  /** Gives missing chunks the items of the array's fill value, which are then written whatever the target's is. */
+  readonly fillMissing?: boolean | undefined;
+}
+
 /**
  * Decodes chunks through all of an array's codecs at once. Takes ownership of each chunk's bytes; missing chunks
- * pass as they are.
+ * pass as they are, unless `fillMissing`.
  *
  * @throws `corrupt-chunk`, `codec-error`, with the array's path, the chunk's coords and key, and the codec.
  */
 export function decodeChunks(
   coding: ChunkCoding,
-  options: CodingOptions = {},
+  options: DecodeOptions = {},
 ): TransformStream<EncodedChunk, DecodedChunk> {
   const decode = chunkDecoder(coding, options);
   return new TransformStream<EncodedChunk, DecodedChunk>({
@@ -30,15 +38,27 @@ export type ChunkDecoder = (chunk: EncodedChunk) => Promise<DecodedChunk>;
 
 export function chunkDecoder(
   coding: ChunkCoding,
-  { buffers = plainBuffers }: CodingOptions = {},
+  { buffers = plainBuffers, fillMissing = false }: DecodeOptions = {},
 ): ChunkDecoder {
   return async (chunk) => {
     const { bytes, part, coords, key } = chunk;
     try {
-      return decodedChunk(chunk, bytes && (await (part ?? (await coding.pipeline())).decode(bytes, buffers)));
+      if (bytes) return decodedChunk(chunk, await (part ?? (await coding.pipeline())).decode(bytes, buffers));
+      return decodedChunk(chunk, fillMissing ? filled(await coding.pipeline(), chunk, buffers) : undefined);
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ path: coding.path, coords, key });
       throw error;
     }
   };
+}
+
+/** A missing chunk, or the part of it that is wanted, in the layout of a decoded one. */
+function filled(
+  { spec, strides }: CodecPipeline,
+  { part, region }: EncodedChunk,
+  buffers: Buffers,
+): ChunkData {
+  if (part) return fillData({ ...spec, shape: region.shape }, buffers);
+  const data = fillData(spec, buffers);
+  return data.kind === "fixed" ? { ...data, strides } : data;
 }

@@ -86,6 +86,7 @@ function jobText(job: ArrayJob): string {
     ]),
     ["reads", `${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times`],
     ["writes", `at most ${counted(job.chunksWritten, "chunk")}`],
+    ...missingRows(job.missingChunks),
     ["memory", `${formatBytes(job.taskBytes)} a task, ${counted(job.readAhead, "chunk")} in flight`],
   ];
   return `${title(job)}\n${columns(rows)}`;
@@ -111,6 +112,7 @@ function totalsText(plan: Plan): string {
       "writes",
       `at most ${counted(totals.chunksWritten, "chunk")}, ${formatBytes(totals.logicalBytes)} of items`,
     ],
+    ...missingRows(totals.missingChunks || undefined),
     ["amplification", `each item is read ${totals.readAmplification.toFixed(2)} times`],
     ...(totals.scratchBytes > 0
       ? [["scratch", `${formatBytes(totals.scratchBytes)} in ${scratch ? storeText(scratch) : TEMPORARY}`]]
@@ -131,6 +133,12 @@ function totalsText(plan: Plan): string {
     ],
   ];
   return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
+}
+
+/** Chunks that the source lacks, and the target gets. */
+function missingRows(chunks: number | undefined): string[][] {
+  if (chunks === undefined) return [];
+  return [["missing", `${counted(chunks, "source chunk")}, written out with the fill value of the source`]];
 }
 
 /** What Node and the library take beside buffers, and a thread with its kernels, as measured. */

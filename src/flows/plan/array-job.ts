@@ -13,8 +13,9 @@ import { product } from "../../util/shape.ts";
 import { chooseRecut, type RecutCuts } from "./choose-recut.ts";
 import type { Places } from "./costs.ts";
 import { demandCountable } from "./demand-countable.ts";
+import type { MissingChunks } from "./hierarchy-request.ts";
 import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
-import { whyNotSameCoding, whyNotSameGrid, whyNotSameLayout } from "./same-arrays.ts";
+import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid, whyNotSameLayout } from "./same-arrays.ts";
 import type { ChunkSizes, Sides } from "./task-memory.ts";
 import { leastWindowBytes, type Windows, windowsOf } from "./task-windows.ts";
 
@@ -43,6 +44,8 @@ export interface JobRequest {
   readonly remote: Places;
   /** The strategy where the grid changes; the cheaper one by default. */
   readonly recutBy?: "direct" | "shuffle" | undefined;
+  /** Given where the target has another fill value: chunks that are written out with the source's. */
+  readonly missing?: MissingChunks | undefined;
 }
 
 /** How one array will be moved, before its tasks are given their size. */
@@ -108,9 +111,15 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
     firstTask: stages[rounds?.length ?? 0] ?? 0,
     tasks: hasTasks ? product(gridShape(grid, windows.window)) : 0,
     chunksWritten,
+    ...(mayMiss(request) && { missingChunks: request.missing?.chunks ?? 0 }),
     ...(cost && { cost }),
     notTaken: [...choice.notTaken, ...alternatives],
   };
+}
+
+/** Whether chunks may be missing that have to be written out. */
+function mayMiss({ missing }: JobRequest): boolean {
+  return missing !== undefined && (missing.chunks > 0 || !missing.isCertain);
 }
 
 /** A strategy that no other one competes with. */
@@ -174,7 +183,7 @@ async function chooseStrategy(
   request: JobRequest,
 ): Promise<Pick<JobChoice, "strategy" | "notTaken" | "sides">> {
   const { source, target, selection, swept, maxMemory } = request;
-  const notWhole = whyNotVerbatim(source.metadata, target.metadata, selection);
+  const notWhole = whyNotVerbatim(source.metadata, target.metadata, request);
   const sizes = storedSizes(source.metadata);
   if (notWhole === undefined && (swept || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
     const sides = {
@@ -189,7 +198,7 @@ async function chooseStrategy(
     source: gridSide(source, from, read),
     target: gridSide(target, to, written),
   });
-  const notVerbatim = whyNotVerbatim(from, to, selection);
+  const notVerbatim = whyNotVerbatim(from, to, request);
   if (notVerbatim === undefined) {
     const inner = storedSizes(from);
     return { strategy: "verbatim", notTaken: [], sides: sidesOf(inner, inner) };
@@ -204,8 +213,11 @@ async function chooseStrategy(
   return { strategy: "direct", notTaken, sides };
 }
 
-function whyNotVerbatim(from: ArrayMetadata, to: ArrayMetadata, selection: Selection): string | undefined {
-  return whyNotSameGrid(from, to, selection) ?? whyNotSameCoding(from, to);
+function whyNotVerbatim(from: ArrayMetadata, to: ArrayMetadata, request: JobRequest): string | undefined {
+  const notSame = whyNotSameGrid(from, to, request.selection) ?? whyNotSameCoding(from, to);
+  if (notSame !== undefined) return notSame;
+  if (mayMiss(request)) return "missing chunks are written out, as the fill values differ";
+  return request.missing === undefined ? whyNotSameFill(from, to) : undefined;
 }
 
 /** @throws `invalid-option` for a codec that was asked for and cannot be made. */

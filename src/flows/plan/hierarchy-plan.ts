@@ -66,6 +66,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
           scratch: request.scratch !== undefined && isRemote(request.scratch),
         },
         recutBy: request.strategy,
+        missing: request.missing?.get(node.path),
       };
       choices.push({ job, choice: await chooseJob(job) });
     }

@@ -22,6 +22,13 @@ export interface NodesInFormat {
   readonly warnings: readonly NodeWarning[];
 }
 
+/** Chunks of a source array that are missing, and written out as the target's fill value is another. */
+export interface MissingChunks {
+  /** How many; where that is not certain what a listing tells, or the most that there can be. */
+  readonly chunks: number;
+  readonly isCertain: boolean;
+}
+
 /** What becomes of an array: its new metadata, and the part of it that is taken. */
 export interface Change {
   readonly metadata: ArrayMetadata;
@@ -37,6 +44,8 @@ export interface HierarchyPlanRequest {
   readonly dialect: Dialect;
   /** What the conventions of another format make of the nodes' metadata. */
   readonly converted?: NodesInFormat;
+  /** Of each array that gets another fill value, by path: its chunks that are missing. */
+  readonly missing?: ReadonlyMap<string, MissingChunks>;
   /** What is to become of an array; undefined: it stays as it is. */
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
   /** JSON pointers of what the dialect may drop. */

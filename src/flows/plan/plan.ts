@@ -102,6 +102,12 @@ export interface ArrayJob {
   /** Chunks read and written by all tasks together. */
   readonly chunksRead: number;
   readonly chunksWritten: number;
+  /**
+   * Source chunks that are missing and are written out with the source's fill value, as the target has another: the most
+   * that there can be where the source cannot list its keys, without those of shards that are there. Absent: missing
+   * chunks stay missing.
+   */
+  readonly missingChunks?: number;
   /** What it takes, as far as that was asked: where the grid changes. */
   readonly cost?: Cost;
   readonly notTaken: readonly Alternative[];
@@ -204,6 +210,8 @@ export interface PlanTotals {
   readonly chunksRead: number;
   /** The most chunks that are written; those of nothing but the fill value are left out. */
   readonly chunksWritten: number;
+  /** Source chunks that are missing and are written out, as the target has another fill value. */
+  readonly missingChunks: number;
   /** Bytes of the decoded chunks that are read, repeats included. */
   readonly decodedBytes: number;
   /** Bytes of the selected items. */

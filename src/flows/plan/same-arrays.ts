@@ -27,10 +27,15 @@ export function whyNotSameGrid(
 export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
   if (!sameDataType(from.dataType, to.dataType)) return "the data types differ";
   if (!sameFieldOrders(from.dataType, to.dataType)) return "the byte orders of fields differ";
-  if (!same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? [])) return "the fill values differ";
   const bare = (codecs: readonly CodecConfig[]) =>
     codecs.map(({ name, configuration }) => [name, configuration]);
   return jsonEqual(bare(from.codecs), bare(to.codecs)) ? undefined : "the codecs differ";
+}
+
+/** Why missing chunks do not mean the same in both arrays; undefined where they do. */
+export function whyNotSameFill(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
+  const isSame = same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? []);
+  return isSame ? undefined : "the fill values differ";
 }
 
 /** Why what one decodes to is not what the other encodes; undefined where it is. */

@@ -35,6 +35,7 @@ export function totalsOf(
     tasks: stages.reduce((total, tasks) => total + tasks, 0),
     chunksRead: sum((job) => job.chunksRead),
     chunksWritten: sum((job) => job.chunksWritten),
+    missingChunks: sum((job) => job.missingChunks ?? 0),
     decodedBytes,
     logicalBytes,
     readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,

@@ -1,12 +1,14 @@
 import type { DialectName } from "../array-metadata.ts";
 import type { Convention, ConventionNode, ConventionNote } from "./convention.ts";
+import { missingValues } from "./missing-values.ts";
 import { omeZarr } from "./ome/ome.ts";
 
 /**
  * Conventions whose place or words change with the format, in the order in which they are carried over; from v3 on in the
- * reverse order, so that each finds what it left on the way there.
+ * reverse order, so that each finds what it left on the way there. Arrays of images get dimension names last: they are no
+ * variables of CF conventions.
  */
-export const CONVENTIONS: readonly Convention[] = [omeZarr];
+export const CONVENTIONS: readonly Convention[] = [missingValues, omeZarr];
 
 /** Nodes in the words of another format, and what is to be said about them. */
 export interface ConvertedNodes {

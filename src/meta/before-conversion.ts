@@ -1,0 +1,80 @@
+import { fromBase64, toBase64 } from "../util/base64.ts";
+import { jsonEqual } from "../util/json-equal.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import type { ArrayMetadata, DialectName, Wording } from "./array-metadata.ts";
+import { isObject, member } from "./expect.ts";
+
+/**
+ * A name of ours, which other readers pass over: what a conventional part of the metadata was in the format that the
+ * array was converted from, where converting it back would give something else. So there and back loses nothing.
+ */
+export const BEFORE_CONVERSION = "zarrflow.before_conversion";
+
+/** The member that a document of `format` has of it; none where the metadata came from `format` itself. */
+export function writeBeforeConversion(
+  { beforeConversion: before }: Pick<ArrayMetadata, "beforeConversion">,
+  format: DialectName,
+): JsonObject {
+  if (before === undefined || before.dialect === format) return {};
+  const { dialect, stated, usual } = before;
+  const mayBeIgnored = format === "v3" && { must_understand: false };
+  return { [BEFORE_CONVERSION]: { zarr_format: dialect, stated, usual, ...mayBeIgnored } };
+}
+
+/** What a document says of it; one that cannot be read is passed over. */
+export function parseBeforeConversion(document: JsonObject): Pick<ArrayMetadata, "beforeConversion"> {
+  const json = member(document, BEFORE_CONVERSION);
+  if (!isObject(json)) return {};
+  const { zarr_format: format, stated, usual } = json;
+  if ((format !== "v2" && format !== "v3") || !isObject(stated) || !isObject(usual)) return {};
+  return { beforeConversion: { dialect: format, stated, usual } };
+}
+
+/** Notes in `after`, which was made of `before`, what `back`, `after` converted back, says otherwise. */
+export function keepBefore(
+  before: ArrayMetadata,
+  after: ArrayMetadata,
+  back: ArrayMetadata,
+  { from, names }: { readonly from: DialectName; readonly names: readonly string[] },
+): ArrayMetadata {
+  const [stated, usual] = [conventionalParts(before, names), conventionalParts(back, names)];
+  const { beforeConversion: _, ...rest } = after;
+  if (jsonEqual(stated, usual)) return rest;
+  return { ...rest, beforeConversion: { dialect: from, stated, usual } };
+}
+
+/** The metadata with what they once were in `format`, if they say what converting them back was to give. */
+export function restoreBefore(
+  metadata: ArrayMetadata,
+  before: Wording | undefined,
+  { format, names }: { readonly format: DialectName; readonly names: readonly string[] },
+): ArrayMetadata {
+  if (before?.dialect !== format || !jsonEqual(conventionalParts(metadata, names), before.usual))
+    return metadata;
+  const { fill_value: fill, dimension_names: dimensions } = before.stated;
+  const { dimensionNames, attributes, ...rest } = metadata;
+  const kept = Object.entries(attributes).filter(([name]) => !names.includes(name));
+  const stated = isObject(before.stated.attributes) ? before.stated.attributes : {};
+  return {
+    ...rest,
+    fillValue: typeof fill === "string" ? { bytes: fromBase64(fill) ?? null } : { bytes: null },
+    attributes: { ...Object.fromEntries(kept), ...stated },
+    ...(dimensions !== null && dimensionNames && { dimensionNames }),
+  };
+}
+
+/** What conventions change: the fill value as Base64 of one item, attributes of some names, whether dimensions are named. */
+function conventionalParts(
+  { fillValue, attributes, dimensionNames }: ArrayMetadata,
+  names: readonly string[],
+): JsonObject {
+  const chosen = names.flatMap((name): [string, JsonValue][] => {
+    const value = member(attributes, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    fill_value: fillValue.bytes && toBase64(fillValue.bytes),
+    attributes: Object.fromEntries(chosen),
+    dimension_names: dimensionNames ? [...dimensionNames] : null,
+  };
+}

@@ -1,0 +1,114 @@
+import { fromBase64, toBase64 } from "../../util/base64.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { ArrayMetadata, DialectName } from "../array-metadata.ts";
+import type { DataType } from "../data-type.ts";
+import { member } from "../expect.ts";
+import {
+  padBytes,
+  parseFloatFill,
+  parseNumberFill,
+  parseStringFill,
+  parseTextFill,
+  writeIntegerFill,
+} from "../fill-values.ts";
+import { floatBytes, readFloat } from "../number-bytes.ts";
+
+/** The attribute in which readers of CF conventions find the missing value of a v3 array. */
+export const FILL_VALUE_ATTRIBUTE = "_FillValue";
+
+/** Whether every dimension has a name: what makes an array a variable to readers of CF conventions. */
+export function isVariable({ dimensionNames }: ArrayMetadata): boolean {
+  return dimensionNames?.every((name) => name !== null) ?? false;
+}
+
+/**
+ * The value that a reader of CF conventions takes for missing, as the bytes of one item; undefined where there is none.
+ * In v2 it is the fill value, and without one the attribute `_FillValue`; in v3 the attribute alone.
+ */
+export function missingValueOf(metadata: ArrayMetadata, format: DialectName): Uint8Array | undefined {
+  if (!isVariable(metadata)) return undefined;
+  const { fillValue, dataType } = metadata;
+  if (format !== "v3" && fillValue.bytes) return fillValue.bytes;
+  const attribute = statedMissing(metadata.attributes);
+  return attribute === undefined ? undefined : parseMissing(attribute, dataType);
+}
+
+/** What the attribute says, whether it can be read or not. */
+export function statedMissing(attributes: JsonObject): JsonValue | undefined {
+  return member(attributes, FILL_VALUE_ATTRIBUTE);
+}
+
+/** Whether v3 has a form of the missing value that xarray reads: it has none for text, bytes and times. */
+export function hasMissingForm({ kind }: DataType): boolean {
+  return ["bool", "int", "uint", "float", "complex"].includes(kind);
+}
+
+/**
+ * The attribute `_FillValue` as xarray writes it in v3: integers and truth values as they are, floats as Base64 of a
+ * little-endian double, complex numbers as two of these; undefined for types whose `_FillValue` xarray cannot read.
+ */
+export function writeMissing(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
+  switch (dataType.kind) {
+    case "bool":
+      return bytes[0] !== 0;
+    case "int":
+    case "uint":
+      return writeIntegerFill(bytes, dataType.kind === "int");
+    case "float":
+      return writeDouble(bytes);
+    case "complex": {
+      const half = dataType.size / 2;
+      return [writeDouble(bytes.subarray(0, half)), writeDouble(bytes.subarray(half))];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function writeDouble(bytes: Uint8Array): string {
+  return toBase64(bytes.length === 8 ? bytes : floatBytes(readFloat(bytes), 8));
+}
+
+/**
+ * The bytes of a missing value that an attribute states: in the encoding of xarray, or as other writers put it, floats as
+ * numbers or words; undefined when it is no value of the type.
+ */
+export function parseMissing(json: JsonValue, dataType: DataType): Uint8Array | undefined {
+  try {
+    switch (dataType.kind) {
+      case "bool":
+        return typeof json === "boolean" || json === 0 || json === 1
+          ? Uint8Array.of(Number(json))
+          : undefined;
+      case "int":
+      case "uint":
+      case "float":
+      case "complex":
+        return parseNumberFill(json, dataType, "", { lenient: true, parsePart: parseDoubleOr });
+      case "fixed-text":
+        return typeof json === "string" ? parseTextFill(json, dataType.size, "") : undefined;
+      case "fixed-bytes":
+      case "binary": {
+        const bytes = typeof json === "string" ? fromBase64(json) : undefined;
+        return bytes && (dataType.kind === "binary" ? bytes : padBytes(bytes, dataType.size, ""));
+      }
+      case "string":
+        return parseStringFill(json, "");
+      default:
+        return undefined;
+    }
+  } catch (error) {
+    if (isZarrflowError(error, "invalid-metadata")) return undefined;
+    throw error;
+  }
+}
+
+/** A float by the Base64 of a double, or as fill values are written. */
+function parseDoubleOr(json: JsonValue, size: number, pointer: string): Uint8Array {
+  const double = typeof json === "string" && json.endsWith("=") ? fromBase64(json) : undefined;
+  if (double?.length === 8) {
+    return size === 8 ? double : floatBytes(readFloat(double), size);
+  }
+  return parseFloatFill(json, size, pointer);
+}

@@ -1,0 +1,123 @@
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import type { ArrayMetadata, DialectName } from "../array-metadata.ts";
+import { keepBefore, restoreBefore } from "../before-conversion.ts";
+import { writeFillV3 } from "../fill-value-v3.ts";
+import { zeroElement } from "../fill-values.ts";
+import type { Convention, ConventionNode } from "./convention.ts";
+import {
+  FILL_VALUE_ATTRIBUTE,
+  isVariable,
+  missingValueOf,
+  parseMissing,
+  statedMissing,
+  writeMissing,
+} from "./missing-value.ts";
+
+/** Tells of one array what cannot be carried. */
+type Tell = (message: string, hint?: string) => void;
+const nobody: Tell = () => {};
+
+/**
+ * The missing value of variables: in v2 the fill value, in v3 the attribute `_FillValue`. In v3 the fill value is what
+ * missing chunks hold, and no more. Arrays without dimension names are no variables, and stay as they are, but for those
+ * without dimensions among variables, which v3 need not name and v2 does.
+ */
+export const missingValues: Convention = {
+  name: "missing values",
+  convert(nodes, { from, to, note }) {
+    if (!(from === "v2" && to === "v3") && !(from === "v3" && to === "v2")) return nodes;
+    const areVariables = nodes.some(({ metadata }) => metadata.kind === "array" && isVariable(metadata));
+    return nodes.map((node): ConventionNode => {
+      const { metadata, path } = node;
+      if (metadata.kind !== "array") return node;
+      const named = from === "v3" && areVariables ? namedScalar(metadata) : metadata;
+      if (!isVariable(named)) return node;
+      const tell: Tell = (message, hint) => note({ path, message, ...(hint && { hint }) });
+      return { path, metadata: converted(metadata, named, { from, to, tell }) };
+    });
+  },
+};
+
+interface Change {
+  readonly from: DialectName;
+  readonly to: DialectName;
+  readonly tell: Tell;
+}
+
+/** An array in the other format, with what it was for the way back. */
+function converted(before: ArrayMetadata, named: ArrayMetadata, { from, to, tell }: Change): ArrayMetadata {
+  const names = [FILL_VALUE_ATTRIBUTE];
+  const forth = to === "v3" ? toV3(named, tell) : toV2(named, tell);
+  const back = to === "v3" ? toV2(forth, nobody) : toV3(forth, nobody);
+  const restored = restoreBefore(forth, before.beforeConversion, { format: to, names });
+  const way =
+    restored === forth ? back : to === "v3" ? toV2(namedScalar(restored), nobody) : toV3(restored, nobody);
+  return keepBefore(before, restored, way, { from, names });
+}
+
+/** An array without dimensions that v2 has to say so of. */
+function namedScalar(metadata: ArrayMetadata): ArrayMetadata {
+  const isScalar = metadata.shape.length === 0 && metadata.dimensionNames === undefined;
+  return isScalar ? { ...metadata, dimensionNames: [] } : metadata;
+}
+
+function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
+  const { attributes, dataType, fillValue } = metadata;
+  const stated = statedMissing(attributes);
+  const missing = missingValueOf(metadata, "v2");
+  const attribute = missing && writeMissing(missing, dataType);
+  const isKnown = missing !== undefined && attribute !== undefined;
+  if (!isKnown && isTold(metadata)) {
+    const value = missing ? (writeFillV3(missing, dataType) ?? "") : (stated ?? "");
+    tell(
+      `the missing value ${text(value)} is not carried: v3 has no form of it for this data type that xarray reads`,
+      "Items that equal it are read as they are.",
+    );
+  }
+  return {
+    ...metadata,
+    attributes: withMissing(attributes, attribute),
+    fillValue: fillValue.bytes ? fillValue : { bytes: zeroElement(dataType) },
+  };
+}
+
+/** Whether readers of v2 take items for missing by the fill value or the attribute: never times, which have a NaT. */
+function isTold({ dataType: { kind }, fillValue, attributes }: ArrayMetadata): boolean {
+  const isMasked = !["datetime", "timedelta", "struct", "raw", "object"].includes(kind);
+  return statedMissing(attributes) !== undefined || (isMasked && fillValue.bytes !== null);
+}
+
+function toV2(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
+  const { attributes, dataType, fillValue } = metadata;
+  const stated = statedMissing(attributes);
+  if (stated === undefined) {
+    if (!hasNodata(attributes)) return { ...metadata, fillValue: { bytes: null } };
+    const value = fillValue.bytes && writeFillV3(fillValue.bytes, dataType);
+    if (value !== null) {
+      tell(
+        `the fill value ${text(value ?? "")} stays, which GDAL takes for nodata: xarray takes it for missing in v2`,
+      );
+    }
+    return metadata;
+  }
+  const bytes = parseMissing(stated, dataType);
+  if (bytes === undefined) return { ...metadata, fillValue: { bytes: null } };
+  return { ...metadata, attributes: withMissing(attributes, undefined), fillValue: { bytes } };
+}
+
+/** Whether GDAL wrote the array, whose readers take the fill value for nodata in all formats. */
+function hasNodata(attributes: JsonObject): boolean {
+  return Object.hasOwn(attributes, "_CRS");
+}
+
+/** Attributes with another missing value, or none; the same object where nothing changes. */
+function withMissing(attributes: JsonObject, attribute: JsonValue | undefined): JsonObject {
+  if (attribute === undefined && statedMissing(attributes) === undefined) return attributes;
+  const { [FILL_VALUE_ATTRIBUTE]: _, ...others } = attributes;
+  return attribute === undefined ? others : { ...others, [FILL_VALUE_ATTRIBUTE]: attribute };
+}
+
+function text(value: JsonValue): string {
+  return writeJson(value, { nonFinite: "token" });
+}
