@@ -1,8 +1,10 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
+import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { product } from "../util/shape.ts";
 import { arraysBelow } from "./arrays-below.ts";
+import { bytesText } from "./diff/compare-values.ts";
 import type { ReadEvent } from "./events.ts";
 import type { FlowSource, PlanOptions } from "./flow.ts";
 import { slice } from "./slice.ts";
@@ -15,6 +17,11 @@ export interface ArrayDigest {
   readonly shape: readonly number[];
   /** SHA-256 in hexadecimal. */
   readonly sha256: string;
+  /**
+   * The value that readers of CF conventions take for missing, as JSON text: `-999`, `"NaN"`; absent where there is
+   * none. It is no part of the digest.
+   */
+  readonly missingValue?: string;
 }
 
 export interface DigestOptions extends PlanOptions {
@@ -35,7 +42,10 @@ export interface DigestOptions extends PlanOptions {
 export async function* digest(source: FlowSource, options: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options);
-    yield { path, dataType: array.dataType, shape: array.shape, sha256 };
+    const { metadata, dataType, shape, layout } = array;
+    const missing = missingValueOf(metadata, layout.dialect);
+    const missingValue = missing && bytesText(missing, metadata.dataType);
+    yield { path, dataType, shape, sha256, ...(missingValue !== undefined && { missingValue }) };
   }
 }
 

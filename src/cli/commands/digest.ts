@@ -12,6 +12,7 @@ export const command = defineCommand({
   notes: [
     "The digest is that of the items in C order, little-endian: the same whatever the chunks, the codecs or",
     "the dialect. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
+    "A line below says which value readers of CF conventions take for missing, where there is one.",
   ],
   operands: [1, 1],
   options: { ...readingOptions, ...strategyOptions, ...tellingOptions },
@@ -29,8 +30,10 @@ export const command = defineCommand({
     const digests = digest(url, { ...options, onEvent });
     try {
       if (json) return await writeJsonList(digests, terminal);
-      for await (const { sha256, path } of digests)
-        await terminal.write(`${sha256}  ${printable(path || url)}\n`);
+      for await (const { sha256, path, missingValue } of digests) {
+        const missing = missingValue === undefined ? "" : `missing value ${printable(missingValue)}\n`;
+        await terminal.write(`${sha256}  ${printable(path || url)}\n${missing}`);
+      }
     } finally {
       view.stop();
     }

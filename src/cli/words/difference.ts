@@ -1,4 +1,5 @@
 import type { Difference } from "../../flows/diff.ts";
+import { readDouble } from "../../meta/conventions/missing-value.ts";
 import { grouped } from "./count.ts";
 import { toJson } from "./json.ts";
 import { printable } from "./printable.ts";
@@ -24,7 +25,8 @@ export function differenceText(
     );
   }
   const subject = pointer === undefined ? what : `${what} ${printable(pointer)}`;
-  return `${node}: ${subject}: ${short(a)} -> ${short(b)}${note}\n`;
+  const text = pointer === "/attributes/_FillValue" ? missingText : short;
+  return `${node}: ${subject}: ${text(a)} -> ${text(b)}${note}\n`;
 }
 
 export interface DifferenceCounts {
@@ -45,6 +47,14 @@ export function diffSummary({ counting, others, broken }: DifferenceCounts): str
     .join("");
   if (counting === 0) return `no difference${notes}`;
   return `${grouped(counting)} ${counting === 1 ? "difference" : "differences"}${notes}`;
+}
+
+/** The attribute `_FillValue`, which xarray writes as the Base64 of doubles in v3. */
+function missingText(value: unknown): string {
+  const numbers = [value].flat().map(readDouble);
+  if (numbers.length === 0 || numbers.includes(undefined)) return short(value);
+  const number = numbers.length === 1 ? String(numbers[0]) : `[${numbers.join(", ")}]`;
+  return `${number} (as xarray encodes it)`;
 }
 
 function short(value: unknown): string {

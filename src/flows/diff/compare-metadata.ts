@@ -1,7 +1,15 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import type { FillValue } from "../../meta/array-metadata.ts";
+import {
+  FILL_VALUE_ATTRIBUTE,
+  isVariable,
+  missingValueOf,
+  parseMissing,
+  statedMissing,
+} from "../../meta/conventions/missing-value.ts";
 import { type DataType, sameDataType } from "../../meta/data-type.ts";
 import { describeCodec } from "../../meta/describe.ts";
+import { otherNames } from "../../meta/documents.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { toPlain } from "../../util/json-plain.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
@@ -15,7 +23,7 @@ type Found = Omit<Difference, "path">;
 /** What differs in the metadata of two nodes of one kind: first what they mean, then how they store it. */
 export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
   if (a.kind === "array" && b.kind === "array") yield* compareMeaning(a, b);
-  yield* compareAttributes(a.metadata.attributes, b.metadata.attributes);
+  yield* compareAttributes(otherAttributes(a, b), otherAttributes(b, a));
   if (a.layout.dialect !== b.layout.dialect) yield stored("dialect", a.layout.dialect, b.layout.dialect);
   if (a.kind === "array" && b.kind === "array") yield* compareStorage(a, b);
 }
@@ -31,10 +39,39 @@ function* compareMeaning(a: ZarrArray, b: ZarrArray): Generator<Found> {
   const isOneType = sameDataType(from.dataType, to.dataType);
   if (!isOneType) yield meant("data type", a.dataType, b.dataType);
   if (isOneType && !sameFill(from.fillValue, to.fillValue)) {
-    yield meant("fill value", fillText(from.fillValue, from.dataType), fillText(to.fillValue, to.dataType));
+    const texts = [fillText(from.fillValue, from.dataType), fillText(to.fillValue, to.dataType)] as const;
+    // What missing chunks then hold is compared as values.
+    yield areVariablesOfTwoFormats(a, b) ? stored("fill value", ...texts) : meant("fill value", ...texts);
   }
+  if (isOneType && areVariablesOfTwoFormats(a, b)) yield* compareMissing(a, b);
   const [names, otherNames] = [namesOf(a), namesOf(b)];
   if (!jsonEqual(names, otherNames)) yield meant("dimension names", names, otherNames);
+}
+
+/** What readers of CF conventions take for missing, which the two formats say in different places. */
+function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
+  const [missing, other] = [a, b].map(({ metadata, layout }) => missingValueOf(metadata, layout.dialect));
+  if (missing === undefined && other === undefined) return;
+  if (missing && other && sameNumbers(missing, other)) return;
+  const { dataType } = a.metadata;
+  yield meant("missing value", missing && bytesText(missing, dataType), other && bytesText(other, dataType));
+}
+
+/** Whether two arrays say in different places what is missing: one in v2, one in v3, both with dimension names. */
+function areVariablesOfTwoFormats(a: ZarrArray, b: ZarrArray): boolean {
+  const formats = [a.layout.dialect, b.layout.dialect];
+  const areTwo = formats.includes("v2") && formats.includes("v3");
+  return areTwo && isVariable(a.metadata) && isVariable(b.metadata);
+}
+
+/** The attributes of a node, without a missing value that is compared as such. */
+function otherAttributes(node: ZarrNode, other: ZarrNode): JsonObject {
+  const { attributes } = node.metadata;
+  const areArrays = node.kind === "array" && other.kind === "array";
+  if (!areArrays || !areVariablesOfTwoFormats(node, other)) return attributes;
+  const stated = statedMissing(attributes);
+  const isRead = stated !== undefined && parseMissing(stated, node.metadata.dataType) !== undefined;
+  return isRead ? otherNames(attributes, [FILL_VALUE_ATTRIBUTE]) : attributes;
 }
 
 function* compareAttributes(a: JsonObject, b: JsonObject): Generator<Found> {

@@ -11,6 +11,8 @@ export interface Difference {
     | "shape"
     | "data type"
     | "fill value"
+    /** What readers of CF conventions take for missing, of an array in v2 and one in v3; as JSON texts. */
+    | "missing value"
     | "dimension names"
     | "attribute"
     | "values"

@@ -106,9 +106,19 @@ export function parseMissing(json: JsonValue, dataType: DataType): Uint8Array | 
 
 /** A float by the Base64 of a double, or as fill values are written. */
 function parseDoubleOr(json: JsonValue, size: number, pointer: string): Uint8Array {
-  const double = typeof json === "string" && json.endsWith("=") ? fromBase64(json) : undefined;
-  if (double?.length === 8) {
-    return size === 8 ? double : floatBytes(readFloat(double), size);
-  }
-  return parseFloatFill(json, size, pointer);
+  const double = typeof json === "string" ? doubleBytes(json) : undefined;
+  if (double === undefined) return parseFloatFill(json, size, pointer);
+  return size === 8 ? double : floatBytes(readFloat(double), size);
+}
+
+/** The bytes of a double in Base64, which always ends in `=`. */
+function doubleBytes(text: string): Uint8Array | undefined {
+  const bytes = text.endsWith("=") ? fromBase64(text) : undefined;
+  return bytes?.length === 8 ? bytes : undefined;
+}
+
+/** The number that xarray's Base64 of a double stands for; undefined for anything else. */
+export function readDouble(value: unknown): number | undefined {
+  const bytes = typeof value === "string" ? doubleBytes(value) : undefined;
+  return bytes && readFloat(bytes);
 }
