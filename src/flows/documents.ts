@@ -12,7 +12,7 @@ import type { Plan, PlannedDocument } from "./plan/plan.ts";
  * @throws `source-changed` where one is gone since the plan was made.
  */
 export async function loadDocuments(
-  { publication, budget }: Plan,
+  { publication, execution }: Plan,
   source: Store,
   signal?: AbortSignal,
   others: Documents = new Map(),
@@ -32,7 +32,7 @@ export async function loadDocuments(
     }
     documents.set(document.key, bytes);
   };
-  await forEachConcurrent(publication.documents, load, { concurrency: budget.io, signal });
+  await forEachConcurrent(publication.documents, load, { concurrency: execution.io, signal });
   return publication.consolidate.reduce(
     (published, group) => consolidate(publication.dialect, group, published),
     new Map([...others, ...documents]),

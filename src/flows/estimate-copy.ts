@@ -58,7 +58,10 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
     keys++;
   };
   for (const prefix of outerPrefixes(dialectNamed(publication.from).layout(plan.source.path))) {
-    await forEachConcurrent(store.list(prefix, { signal }), count, { concurrency: plan.budget.io, signal });
+    await forEachConcurrent(store.list(prefix, { signal }), count, {
+      concurrency: plan.execution.io,
+      signal,
+    });
   }
   return { keys, bytes };
 }

@@ -13,7 +13,7 @@ import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
 import { nodesInFormat } from "./converted-nodes.ts";
 import type { EventOptions } from "./events.ts";
-import { coresAvailable, whyInline } from "./executors/thread-count.ts";
+import { coresAvailable, singleThreadReason } from "./executors/thread-count.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { groupsOfCutImages } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
@@ -22,6 +22,7 @@ import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
 import { openPlain } from "./plain-source.ts";
 import { planHierarchy } from "./plan/hierarchy-plan.ts";
+import type { HierarchyPlanRequest } from "./plan/hierarchy-request.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
 import { targetPath } from "./plan/target-path.ts";
 import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
@@ -171,15 +172,15 @@ async function threading(
   target: NodeSpec,
   scratch: StoreSpec | undefined,
   { threads, requestsPerSecond, bytesPerSecond }: PlanOptions,
-): Promise<{ readonly threads: number; readonly inline?: string | undefined }> {
+): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason">> {
   const wanted = threads === undefined ? undefined : positive(threads, "threads");
-  const inline = whyInline({
+  const reason = singleThreadReason({
     source: specOf(root.store),
     target: target.store,
     scratch,
     isPaced: requestsPerSecond !== undefined || bytesPerSecond !== undefined,
   });
-  if (inline !== undefined) return { threads: 1, inline };
+  if (reason !== undefined) return { threads: 1, singleThreadReason: reason };
   return { threads: wanted ?? (await coresAvailable()) };
 }
 

@@ -34,7 +34,7 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
     return { written: root ? await documentsBelow(root) : new Map<string, Uint8Array>() };
   };
   const clear = async (options: StoreOptions) => {
-    const concurrency = plan.budget.io;
+    const concurrency = plan.execution.io;
     const remove = (key: string) => store.delete(key, options);
     const documents = publication.documents.map(({ key }) => key);
     await forEachConcurrent(documents, remove, { concurrency });

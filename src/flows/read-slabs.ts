@@ -2,13 +2,13 @@ import { openKernelHeap, WORTH_A_HEAP } from "../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { StoreSpec } from "../stores/store.ts";
+import { storeTraits } from "../stores/store-traits.ts";
 import { specOf } from "../stores/url.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import type { Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
 import { directSlabs } from "./direct-slabs.ts";
-import { isLocal } from "./executors/local-stores.ts";
-import { coresAvailable, whyInline } from "./executors/thread-count.ts";
+import { coresAvailable, singleThreadReason } from "./executors/thread-count.ts";
 import type { WorkerSettings } from "./executors/worker-thread.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import { openScratch, possibleStrategy } from "./scratch/open-scratch.ts";
@@ -75,8 +75,8 @@ async function otherThreads(
   { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,
 ): Promise<((read: SlabReader) => AsyncGenerator<Slab>) | undefined> {
   const source = specOf(reading.array.store);
-  if (threads === 1 || source === undefined || !isLocal(source)) return undefined;
-  if (whyInline({ source, target: source, isPaced: false }) !== undefined) return undefined;
+  if (threads === 1 || source === undefined || !storeTraits(source).isFileBacked) return undefined;
+  if (singleThreadReason({ source, target: source, isPaced: false }) !== undefined) return undefined;
   const { slabThreads, slabsOfThreads } = await import("./executors/slab-threads.ts");
   const most = threads ?? (await coresAvailable());
   const found = slabThreads(reading, { ...options, source, threads: most });

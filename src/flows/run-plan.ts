@@ -18,6 +18,7 @@ import { verifyLedger } from "./verify.ts";
 import type { Warning } from "./warnings.ts";
 
 export interface RunPlanOptions extends WithWorkersOptions {
+  readonly build: TargetBuild;
   readonly writeEmpty?: boolean;
   /** Reads every key back before the target is published. */
   readonly verify?: boolean;
@@ -74,7 +75,7 @@ async function fill(
   buffers: BufferPool,
 ): Promise<number | undefined> {
   const { source, build, signal } = options;
-  const { io } = plan.budget;
+  const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, source, signal);
   const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);

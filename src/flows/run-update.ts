@@ -97,7 +97,7 @@ async function update(
   { changes, lock, areLate, ...context }: Changing,
 ): Promise<number | undefined> {
   const { plan, target, documents, verify, log, budget, buffers, signal } = context;
-  const { io } = plan.budget;
+  const { io } = plan.execution;
   const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);
   const readBack = (done: number) => {
     const onKeys = (keys: number) => log.keysVerified(keys);

@@ -5,7 +5,7 @@ import { gridShape } from "../meta/array-metadata.ts";
 import type { BufferPool } from "../streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { fillData } from "../streams/fill-data.ts";
-import { regridder } from "../streams/regrid.ts";
+import { regridStage } from "../streams/regrid.ts";
 import { chunkRegion, type Selection } from "../streams/selection.ts";
 import { coordsAt, cStrides } from "../util/shape.ts";
 import type { SlabPlan } from "./plan/slab-plan.ts";
@@ -49,12 +49,12 @@ export function slabReader(chunksOfSlab: SlabChunks, reading: SlabReading): Slab
     const { coords, region } = slabRegion(reading, number);
     const slab = { ...pipeline.spec, shape: region.shape };
     const { chunks, part } = chunksOfSlab(coords, region);
-    const { add, end } = regridder(
+    const { push, end } = regridStage(
       { shape: region.shape, chunk: slab, strides: cStrides(region.shape) },
       { selection: part, buffers },
     );
     let data: ChunkData | undefined;
-    for await (const chunk of chunks) for (const whole of add(chunk)) data = whole.data;
+    for await (const chunk of chunks) for (const whole of push(chunk)) data = whole.data;
     end();
     return { region, data: data ?? fillData(slab, buffers) };
   };

@@ -37,7 +37,7 @@ export async function sweepAll(
       return isNow ? targetKey : undefined;
     };
     const writerBytes = writerMemory(plan.target.store);
-    const sweeping = { ...options, targetKeyOf: inTurn, io: plan.budget.io, writerBytes };
+    const sweeping = { ...options, targetKeyOf: inTurn, io: plan.execution.io, writerBytes };
     for (const prefix of outerPrefixes(dialectNamed(plan.publication.from).layout(plan.source.path))) {
       await sweep(from, target, { ...sweeping, prefix });
     }

@@ -54,7 +54,7 @@ export function differences(
   onSame: (pair: Pair) => void,
 ): ReadableStream<Pair> {
   const { plan, budget, buffers, signal } = context;
-  const options = { budget, buffers, signal, io: plan.budget.io, onSame };
+  const options = { budget, buffers, signal, io: plan.execution.io, onSame };
   return differingKeys(...comparedSides(context, which), options);
 }
 
@@ -103,7 +103,7 @@ export async function deleteExtra(context: UpdateContext, which: Which, before: 
     log.keyDeleted();
   };
   const pairs = mergedSides(...comparedSides(context, which), signal);
-  await forEachConcurrent(pairs, remove, { concurrency: plan.budget.io, signal });
+  await forEachConcurrent(pairs, remove, { concurrency: plan.execution.io, signal });
 }
 
 /**
@@ -117,7 +117,7 @@ export async function copyDifferences(
   before: BeforeChange,
 ): Promise<void> {
   const { plan, source, target, documents, verify, budget, buffers, log, signal } = context;
-  const { io } = plan.budget;
+  const { io } = plan.execution;
   const check = changeable(context);
   const apply = async (pair: Pair) => {
     if (!pair.left) return undefined;

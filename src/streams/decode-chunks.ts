@@ -4,7 +4,8 @@ import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkCoding, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
 import { fillData } from "./fill-data.ts";
-import { TransformStream } from "./web.ts";
+import { type Stage, stageStream } from "./stage.ts";
+import type { TransformStream } from "./web.ts";
 
 export interface CodingOptions {
   readonly buffers?: Buffers;
@@ -25,12 +26,15 @@ export function decodeChunks(
   coding: ChunkCoding,
   options: DecodeOptions = {},
 ): TransformStream<EncodedChunk, DecodedChunk> {
+  return stageStream(decodeStage(coding, options));
+}
+
+export function decodeStage(
+  coding: ChunkCoding,
+  options: DecodeOptions = {},
+): Stage<EncodedChunk, DecodedChunk> {
   const decode = chunkDecoder(coding, options);
-  return new TransformStream<EncodedChunk, DecodedChunk>({
-    async transform(chunk, controller) {
-      controller.enqueue(await decode(chunk));
-    },
-  });
+  return { push: async (chunk) => [await decode(chunk)] };
 }
 
 /** Decodes a chunk: what `decodeChunks` does with each. */

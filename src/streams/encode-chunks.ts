@@ -3,7 +3,8 @@ import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkCoding, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";
 import type { CodingOptions } from "./decode-chunks.ts";
-import { TransformStream } from "./web.ts";
+import { type Stage, stageStream } from "./stage.ts";
+import type { TransformStream } from "./web.ts";
 
 export interface EncodeOptions extends CodingOptions {
   /** Stores chunks that hold nothing but the fill value too; by default they are left out. */
@@ -21,22 +22,14 @@ export function encodeChunks(
   coding: ChunkCoding,
   options: EncodeOptions = {},
 ): TransformStream<DecodedChunk, EncodedChunk> {
-  const encode = chunkEncoder(coding, options);
-  return new TransformStream<DecodedChunk, EncodedChunk>({
-    async transform(chunk, controller) {
-      controller.enqueue(await encode(chunk));
-    },
-  });
+  return stageStream(encodeStage(coding, options));
 }
 
-/** Encodes a chunk: what `encodeChunks` does with each. */
-export type ChunkEncoder = (chunk: DecodedChunk) => Promise<EncodedChunk>;
-
-export function chunkEncoder(
+export function encodeStage(
   coding: ChunkCoding,
   { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
-): ChunkEncoder {
-  return async (chunk) => {
+): Stage<DecodedChunk, EncodedChunk> {
+  const encode = async (chunk: DecodedChunk): Promise<EncodedChunk> => {
     const { data } = chunk;
     try {
       const pipeline = await coding.pipeline();
@@ -51,4 +44,5 @@ export function chunkEncoder(
       throw error;
     }
   };
+  return { push: async (chunk) => [await encode(chunk)] };
 }

@@ -17,7 +17,8 @@ import {
   selectedRegion,
   wholeSelection,
 } from "./selection.ts";
-import { TransformStream } from "./web.ts";
+import { type Stage, stageStream } from "./stage.ts";
+import type { TransformStream } from "./web.ts";
 
 /** The grid that chunks are cut to. */
 export interface RegridTarget {
@@ -67,29 +68,21 @@ export function regrid(
   target: RegridTarget,
   options: RegridOptions = {},
 ): TransformStream<DecodedChunk, DecodedChunk> {
-  const { add, end } = regridder(target, options);
-  return new TransformStream<DecodedChunk, DecodedChunk>({
-    transform(piece, controller) {
-      for (const whole of add(piece)) controller.enqueue(whole);
-    },
-    flush(controller) {
-      for (const whole of end()) controller.enqueue(whole);
-    },
-  });
+  return stageStream(regridStage(target, options));
 }
 
-/** Re-cuts pieces one by one: what `regrid` does with its stream. */
-export interface Regridder {
-  /** Scatters a piece, whose buffer it gives back. @returns the target chunks that this made whole. */
-  add(piece: DecodedChunk): DecodedChunk[];
+/** `regrid` without a stream around it: it never waits. */
+export interface RegridStage extends Stage<DecodedChunk, DecodedChunk> {
+  /** Scatters a piece, whose buffer it gives back. @returns the target chunks that are complete with it. */
+  push(piece: DecodedChunk): DecodedChunk[];
   /** @returns the target chunks that are cut where the pieces end; none unless the target grows. */
   end(): DecodedChunk[];
 }
 
-export function regridder(
+export function regridStage(
   target: RegridTarget,
   { growing = false, window, buffers = plainBuffers, ...options }: RegridOptions = {},
-): Regridder {
+): RegridStage {
   const { chunk } = target;
   const shape = growing ? target.shape.with(0, Number.MAX_SAFE_INTEGER) : target.shape;
   const selection = options.selection ?? wholeSelection(shape);
@@ -132,7 +125,7 @@ export function regridder(
   };
 
   return {
-    add(piece) {
+    push(piece) {
       checkPiece(piece, shape.length);
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;

@@ -4,9 +4,9 @@ import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkPlace, type EncodedChunk, isSharded } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import type { ReadableStream, WritableStream } from "./web.ts";
-import type { WriteChunksOptions } from "./write-options.ts";
-import { writeShards } from "./write-shards.ts";
+import { type ReadableStream, WritableStream } from "./web.ts";
+import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
+import { shardSink } from "./write-shards.ts";
 
 /**
  * Writes chunks under the keys of `place`: the sink of every flow. Takes ownership of each chunk's bytes; a chunk
@@ -19,20 +19,23 @@ export function writeChunks(
   place: ChunkPlace<WritableStore>,
   options: WriteChunksOptions = {},
 ): WritableStream<EncodedChunk> {
-  if (isSharded(place)) return writeShards(place, options);
   const { concurrency = 16, signal } = options;
-  const { readable, writable } = mapConcurrent(chunkWriter(place, options), { concurrency, signal });
+  const sink = chunkSink(place, options);
+  if (isSharded(place)) {
+    const write = (chunk: EncodedChunk) => sink.write(chunk, { signal });
+    return new WritableStream<EncodedChunk>({ ...sink, write });
+  }
+  const { readable, writable } = mapConcurrent(sink.write, { concurrency, signal });
   // Whoever writes learns of failures from the writable side.
   drain(readable).catch(() => {});
   return writable;
 }
 
-/** Writes a chunk under a key of its own: what `writeChunks` does with each. */
-export type ChunkWriter = (chunk: EncodedChunk, context: StoreOptions) => Promise<void>;
-
-export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkWriter {
+/** Writes chunks one by one: each under a key of its own, or into its shard. */
+export function chunkSink(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkSink {
+  if (isSharded(place)) return shardSink(place, options);
   const { buffers = plainBuffers, removeMissing, onWritten, onStored, checksums = true } = options;
-  return async (chunk, { signal }) => {
+  const write = async (chunk: EncodedChunk, { signal }: StoreOptions) => {
     const { index, coords, region, bytes, release } = chunk;
     const key = place.chunkKey(coords);
     // Who is handed the bytes may keep their buffer.
@@ -51,6 +54,7 @@ export function chunkWriter(place: ChunkPlace<WritableStore>, options: WriteChun
       release?.();
     }
   };
+  return { write, close: async () => {}, abort: async () => {} };
 }
 
 async function drain(readable: ReadableStream<void>): Promise<void> {

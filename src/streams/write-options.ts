@@ -1,6 +1,16 @@
+import type { StoreOptions } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { EncodedChunk } from "./chunk.ts";
 import type { StoredValue } from "./shard-output.ts";
+
+/** What `writeChunks` does with each chunk, without a stream around it. */
+export interface ChunkSink {
+  /** Takes ownership of the chunk's bytes. Where chunks lie in shards, one write ends before the next begins. */
+  write(chunk: EncodedChunk, context: StoreOptions): Promise<void>;
+  /** Ends what was written, when all chunks are written. */
+  close(): Promise<void>;
+  abort(reason: unknown): Promise<void>;
+}
 
 export interface WriteChunksOptions {
   /** Writes in flight; 16 by default. */

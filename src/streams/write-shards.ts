@@ -5,8 +5,7 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import type { EncodedChunk, ShardedPlace } from "./chunk.ts";
 import { collectedShard, type ShardOutput, streamedShard } from "./shard-output.ts";
-import { WritableStream } from "./web.ts";
-import type { WriteChunksOptions } from "./write-options.ts";
+import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
 
 /** Bytes of the buffer that a shard with its index at the start is begun with, where nobody says how large it is. */
 const FIRST_BUFFER = 2 ** 20;
@@ -28,10 +27,7 @@ interface OpenShard {
  *
  * @see V3-55
  */
-export function writeShards(
-  place: ShardedPlace<WritableStore>,
-  options: WriteChunksOptions,
-): WritableStream<EncodedChunk> {
+export function shardSink(place: ShardedPlace<WritableStore>, options: WriteChunksOptions): ChunkSink {
   const { buffers = plainBuffers, onWritten, onStored } = options;
   const open = new Map<string, OpenShard>();
 
@@ -63,7 +59,7 @@ export function writeShards(
     await Promise.all(shards.map(({ output }) => output.abort(reason)));
   };
 
-  return new WritableStream<EncodedChunk>({
+  return {
     async write(chunk) {
       const { bytes, coords } = chunk;
       const key = place.chunkKey(coords);
@@ -90,7 +86,7 @@ export function writeShards(
       throw error;
     },
     abort,
-  });
+  };
 }
 
 async function begin(

@@ -93,7 +93,7 @@ ${all.map(
 `;
 }
 
-function plannedRows({ totals, budget, jobs }: Plan): (readonly [string, string])[] {
+function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [string, string])[] {
   const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
   const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
   return [
@@ -107,7 +107,7 @@ function plannedRows({ totals, budget, jobs }: Plan): (readonly [string, string]
     ],
     ["memory of one task, at most", formatBytes(totals.predictedPeak)],
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],
-    ["requests in flight", `at most ${grouped(budget.io)} for each store`],
+    ["requests in flight", `at most ${grouped(execution.io)} for each store`],
   ];
 }
 

@@ -1,6 +1,5 @@
 import type { CopyEstimate } from "../../flows/estimate-copy.ts";
-import { threadsToStart } from "../../flows/executors/thread-count.ts";
-import type { ArrayJob, Cost, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
+import type { ArrayJob, Cost, Execution, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
 import { planWarnings } from "../../flows/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -103,8 +102,8 @@ function untouchedText(jobs: readonly ArrayJob[]): string {
 }
 
 function totalsText(plan: Plan): string {
-  const { totals, budget, scratch } = plan;
-  const withProgram = totals.predictedPeak + PROGRAM_BYTES + threadsToStart(plan) * THREAD_BYTES;
+  const { totals, budget, execution, scratch } = plan;
+  const withProgram = totals.predictedPeak + PROGRAM_BYTES + execution.threads * THREAD_BYTES;
   const work = [
     ["tasks", grouped(totals.tasks)],
     ["reads", `${counted(totals.chunksRead, "chunk")}, ${formatBytes(totals.decodedBytes)} decoded`],
@@ -122,14 +121,11 @@ function totalsText(plan: Plan): string {
       `${formatBytes(totals.predictedPeak)} of buffers predicted, about ${formatBytes(withProgram)} with the program`,
     ],
   ];
-  const threads = [
-    "threads",
-    budget.inline === undefined ? `at most ${budget.threads}` : `1, as ${budget.inline}`,
-  ];
+  const threads = ["execution", executionText(execution)];
   const limits = [
     [
       "allowed",
-      `${formatBytes(budget.maxMemory)}, and ${counted(budget.io, "request")} in flight for each store`,
+      `${formatBytes(budget.maxMemory)}, and ${counted(execution.io, "request")} in flight for each store`,
     ],
   ];
   return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
@@ -139,6 +135,16 @@ function totalsText(plan: Plan): string {
 function missingRows(chunks: number | undefined): string[][] {
   if (chunks === undefined) return [];
   return [["missing", `${counted(chunks, "source chunk")}, written out with the fill value of the source`]];
+}
+
+function executionText({ threads, singleThreadReason, driver, tasksAtOnce, writer }: Execution): string {
+  const reason = singleThreadReason === undefined ? "" : `, because ${singleThreadReason}`;
+  const tasks =
+    driver === "loop"
+      ? "one task each, by blocking file calls"
+      : `${counted(tasksAtOnce, "task")} at once, as streams`;
+  const writers = writer === "each-thread" ? "each thread writes" : "the first thread writes";
+  return `${counted(threads, "thread")}${reason}; ${tasks}${threads > 1 ? `; ${writers}` : ""}`;
 }
 
 /** What Node and the library take beside buffers, and a thread with its kernels, as measured. */

@@ -29,7 +29,7 @@ export async function runInline(
         lease.release();
       }
     };
-    await forEachConcurrent(numbersTo(tasks), admitted, { concurrency: plan.budget.tasksAtOnce, signal });
+    await forEachConcurrent(numbersTo(tasks), admitted, { concurrency: plan.execution.tasksAtOnce, signal });
     await stageEnded?.(stage);
   }
 }

@@ -52,7 +52,8 @@ async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
     ...(scratch && { scratch: scratch.store }),
     documents,
     buffers,
-    io: plan.budget.io,
+    io: plan.execution.io,
+    driver: plan.execution.driver,
     writeEmpty,
     verify,
   });

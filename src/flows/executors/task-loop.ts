@@ -8,8 +8,6 @@ import type { TaskRunner } from "./task-runner.ts";
 export interface TaskLoopOptions {
   readonly control: Control;
   readonly threads: number;
-  /** Whether a task's calls block, so that this thread has one under way at a time. */
-  readonly inTurn: boolean;
   /** Told now and then what tasks did. */
   readonly note: (notes: TaskNotes) => void;
   /** Aborted with the first failure, so that other tasks of this thread end. */
@@ -27,10 +25,12 @@ export interface TaskLoopOptions {
 export async function loopTasks(
   plan: Plan,
   run: TaskRunner,
-  { control, threads, inTurn, note, stop, stageEnded }: TaskLoopOptions,
+  { control, threads, note, stop, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
   const notes = new NoteTaker(note);
-  const atOnce = inTurn ? 1 : Math.ceil(plan.budget.tasksAtOnce / threads);
+  const { driver, tasksAtOnce } = plan.execution;
+  // Calls that block leave nothing to a second task of the same thread.
+  const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / threads);
   const lane = async (stage: number) => {
     for (let dealt = control.deal(stage); dealt; dealt = control.deal(stage)) {
       const end = dealt.first + dealt.count;

@@ -4,10 +4,11 @@ import { openNode } from "../../hierarchy/open-node.ts";
 import { dialectNamed } from "../../meta/dialects.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ArrayJob, Plan } from "../plan/plan.ts";
+import type { ArrayJob, Driver, Plan } from "../plan/plan.ts";
 import type { Task } from "../plan/task.ts";
-import { runTask, type TaskContext } from "../run-task.ts";
-import { runTaskInTurn } from "../run-task-in-turn.ts";
+import { loopTask } from "../run/tasks/loop-task.ts";
+import { runTask } from "../run/tasks/run-task.ts";
+import type { TaskContext } from "../run/tasks/task-context.ts";
 
 /** What the tasks of a plan are run with, in one thread. */
 export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"> {
@@ -19,14 +20,15 @@ export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"
   readonly writeEmpty?: boolean | undefined;
   /** Whether the target is read back afterwards, and checksums are needed for it. */
   readonly verify?: boolean | undefined;
-  /** Whether both stores answer at once, so that a task goes through its chunks one by one. */
-  readonly inTurn?: boolean;
+  readonly driver: Driver;
 }
 
 /** What is told of a task while it runs. */
 export type TaskEvents = Pick<TaskContext, "onRead" | "onWritten" | "onStored">;
 
 export type TaskRunner = (task: Task, events: TaskEvents, signal: AbortSignal) => Promise<void>;
+
+const DRIVERS = { streams: runTask, loop: loopTask };
 
 /** Arrays that stay open: tasks of one array follow one another. */
 const MOST_OPEN = 16;
@@ -42,8 +44,8 @@ interface BothArrays {
  * @throws (the runner) `source-changed` where a source array is gone; as `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
-  const { buffers, io, scratch, writeEmpty, verify = false, inTurn } = work;
-  const run = inTurn ? runTaskInTurn : runTask;
+  const { buffers, io, scratch, writeEmpty, verify = false } = work;
+  const run = DRIVERS[work.driver];
   const arrays = new Map<ArrayJob, Promise<BothArrays>>();
   const opened = (job: ArrayJob, signal: AbortSignal): Promise<BothArrays> => {
     const known = arrays.get(job);

@@ -1,14 +1,6 @@
 import { registeredCodecs } from "../../codecs/registry.ts";
 import { requestHookOf } from "../../stores/request-hook.ts";
 import type { StoreSpec } from "../../stores/store.ts";
-import type { Plan } from "../plan/plan.ts";
-import { worthwhileThreads } from "../plan/worthwhile-threads.ts";
-
-/** Threads that a run of the plan starts: fewer than planned where there is too little to do. */
-export function threadsToStart({ budget, totals }: Plan): number {
-  const worthwhile = worthwhileThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
-  return Math.max(1, Math.min(budget.threads, totals.tasks, worthwhile));
-}
 
 /** What of a flow says whether its tasks can run in other threads. */
 export interface Reach {
@@ -21,8 +13,8 @@ export interface Reach {
   readonly isPaced: boolean;
 }
 
-/** Why all tasks of a flow run in the thread that began it; undefined where others can run them too. */
-export function whyInline({ source, target, scratch, isPaced }: Reach): string | undefined {
+/** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
+export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
   if (globalThis.process?.versions?.node === undefined) return "there are no worker threads here";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` is the program's own`;

@@ -2,19 +2,19 @@ import { existsSync } from "node:fs";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { overloadCounts } from "../../stores/overloads.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../stores/store.ts";
+import { storeTraits } from "../../stores/store-traits.ts";
 import { openStore } from "../../stores/url.ts";
 import { pause } from "../../util/pause.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { attentive } from "./attentive.ts";
 import type { Control } from "./control.ts";
-import { isLocal, requestsEach } from "./local-stores.ts";
+import { ioPerThread } from "./io-per-thread.ts";
 import { lookingUp } from "./look-up.ts";
 import type { TaskNotes } from "./messages.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
-import { threadsToStart } from "./thread-count.ts";
 import { type OtherThreads, startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
 
 export { Control } from "./control.ts";
@@ -38,24 +38,15 @@ const SCRIPT = new URL("./worker.js", import.meta.url);
 const GRACE_MS = 300;
 
 /**
- * Starts the workers of a run, one by one as they are asked for: none where shards are streamed into a target, or scratch objects lie, that this thread
- * alone has. While they load their scripts, what they will work on is opened.
+ * Starts the workers of a run of so many threads, one by one as they are asked for. While they load their scripts, what
+ * they will work on is opened.
  */
 export function* startWorkers(
-  plan: Plan,
-  {
-    build,
-    worker: { script = SCRIPT, threads, resourceLimits } = {},
-  }: { readonly build: TargetBuild; readonly worker?: WorkerSettings | undefined },
+  threads: number,
+  { script = SCRIPT, resourceLimits }: WorkerSettings = {},
 ): Generator<WorkerThread, void> {
-  const isStreamed = plan.jobs.some(
-    ({ target, shardBuffer }) => target.shardShape && shardBuffer === undefined,
-  );
-  const handsOver = build.spec === undefined || build.store.singleWriter === true;
-  const keepsScratch = plan.stages.length > 1 && plan.scratch?.kind === "memory";
-  if ((isStreamed && handsOver) || keepsScratch || !existsSync(script)) return;
-  const all = threads ?? threadsToStart(plan);
-  for (let thread = 1; thread < all; thread++) yield startWorker(script, resourceLimits);
+  if (!existsSync(script)) return;
+  for (let thread = 1; thread < threads; thread++) yield startWorker(script, resourceLimits);
 }
 
 /**
@@ -97,7 +88,7 @@ function startOf(plan: Plan, options: ThreadsOptions) {
   return {
     plan,
     source: sourceSpec,
-    target: build.store.singleWriter ? undefined : build.spec,
+    target: plan.execution.writer === "first-thread" ? undefined : build.spec,
     scratch: scratch?.spec,
     documents,
     writeEmpty,
@@ -115,32 +106,31 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   const threads = workers.length + 1;
   const lookUp = lookingUp();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
-    if (spec === undefined || !isLocal(spec)) return store;
+    if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
     const opened = (await openStore(spec, { exclusive, files: blockingFileCalls })) as unknown as S;
     return attentive(opened, lookUp) as unknown as S;
   };
-  const isWrittenAtOnce = build.spec ? isLocal(build.spec) : build.store.singleWriter === true;
-  const inTurn = isLocal(sourceSpec) && isWrittenAtOnce;
+  const { driver, writer } = plan.execution;
   const reading = await blocking(source, sourceSpec, false);
   const { buffers, close } = taskBuffers(plan, { control, threads });
   const run = taskRunner({
     plan,
     source: reading,
-    target: await blocking(build.store, build.store.singleWriter ? undefined : build.spec, true),
+    target: await blocking(build.store, writer === "first-thread" ? undefined : build.spec, true),
     ...(scratch && { scratch: await blocking(scratch.store, scratch.spec, true) }),
     documents,
     buffers,
-    io: requestsEach(plan, threads),
+    io: ioPerThread(plan, threads),
     writeEmpty,
     verify,
-    inTurn,
+    driver,
   });
   try {
     const stageEnded = async (stage: number) => {
       buffers.clear();
       await scratch?.removeRound(stage - 1);
     };
-    await loopTasks(plan, run, { control, threads, inTurn, note, stop, stageEnded });
+    await loopTasks(plan, run, { control, threads, note, stop, stageEnded });
   } finally {
     close();
     if (reading !== source) await reading.close?.();

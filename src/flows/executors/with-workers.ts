@@ -1,11 +1,10 @@
-import type { Store, TargetBuild } from "../../stores/store.ts";
+import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { OtherThreads, WorkerSettings, WorkerThread } from "./worker-thread.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;
-  readonly build: TargetBuild;
   /** How worker threads are started. */
   readonly worker?: WorkerSettings;
 }
@@ -19,17 +18,19 @@ export interface WithWorkersOptions {
  */
 export async function withWorkers<T>(
   plan: Plan,
-  { source, build, worker }: WithWorkersOptions,
+  { source, worker }: WithWorkersOptions,
   run: (threads?: OtherThreads) => Promise<T>,
 ): Promise<T> {
   const hasTasks = plan.stages.some((tasks) => tasks > 0);
   const sourceSpec = specOf(source);
-  if (!hasTasks || plan.budget.inline !== undefined || sourceSpec === undefined) return run();
+  const { driver, singleThreadReason, ...execution } = plan.execution;
+  const threads = singleThreadReason === undefined ? (worker?.threads ?? execution.threads) : 1;
+  if (!hasTasks || sourceSpec === undefined || (threads === 1 && driver === "streams")) return run();
   const { startWorkers } = await import("./threads.ts");
   const workers: WorkerThread[] = [];
   try {
     // Where one cannot be started, those before it end.
-    for (const started of startWorkers(plan, { build, worker })) workers.push(started);
+    for (const started of startWorkers(threads, worker)) workers.push(started);
     return await run({ workers, sourceSpec });
   } finally {
     await Promise.all(workers.map((worker) => worker.end()));

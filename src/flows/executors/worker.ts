@@ -9,7 +9,7 @@ import { memoryForTasks } from "../plan/expected-size.ts";
 import { attentive } from "./attentive.ts";
 import { Control } from "./control.ts";
 import { HandOver } from "./hand-over.ts";
-import { isLocal, requestsEach } from "./local-stores.ts";
+import { ioPerThread } from "./io-per-thread.ts";
 import {
   type MainMessage,
   packError,
@@ -54,7 +54,6 @@ try {
 parentPort?.close();
 
 async function work({ plan, source, target, scratch, documents, writeEmpty, verify, threads }: WorkerStart) {
-  const inTurn = isLocal(source) && (target === undefined || isLocal(target));
   const run = taskRunner({
     plan,
     source: await opened(source, false),
@@ -62,14 +61,14 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, veri
     ...(scratch && { scratch: writable(await opened(scratch, true)) }),
     documents,
     buffers,
-    io: requestsEach(plan, threads),
+    io: ioPerThread(plan, threads),
     writeEmpty,
     verify,
-    inTurn,
+    driver: plan.execution.driver,
   });
   const note = (notes: TaskNotes) => tell({ type: "notes", notes });
   const stageEnded = async () => buffers.clear();
-  await loopTasks(plan, run, { control, threads, inTurn, note, stop, stageEnded });
+  await loopTasks(plan, run, { control, threads, note, stop, stageEnded });
 }
 
 /** No message reaches a thread that blocks: each of its calls looks whether it is to stop. */

@@ -7,7 +7,7 @@ import type { Alternative, Cost } from "./plan.ts";
 import { type ShuffleWindows, shuffleWindows } from "./shuffle-windows.ts";
 import { itemBytes } from "./task-memory.ts";
 import { type WindowRequest, type Windows, windowsOf } from "./task-windows.ts";
-import { worthwhileThreads } from "./worthwhile-threads.ts";
+import { usefulThreads } from "./useful-threads.ts";
 
 export interface RecutRequest extends WindowRequest {
   readonly isVariable: boolean;
@@ -76,8 +76,8 @@ function isBusy(request: RecutRequest, windows: Windows): boolean {
   const { sides, selection, chunksWritten, threads, remote } = request;
   if (remote.source || remote.target) return true;
   const bytes = product(selection.shape) * itemBytes(sides.source);
-  const worthwhile = worthwhileThreads(fewestReads(request) + chunksWritten, bytes);
-  return tasksOf(request, windows) >= Math.min(threads, worthwhile);
+  const useful = usefulThreads(fewestReads(request) + chunksWritten, bytes);
+  return tasksOf(request, windows) >= Math.min(threads, useful);
 }
 
 function* directRecuts(request: RecutRequest): Generator<Recut> {

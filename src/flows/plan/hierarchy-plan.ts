@@ -1,12 +1,12 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect } from "../../meta/dialect.ts";
 import { USUAL_ARRAY } from "../../meta/usual-array.ts";
-import type { StoreSpec } from "../../stores/store.ts";
+import { storeTraits } from "../../stores/store-traits.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { copyMemory } from "../copy-value.ts";
-import { isLocal } from "../executors/local-stores.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
+import { driverOf, executionOf } from "./execution.ts";
 import { heldByStores } from "./expected-size.ts";
 import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
@@ -28,9 +28,10 @@ const TASKS_AT_ONCE = 3;
  * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
-  const { nodes, source, target, dialect, maxMemory, io, threads = 1, inline } = request;
+  const { nodes, source, target, dialect, maxMemory, io, threads = 1 } = request;
   const writerBytes = writerMemory(target.store);
-  const inTurn = inline === undefined && isLocal(source.store) && isLocal(target.store);
+  const driver = driverOf(request);
+  const inTurn = driver === "loop";
   const tasksAtOnce = inTurn ? threads : Math.max(threads, TASKS_AT_ONCE);
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: NodeDocuments[] = [];
@@ -61,9 +62,9 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         tasksAtOnce,
         inTurn,
         remote: {
-          source: isRemote(source.store),
-          target: isRemote(target.store),
-          scratch: request.scratch !== undefined && isRemote(request.scratch),
+          source: storeTraits(source.store).isRemote,
+          target: storeTraits(target.store).isRemote,
+          scratch: request.scratch !== undefined && storeTraits(request.scratch).isRemote,
         },
         recutBy: request.strategy,
         missing: request.missing?.get(node.path),
@@ -94,6 +95,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   }
   const from = nodes[0]?.layout.dialect ?? dialect.name;
   const ancestors = missingAncestors(target.path, dialect);
+  const totals = totalsOf(jobs, stages, held, { ...request, tasksAtOnce });
   return {
     format: "zarrflow-plan/1",
     operation: request.operation,
@@ -102,13 +104,9 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     ...(request.scratch && { scratch: request.scratch }),
     budget: {
       maxMemory,
-      cacheBytes: 0,
       taskBytes: largestTask(jobs),
-      tasksAtOnce,
-      threads,
-      ...(inline && { inline }),
-      io,
     },
+    execution: executionOf(request, { driver, tasksAtOnce, jobs, totals }),
     jobs,
     stages,
     publication: {
@@ -118,15 +116,10 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       consolidate: consolidatedTargets(request),
       sweep: request.sweep,
     },
-    totals: totalsOf(jobs, stages, held, { ...request, tasksAtOnce }),
+    totals,
     encoders: ENCODERS,
     warnings: request.converted?.warnings ?? [],
   };
-}
-
-/** Whether a store is over a network. */
-function isRemote(spec: StoreSpec): boolean {
-  return spec.kind === "zip-value" ? isRemote(spec.store) : spec.kind === "http" || spec.kind === "s3";
 }
 
 /** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */

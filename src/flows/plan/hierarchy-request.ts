@@ -60,8 +60,8 @@ export interface HierarchyPlanRequest {
   readonly io: number;
   /** Threads that run tasks; 1 by default. */
   readonly threads?: number;
-  /** Why all tasks run in the thread that begins the run, where they must. */
-  readonly inline?: string | undefined;
+  /** Why it must be one thread, where others cannot run tasks. */
+  readonly singleThreadReason?: string | undefined;
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
   /** The strategy for arrays whose grid changes; the cheaper one by default. */

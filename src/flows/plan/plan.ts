@@ -17,6 +17,7 @@ export interface Plan {
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec;
   readonly budget: PlanBudget;
+  readonly execution: Execution;
   /** One job an array, in the order of their tasks. */
   readonly jobs: readonly ArrayJob[];
   /** How many tasks each stage has; a stage begins when all tasks of the one before have ended. */
@@ -48,18 +49,27 @@ export interface NodeSpec {
 export interface PlanBudget {
   /** Bytes that all buffers together may take. */
   readonly maxMemory: number;
-  /** Bytes of decoded chunks kept for later windows. */
-  readonly cacheBytes: number;
   /** The largest task's bytes. */
   readonly taskBytes: number;
-  /** The most tasks that run at one time, as far as the budget admits them. */
-  readonly tasksAtOnce: number;
-  /** Threads that decode and encode at one time. */
+}
+
+/** How the chunks of a task pass through its stages: in WHATWG streams, or in a plain loop of calls that block. */
+export type Driver = "streams" | "loop";
+
+/** How the tasks of a plan run. Decided when the plan is made; what runs the plan obeys it. */
+export interface Execution {
+  /** `loop` where the files of both stores answer at once; else `streams`. */
+  readonly driver: Driver;
+  /** Threads that run tasks, the one that starts the run among them. */
   readonly threads: number;
-  /** Why all tasks run in the thread that began the run, where others could not run them. */
-  readonly inline?: string;
-  /** Requests in flight, for each store. */
+  /** Why it is one thread, where others cannot run tasks of this plan. */
+  readonly singleThreadReason?: string;
+  /** The most tasks that run at one time, of all threads together, as far as the budget admits them. */
+  readonly tasksAtOnce: number;
+  /** Requests in flight for each store, of all threads together. */
   readonly io: number;
+  /** Who writes the target: each thread what it encoded, or the first thread what all of them encoded. */
+  readonly writer: "each-thread" | "first-thread";
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DecodedChunk, EncodedChunk, Region } from "../../streams/chunk.ts"
 import { addShared, OpenBoxes } from "../../streams/open-boxes.ts";
 import { coordsIn } from "../../streams/regrid.ts";
 import { selectedRegion } from "../../streams/selection.ts";
-import { TransformStream } from "../../streams/web.ts";
+import type { Stage } from "../../streams/stage.ts";
 import { indexOf, product } from "../../util/shape.ts";
 import { cutsOf } from "../plan/rounds.ts";
 import { boxesTouching, headSize, pieceOf } from "../plan/scratch-layout.ts";
@@ -15,28 +15,7 @@ import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from 
  * Sorts what comes by the boxes of the next stage, and passes all of it on as one scratch object when the stream ends:
  * an empty one, where nothing but missing chunks came.
  */
-export function gatherPieces(
-  task: ScratchTask,
-  options: GatherOptions,
-): TransformStream<DecodedChunk, EncodedChunk> {
-  const { add, end } = pieceGatherer(task, options);
-  return new TransformStream<DecodedChunk, EncodedChunk>({
-    transform: add,
-    flush(controller) {
-      controller.enqueue(end());
-    },
-  });
-}
-
-/** Gathers chunk by chunk: what `gatherPieces` does with its stream. */
-export interface PieceGatherer {
-  /** Scatters a chunk, whose buffer it gives back. */
-  add(chunk: DecodedChunk): void;
-  /** The scratch object of all that came. */
-  end(): EncodedChunk;
-}
-
-export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceGatherer {
+export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<DecodedChunk, EncodedChunk> {
   const { selection, buffers, chunk } = options;
   const { job, round } = task;
   const box = itemsOf(task);
@@ -78,20 +57,21 @@ export function pieceGatherer(task: ScratchTask, options: GatherOptions): PieceG
   };
 
   return {
-    add(piece) {
+    push(piece) {
       const items = selectedRegion(selection, piece.region);
       if (items && piece.data) present.push(items);
       else if (items) someMissing = true;
       if (items) addToAll(piece, items);
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
+      return [];
     },
     end() {
       const ofSome = someMissing ? present : undefined;
       const bytes = object.finish(open, (head, { region }) =>
         writeHead(head, region, job.target.chunkShape, ofSome),
       );
-      return { index: 0, coords: task.coords, region: box, bytes };
+      return [{ index: 0, coords: task.coords, region: box, bytes }];
     },
   };
 }

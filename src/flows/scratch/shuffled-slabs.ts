@@ -2,7 +2,7 @@ import { ByteBudget } from "../../streams/byte-budget.ts";
 import { cStrides } from "../../util/shape.ts";
 import type { SlabShuffle } from "../plan/slab-shuffle.ts";
 import { type TargetTask, taskAt } from "../plan/task.ts";
-import { runTask } from "../run-task.ts";
+import { runTask } from "../run/tasks/run-task.ts";
 import type { SlabChunks, SlabReading } from "../slab-reading.ts";
 import { readScratch } from "./read-scratch.ts";
 import type { Scratch } from "./scratch.ts";

@@ -5,6 +5,6 @@ const CHUNK_MS = 0.03;
 const BYTE_MS = 1.5e-6;
 
 /** Threads that are worth their start for so many chunks, read and written, and decoded bytes. */
-export function worthwhileThreads(chunks: number, decodedBytes: number): number {
+export function usefulThreads(chunks: number, decodedBytes: number): number {
   return Math.floor((chunks * CHUNK_MS + decodedBytes * BYTE_MS) / (2 * START_MS)) + 1;
 }

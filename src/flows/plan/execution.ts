@@ -1,0 +1,57 @@
+import type { StoreSpec } from "../../stores/store.ts";
+import { storeTraits } from "../../stores/store-traits.ts";
+import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.ts";
+import { usefulThreads } from "./useful-threads.ts";
+
+export interface ExecutionRequest {
+  readonly source: NodeSpec;
+  readonly target: NodeSpec;
+  /** Requests in flight for each store. */
+  readonly io: number;
+  /** The most threads that run tasks; 1 by default. */
+  readonly threads?: number;
+  /** Why it must be one thread, where others cannot run tasks. */
+  readonly singleThreadReason?: string | undefined;
+}
+
+/** A loop where this thread may open both stores again with calls that block, and their files answer at once. */
+export function driverOf({ source, target, singleThreadReason }: ExecutionRequest): Driver {
+  const answersAtOnce = (store: StoreSpec) => storeTraits(store).isFileBacked;
+  const isLoop =
+    singleThreadReason === undefined && [source, target].every(({ store }) => answersAtOnce(store));
+  return isLoop ? "loop" : "streams";
+}
+
+/** How many threads run the tasks of a plan, and who writes. */
+export function executionOf(
+  { target, io, threads = 1, singleThreadReason }: ExecutionRequest,
+  {
+    driver,
+    tasksAtOnce,
+    jobs,
+    totals,
+  }: {
+    readonly driver: Driver;
+    readonly tasksAtOnce: number;
+    readonly jobs: readonly ArrayJob[];
+    readonly totals: PlanTotals;
+  },
+): Execution {
+  const { hasSingleWriter } = storeTraits(target.store);
+  const reason = singleThreadReason ?? (hasSingleWriter ? streamedShards(jobs) : undefined);
+  const useful = usefulThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
+  return {
+    driver,
+    threads: reason === undefined ? Math.max(1, Math.min(threads, totals.tasks, useful)) : 1,
+    ...(reason !== undefined && { singleThreadReason: reason }),
+    tasksAtOnce,
+    io,
+    writer: hasSingleWriter ? "first-thread" : "each-thread",
+  };
+}
+
+/** Threads hand over whole values, and a streamed shard never is one. */
+function streamedShards(jobs: readonly ArrayJob[]): string | undefined {
+  const isStreamed = ({ target, shardBuffer }: ArrayJob) => target.shardShape && shardBuffer === undefined;
+  return jobs.some(isStreamed) ? "the target has one writer, and shards are streamed into it" : undefined;
+}

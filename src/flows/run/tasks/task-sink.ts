@@ -1,0 +1,59 @@
+import type { WritableStore } from "../../../stores/store.ts";
+import { type ChunkPlace, type EncodedChunk, isSharded } from "../../../streams/chunk.ts";
+import type { WritableStream } from "../../../streams/web.ts";
+import { chunkSink, writeChunks } from "../../../streams/write-chunks.ts";
+import type { ChunkSink, WriteChunksOptions } from "../../../streams/write-options.ts";
+import type { Task } from "../../plan/task.ts";
+import { scratchPlace } from "../../scratch/read-scratch.ts";
+import type { TaskContext } from "./task-context.ts";
+
+/** Where all steps of a task write: the target's chunks, or a scratch object. */
+export interface TaskSink {
+  /** Writes several chunks at one time. */
+  stream(): WritableStream<EncodedChunk>;
+  /** Writes chunk by chunk. */
+  open(): ChunkSink;
+  /**
+   * Writes that a driver without streams leaves in flight while it goes on. With one writer, which may be another
+   * thread, a value waits its turn; all other targets that such a driver writes to answer at once.
+   */
+  readonly writesAhead: number;
+}
+
+export function taskSink(task: Task, context: TaskContext): TaskSink {
+  const { io, buffers, signal, onWritten, onStored, checksums } = context;
+  if (task.kind === "scratch") {
+    return sinkAt(scratchPlace(task, assertScratch(context)), { concurrency: 1, buffers, signal }, 0);
+  }
+  const { job } = task;
+  const { target } = context;
+  const options = {
+    concurrency: io,
+    buffers,
+    shardBuffer: job.shardBuffer,
+    signal,
+    checksums,
+    ...(onWritten && { onWritten }),
+    ...(onStored && { onStored }),
+  };
+  const waitsItsTurn = target.store.singleWriter && !isSharded(target);
+  return sinkAt(target, options, waitsItsTurn ? Math.min(io, job.readAhead) : 0);
+}
+
+function sinkAt(
+  place: ChunkPlace<WritableStore>,
+  options: WriteChunksOptions,
+  writesAhead: number,
+): TaskSink {
+  return {
+    stream: () => writeChunks(place, options),
+    open: () => chunkSink(place, options),
+    writesAhead,
+  };
+}
+
+/** Where scratch objects lie. */
+export function assertScratch({ scratch }: TaskContext): WritableStore {
+  if (scratch) return scratch;
+  throw new RangeError("a task of a shuffle needs a place for scratch objects");
+}

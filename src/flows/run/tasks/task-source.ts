@@ -1,0 +1,84 @@
+import { mostStoredBytes } from "../../../codecs/limits.ts";
+import { ByteBudget } from "../../../streams/byte-budget.ts";
+import { type ChunkCoding, type ChunkRef, isSharded } from "../../../streams/chunk.ts";
+import { partRefs } from "../../../streams/part-refs.ts";
+import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
+import { selectionWithin } from "../../../streams/selection.ts";
+import type { ReadableStream } from "../../../streams/web.ts";
+import type { Awaitable } from "../../../util/awaitable.ts";
+import { itemsOf, readsOf, type Task } from "../../plan/task.ts";
+import { inFlightOf } from "../../plan/task-memory.ts";
+import { readScratch, scratchReader } from "../../scratch/read-scratch.ts";
+import type { TaskContext, TaskItem } from "./task-context.ts";
+import { assertScratch } from "./task-sink.ts";
+
+/** The items that a step of a task begins with: chunks of the source, or pieces of scratch objects. */
+export interface TaskSource {
+  /** Reads several items at one time, within the task's lease. */
+  stream(): ReadableStream<TaskItem>;
+  /** Reads one item after the other, for stores from which reading ahead gains nothing. */
+  each(visit: (item: TaskItem) => Awaitable<void>): Promise<void>;
+}
+
+export async function taskSource(task: Task, context: TaskContext): Promise<TaskSource> {
+  return inFlightOf(task).isOfSource ? chunkSource(task, context) : scratchSource(task, context);
+}
+
+async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource> {
+  const { source, buffers, signal, onRead } = context;
+  const isDecoded = task.job.strategy !== "verbatim";
+  const options = {
+    buffers,
+    signal,
+    ...(isDecoded && { maxEncodedSize: mostStoredBytes(await source.pipeline()) }),
+    ...(onRead && { onRead }),
+  };
+  const refs = await chunksFor(task, source);
+  const stream = () => readChunks(source, refs, { ...options, ...readAhead(task, context) });
+  if (isSharded(source)) return { stream, each: (visit) => eachOf(stream(), visit) };
+  return {
+    stream,
+    async each(visit) {
+      const read = chunkReader(source, options);
+      for (const ref of refs) {
+        signal?.throwIfAborted();
+        await visit(await read(ref, { signal }));
+      }
+    },
+  };
+}
+
+async function scratchSource(task: Task, context: TaskContext): Promise<TaskSource> {
+  const { target, buffers, signal } = context;
+  const { spec } = await target.pipeline();
+  const options = { scratch: assertScratch(context), chunk: spec, buffers };
+  return {
+    stream: () => readScratch(task, { ...options, ...readAhead(task, context), signal }),
+    async each(visit) {
+      const { pieces, read, chunksOf } = scratchReader(task, options);
+      for (const piece of pieces) {
+        signal?.throwIfAborted();
+        for (const chunk of chunksOf(await read(piece, { signal }))) await visit(chunk);
+      }
+    },
+  };
+}
+
+/** How many items are read at one time, and what they may hold. */
+function readAhead(task: Task, { io }: TaskContext) {
+  const { readAhead, bytesPerChunk } = inFlightOf(task);
+  const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
+  return { concurrency: Math.min(io, readAhead), inFlight };
+}
+
+async function eachOf<T>(stream: ReadableStream<T>, visit: (item: T) => Awaitable<void>): Promise<void> {
+  for await (const item of stream) await visit(item);
+}
+
+/** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */
+async function chunksFor(task: Task, source: ChunkCoding): Promise<Iterable<ChunkRef>> {
+  const { job } = task;
+  const refs = readsOf(task);
+  if (job.strategy === "verbatim" || job.strategy === "transcode") return refs;
+  return partRefs(refs, selectionWithin(job.selection, itemsOf(task)), await source.pipeline());
+}

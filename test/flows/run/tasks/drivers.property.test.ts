@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { loadDocuments } from "../../../../src/flows/documents.ts";
+import { taskRunner } from "../../../../src/flows/executors/task-runner.ts";
+import { type Planned, planRechunk } from "../../../../src/flows/index.ts";
+import type { Driver, Plan } from "../../../../src/flows/plan/plan.ts";
+import { taskAt, taskBytesOf } from "../../../../src/flows/plan/task.ts";
+import { create, openArray } from "../../../../src/index.ts";
+import { MemoryStore } from "../../../../src/stores/memory.ts";
+import { withRequestLog } from "../../../../src/stores/with/request-log.ts";
+import { BufferPool } from "../../../../src/streams/buffer-pool.ts";
+import { isZarrflowError } from "../../../../src/util/errors.ts";
+import { product } from "../../../../src/util/shape.ts";
+
+const axis = fc.record({
+  n: fc.integer({ min: 1, max: 12 }),
+  from: fc.integer({ min: 1, max: 5 }),
+  to: fc.integer({ min: 1, max: 6 }),
+  perShard: fc.integer({ min: 1, max: 3 }),
+});
+
+const cases = fc.record({
+  axes: fc.array(axis, { minLength: 1, maxLength: 3 }),
+  dataType: fc.constantFrom("float32" as const, "uint8" as const, "string" as const),
+  sourceShards: fc.boolean(),
+  targetShards: fc.boolean(),
+  change: fc.constantFrom("nothing" as const, "codec" as const, "chunks" as const),
+  strategy: fc.constantFrom("direct" as const, "shuffle" as const),
+  writeEmpty: fc.boolean(),
+  singleWriter: fc.boolean(),
+  missing: fc.boolean(),
+});
+
+type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+
+async function sourceOf({ axes, dataType, sourceShards, missing }: Case): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const shape = axes.map(({ n }) => n);
+  const chunks = axes.map(({ from }) => from);
+  const shards = sourceShards && { shards: axes.map(({ from, perShard }) => from * perShard) };
+  const array = await create(store, { shape, dataType, chunks, codec: "gzip:1", ...shards });
+  const valueAt = (i: number) => (dataType === "string" ? "x".repeat(i % 7) : i % 251);
+  const rows = missing ? [Math.ceil((shape[0] ?? 1) / 2), ...shape.slice(1)] : shape;
+  const values = Array.from({ length: product(rows) }, (_, i) => valueAt(i));
+  const typed = dataType === "float32" ? Float32Array.from(values.map(Number)) : values;
+  const data = dataType === "uint8" ? Uint8Array.from(values.map(Number)) : typed;
+  await array.write({ start: shape.map(() => 0), shape: rows }, data as never);
+  await array.close();
+  return store;
+}
+
+function planOf(store: MemoryStore, given: Case): Promise<Planned> {
+  const { axes, sourceShards, targetShards, change, strategy } = given;
+  const chunks = axes.map(({ from, to }) => (change === "chunks" ? to : from));
+  const shards = targetShards ? chunks.map((size, d) => size * (axes[d]?.perShard ?? 1)) : "none";
+  return openArray(store).then((array) =>
+    planRechunk(array, "memory:drivers", {
+      chunks,
+      ...((targetShards || sourceShards) && { shards }),
+      ...(change !== "nothing" && { codec: "zstd:1" }),
+      ...(change === "chunks" && !targetShards && { strategy }),
+      maxMemory: 2e6,
+    }),
+  );
+}
+
+interface Result {
+  readonly values: ReadonlyMap<string, string>;
+  readonly requests: readonly string[];
+}
+
+/** Runs all tasks of a plan one after the other; each must stay within its lease. */
+async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Case): Promise<Result> {
+  const requests: string[] = [];
+  const log = (name: string) => (request: { operation: string; key: string; bytes: number | undefined }) => {
+    requests.push(`${name} ${request.operation} ${request.key} ${request.bytes}`);
+  };
+  const target = new MemoryStore();
+  const written = withRequestLog(target, log("target"));
+  const buffers = new BufferPool(plan.budget.maxMemory);
+  const run = taskRunner({
+    plan,
+    source: withRequestLog(source, log("source")),
+    target: given.singleWriter ? Object.assign(written, { singleWriter: true }) : written,
+    scratch: withRequestLog(new MemoryStore(), log("scratch")),
+    documents: await loadDocuments(plan, source),
+    buffers,
+    io: plan.execution.io,
+    driver,
+    writeEmpty: given.writeEmpty,
+  });
+  const { signal } = new AbortController();
+  for (const [stage, tasks] of plan.stages.entries()) {
+    for (let index = 0; index < tasks; index++) {
+      const task = taskAt(plan, stage, index);
+      let peak = 0;
+      const note = () => {
+        peak = Math.max(peak, buffers.taken);
+      };
+      await run(task, { onRead: note, onWritten: note, onStored: note }, signal);
+      expect(peak).toBeLessThanOrEqual(taskBytesOf(task));
+      expect(buffers.taken).toBe(0);
+      buffers.clear();
+    }
+  }
+  const values = new Map<string, string>();
+  for await (const { key } of target.list("")) {
+    values.set(key, Buffer.from((await target.get(key)) ?? []).toString("base64"));
+  }
+  return { values, requests: requests.sort() };
+}
+
+test("streams and the loop write the same bytes, by the same requests, within each task's lease", async () => {
+  const strategies = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(cases, async (given) => {
+      const source = await sourceOf(given);
+      const planned = await planOf(source, given).catch((error) => {
+        if (isZarrflowError(error, "budget-too-small") || isZarrflowError(error, "invalid-option"))
+          return undefined;
+        throw error;
+      });
+      if (planned === undefined) return;
+      const { plan } = planned;
+      for (const { strategy, tasks } of plan.jobs) {
+        if (tasks > 0) strategies.set(strategy, (strategies.get(strategy) ?? 0) + 1);
+      }
+      const streams = await runBy("streams", plan, source, given);
+      expect(await runBy("loop", plan, source, given)).toEqual(streams);
+    }),
+    { numRuns: 150 },
+  );
+  expect([...strategies.keys()].sort()).toEqual(["direct", "shuffle", "transcode", "verbatim"]);
+});
