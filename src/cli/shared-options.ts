@@ -120,6 +120,10 @@ export const writingOptions = {
   ...existingOptions,
   verify: { type: "boolean", summary: "read every key back and compare it before the target appears" },
   "write-empty": { type: "boolean", summary: "store chunks that hold nothing but the fill value too" },
+  "break-lock": {
+    type: "boolean",
+    summary: "take a target that is locked, as you know that the run that locked it is dead",
+  },
   ...dryRunOption,
   report: {
     type: "string",
@@ -255,8 +259,8 @@ export function runOptions(
   values: Values<typeof writingOptions & typeof updateOption>,
   signal: AbortSignal,
 ): RunOptions {
-  const { verify = false, "write-empty": writeEmpty = false } = values;
-  return { ...planOptions(values, signal), verify, writeEmpty };
+  const { verify = false, "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
+  return { ...planOptions(values, signal), verify, writeEmpty, breakLock };
 }
 
 function wholeNumber(name: string, text: string): number {

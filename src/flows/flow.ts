@@ -62,6 +62,8 @@ export interface RunOptions extends PlanOptions, EventOptions {
   readonly fsync?: boolean;
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
+  /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
+  readonly breakLock?: boolean;
 }
 
 export const DEFAULT_MAX_MEMORY = 256e6;

@@ -3,7 +3,7 @@ import { ConsolidatedMetadata, keepConsolidated } from "../hierarchy/edit-consol
 import { openNode } from "../hierarchy/open-node.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../stores/store.ts";
-import { notReleased, PrefixLock } from "../stores/target/prefix-lock.ts";
+import { type LockOptions, notReleased, PrefixLock } from "../stores/target/prefix-lock.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { demandEditable, openExistingTarget } from "./existing-target.ts";
@@ -16,18 +16,17 @@ import type { ArrayJob, Plan, PlannedDocument } from "./plan/plan.ts";
  *
  * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
  */
-export async function openAddition(plan: Plan, signal: AbortSignal | undefined): Promise<TargetBuild> {
+export async function openAddition(plan: Plan, { breakLock, signal }: LockOptions): Promise<TargetBuild> {
   const { target, publication, jobs } = plan;
-  const existing = await openExistingTarget(target, publication.dialect, signal);
+  const store = (await openUnchanged(plan, signal)).store;
+  const lock = await PrefixLock.take(store, { breakLock, signal });
+  // what was there may have changed until the place was this run's
+  const { nodes } = await openUnchanged(plan, signal).catch(async (error) => {
+    await lock?.release();
+    throw error;
+  });
   const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
-  const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
-  if (existing === undefined || publication.documents.some(isThere)) {
-    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
-      hint: "start again",
-    });
-  }
-  const store = demandEditable(existing.store);
-  const groups = [...existing.nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
+  const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
   const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
   const renewed = async ({ areAny }: ConsolidatedMetadata) => {
     const root = areAny ? await openNode(store, target.path) : undefined;
@@ -42,7 +41,6 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
       await forEachConcurrent(chunkKeys(store, job, options), remove, { concurrency });
     }
   };
-  const lock = await PrefixLock.take(store, { signal });
   try {
     await (await ConsolidatedMetadata.find(store, groups, { signal })).hide(added);
     await clear({ signal });
@@ -54,6 +52,7 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
   return {
     store,
     isInPlace: true,
+    ...(lock && { lost: lock.lost }),
     reopen: async () => store,
     async publish({ onWarning, ...options } = {}) {
       await lock?.demand(options);
@@ -70,6 +69,19 @@ export async function openAddition(plan: Plan, signal: AbortSignal | undefined):
       await lock?.release();
     },
   };
+}
+
+/** The target that nodes are added to. @throws `target-exists` when it has changed since the plan was made. */
+async function openUnchanged({ target, publication }: Plan, signal: AbortSignal | undefined) {
+  const existing = await openExistingTarget(target, publication.dialect, signal);
+  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
+  if (existing === undefined || publication.documents.some(isThere)) {
+    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
+      hint: "start again",
+    });
+  }
+  return { store: demandEditable(existing.store), nodes: existing.nodes };
 }
 
 /** Keys of chunks that are where those of an array will be. */

@@ -1,6 +1,7 @@
 import { openNode } from "../hierarchy/open-node.ts";
 import { assertReplaceable } from "../hierarchy/replaceable.ts";
-import type { StoreOptions, TargetBuild } from "../stores/store.ts";
+import type { TargetBuild } from "../stores/store.ts";
+import type { LockOptions } from "../stores/target/prefix-lock.ts";
 import { checkTargetPlace, openTargetBuild, type TargetBuildOptions } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -17,11 +18,18 @@ export async function openBuild(
   plan: Plan,
   options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
-  const { fsync, beforeReplacing, signal } = options;
-  if (plan.publication.existing === "skip") return openAddition(plan, signal);
+  const { fsync, beforeReplacing, breakLock, signal } = options;
+  if (plan.publication.existing === "skip") return openAddition(plan, { breakLock, signal });
   const size = expectedSize(plan.jobs, plan.budget.maxMemory);
   return atPlace(plan.target, options, (ifExists) =>
-    openTargetBuild(plan.target.store, { ifExists, beforeReplacing, expectedSize: size, fsync, signal }),
+    openTargetBuild(plan.target.store, {
+      ifExists,
+      beforeReplacing,
+      expectedSize: size,
+      fsync,
+      breakLock,
+      signal,
+    }),
   );
 }
 
@@ -33,13 +41,13 @@ export async function openBuild(
  */
 export async function checkBuild(plan: Plan, options: BuildOptions): Promise<void> {
   if (plan.publication.existing !== undefined) return;
-  const { signal } = options;
+  const { breakLock, signal } = options;
   await atPlace(plan.target, options, (ifExists) =>
-    checkTargetPlace(plan.target.store, { ifExists, signal }),
+    checkTargetPlace(plan.target.store, { ifExists, breakLock, signal }),
   );
 }
 
-interface BuildOptions extends StoreOptions {
+interface BuildOptions extends LockOptions {
   readonly ifExists?: string;
 }
 

@@ -1,5 +1,6 @@
 import type { Home } from "../hierarchy/edit-home.ts";
 import {
+  demandUnlockedAbove,
   hideFromAbove,
   hierarchyAround,
   mendAround,
@@ -48,6 +49,7 @@ async function runOpened({ source, plan }: Planned, options: RunOptions): Promis
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
     return await runUpdate(plan, { source, home, wrap, ...options });
   }
+  if (home) await demandUnlockedAbove(home, { breakLock: options.breakLock, signal: options.signal });
   if (home) await mendAround(home, { signal: options.signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await mendBelow(plan.target, options);

@@ -2,6 +2,7 @@ import { dialectNamed } from "../meta/dialects.ts";
 import type { TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
+import { eitherSignal } from "../util/either-signal.ts";
 import { demandAlone } from "./demand-alone.ts";
 import { demandSource } from "./demand-source.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
@@ -30,8 +31,9 @@ export interface RunPlanOptions extends WithWorkersOptions {
  * Runs a plan: tasks, sweep, documents, verification, and at last the publication. On any failure the target is
  * discarded, and the first failure is thrown as it was.
  */
-export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<RunReport> {
-  const { build } = options;
+export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions): Promise<RunReport> {
+  const { build } = others;
+  const options = { ...others, signal: eitherSignal(signal, build.lost) };
   const started = performance.now();
   const ledger = await openLedger(build, options);
   try {

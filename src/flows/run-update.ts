@@ -5,6 +5,7 @@ import { openNode } from "../hierarchy/open-node.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { PrefixLock } from "../stores/target/prefix-lock.ts";
 import type { ReadableStream } from "../streams/web.ts";
+import { eitherSignal } from "../util/either-signal.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { publishDocuments } from "./documents.ts";
 import type { RunReport } from "./events.ts";
@@ -16,7 +17,6 @@ import {
   deleteExtra,
   differences,
   extraDocuments,
-  peeked,
   type UpdateContext,
 } from "./update-keys.ts";
 import { verifyLedger } from "./verify.ts";
@@ -25,6 +25,8 @@ import { Withdrawal } from "./withdrawal.ts";
 export interface RunUpdateOptions extends OpenUpdateOptions {
   /** Where the target is in the hierarchy around it. */
   readonly home: Home | undefined;
+  /** Takes the place whoever holds its lock. */
+  readonly breakLock?: boolean | undefined;
 }
 
 /**
@@ -34,40 +36,22 @@ export interface RunUpdateOptions extends OpenUpdateOptions {
  *
  * @throws `target-not-empty` for what would be lost at a target that is no Zarr; `differs` as `verifyLedger`.
  */
-export async function runUpdate(plan: Plan, { home, ...options }: RunUpdateOptions): Promise<RunReport> {
+export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<RunReport> {
   const started = performance.now();
-  const context = await openUpdate(plan, options);
-  const { target, nodes, documents, buffers, log, signal } = context;
-  const changes = new Withdrawal(target, nodes, { signal });
-  await changes.look(documents.keys());
-  const values = await peeked(differences(context, "values", () => log.keysKept(1)));
-  let keptDocuments = 0;
-  const areLate = !(await isEmpty(differences(context, "documents", () => keptDocuments++)));
-  const isRight =
-    values.first === undefined &&
-    !areLate &&
-    changes.outdated(documents).size === 0 &&
-    extraDocuments(context).length === 0;
+  let context = await openUpdate(plan, options);
   let keysVerified: number | undefined;
-  if (isRight) log.keysKept(documents.size + keptDocuments);
-  else {
-    const place = home ?? { store: target, path: plan.target.path };
-    let lock: PrefixLock | undefined;
-    const change = async () => {
-      keysVerified = await update(values.all, { ...context, changes, lock, areLate });
-      return documentsAt(place);
-    };
+  if (!(await isRight(context))) {
+    const lock = await PrefixLock.take(context.target, options);
     try {
-      lock = await PrefixLock.take(target, { signal });
-      const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
-      await keepConsolidated(place.store, scope, change, { signal });
-    } catch (error) {
-      await values.all.cancel(error).catch(() => {});
-      throw error;
+      // what was there may have changed until the place was this run's
+      const signal = eitherSignal(options.signal, lock?.lost);
+      context = await openUpdate(plan, { ...options, signal });
+      keysVerified = await updateLocked(context, lock, options.home);
     } finally {
       await lock?.release();
     }
   }
+  const { log, buffers } = context;
   const report: RunReport = {
     ...log.counts,
     ...log.existing,
@@ -79,6 +63,43 @@ export async function runUpdate(plan: Plan, { home, ...options }: RunUpdateOptio
   log.emit({ type: "progress", progress: log.progress });
   log.emit({ type: "done", report });
   return report;
+}
+
+/** Whether nothing differs; what is right is counted. */
+async function isRight(context: UpdateContext): Promise<boolean> {
+  const { target, nodes, documents, log, signal } = context;
+  const changes = new Withdrawal(target, nodes, { signal });
+  await changes.look(documents.keys());
+  let kept = documents.size;
+  const areRight =
+    (await isEmpty(differences(context, "values", () => log.keysKept(1)))) &&
+    (await isEmpty(differences(context, "documents", () => kept++))) &&
+    changes.outdated(documents).size === 0 &&
+    extraDocuments(context).length === 0;
+  if (areRight) log.keysKept(kept);
+  return areRight;
+}
+
+/** Changes what differs, in a place that is this run's; returns how many keys were read back. */
+async function updateLocked(
+  context: UpdateContext,
+  lock: PrefixLock | undefined,
+  home: Home | undefined,
+): Promise<number | undefined> {
+  const { plan, target, nodes, documents, log, signal } = context;
+  const changes = new Withdrawal(target, nodes, { signal });
+  await changes.look(documents.keys());
+  const place = home ?? { store: target, path: plan.target.path };
+  const areLate = !(await isEmpty(differences(context, "documents", () => {})));
+  let keysVerified: number | undefined;
+  const change = async () => {
+    const values = differences(context, "values", () => log.keysKept(1));
+    keysVerified = await update(values, { ...context, changes, lock, areLate });
+    return documentsAt(place);
+  };
+  const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
+  await keepConsolidated(place.store, scope, change, { signal });
+  return keysVerified;
 }
 
 interface Changing extends UpdateContext {

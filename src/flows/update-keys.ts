@@ -8,7 +8,7 @@ import type { BufferPool } from "../streams/buffer-pool.ts";
 import type { ByteBudget } from "../streams/byte-budget.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { type ReadableStream, streamFrom } from "../streams/web.ts";
+import type { ReadableStream } from "../streams/web.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";
 import type { Pair } from "./merge-listings.ts";
@@ -154,23 +154,4 @@ function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => voi
 
 async function* copied(applied: ReadableStream<Listed | undefined>): AsyncGenerator<[Listed]> {
   for await (const listed of applied) if (listed) yield [listed];
-}
-
-/** A stream's first item, and all of it again; the rest is read when it is asked for. */
-export async function peeked<T>(
-  stream: ReadableStream<T>,
-): Promise<{ readonly first: T | undefined; readonly all: ReadableStream<T> }> {
-  const reader = stream.getReader();
-  const { value: first, done } = await reader.read();
-  const all = async function* () {
-    try {
-      for (let { value, isDone } = { value: first, isDone: done }; !isDone; ) {
-        yield value as T;
-        ({ value, done: isDone } = await reader.read());
-      }
-    } finally {
-      await reader.cancel();
-    }
-  };
-  return { first, all: streamFrom(all()) };
 }

@@ -1,7 +1,9 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { objectPlace } from "../stores/object-spec.ts";
 import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import { demandUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
 import { openStore } from "../stores/url.ts";
+import { withFolder } from "../stores/with/folder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { createAncestors, dialectAbove } from "./create-ancestors.ts";
@@ -73,6 +75,13 @@ export function publishedIn({ store, path }: Home, dialect: DialectName, build: 
 export async function mendAround({ store, path }: Home, options: StoreOptions): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
   await consolidated.restate([path], options);
+}
+
+/** Holds that no run is changing a group around a place, as a whole. @throws `locked` */
+export async function demandUnlockedAbove({ store, path }: Home, options: LockOptions): Promise<void> {
+  for (const above of ancestorPaths(path)) {
+    await demandUnlocked(above === "" ? store : withFolder(store, above), options);
+  }
 }
 
 /** Makes the consolidated metadata of a group, and of those in it, say what is there, where its store can be written. */

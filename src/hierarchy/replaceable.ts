@@ -1,8 +1,18 @@
+import { isObject } from "../meta/expect.ts";
+import { joinKey } from "../meta/join-key.ts";
+import { DOCUMENT_NAMES } from "../stores/document-names.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { readLock } from "../stores/target/prefix-lock.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { parseJson } from "../util/json-parse.ts";
+import type { JsonValue } from "../util/json-value.ts";
 import { openNode } from "./open-node.ts";
+
+/** How many names are told of what is there. */
+const NAMES_TOLD = 5;
+/** Members that documents of nodes and of hierarchies have, one of each. */
+const STATED_FORMAT = ["zarr_format", "zarr_consolidated_format"];
 
 /** A store, and a path in it. */
 interface Target {
@@ -33,10 +43,12 @@ async function assertZarr(spec: StoreSpec, path: string): Promise<void> {
   const store = await openedIfThere(spec);
   if (!store) return;
   try {
-    if (await isZarr(store, path)) return;
+    const found = await foreignContents(store, path);
+    if (found === undefined) return;
     throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not removed", {
       store: store.description,
-      hint: "name another target, or remove it yourself",
+      found,
+      hint: "Name another target, or remove it yourself.",
     });
   } finally {
     await store.close?.();
@@ -59,16 +71,44 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
   }
 }
 
-async function isZarr(store: Store, path: string): Promise<boolean> {
-  for (const place of new Set(["", path])) {
-    try {
-      if (await openNode(store, place)) return true;
-    } catch (error) {
-      if (isZarrflowError(error)) return true; // metadata that cannot be read are metadata all the same
-      throw error;
-    }
+/** Undefined where there is a Zarr, nothing, or what a run has left; else what is there. */
+async function foreignContents(store: Store, path: string): Promise<string | undefined> {
+  for (const place of new Set(["", path])) if (await hasZarrDocument(store, place)) return undefined;
+  if (!isListable(store) || (await readLock(store))) return undefined;
+  const names: string[] = [];
+  for await (const entry of store.listDirectory("")) {
+    names.push("prefix" in entry ? entry.prefix : entry.key);
+    if (names.length > NAMES_TOLD) return `${names.slice(0, NAMES_TOLD).join(", ")} and more`;
   }
-  if (!isListable(store) || (await readLock(store))) return true; // what a run that was killed has left
-  for await (const _ of store.list("")) return false;
-  return true;
+  return names.length === 0 ? undefined : names.join(", ");
+}
+
+/**
+ * Whether a document at a place says that it is one of a node, in whatever dialect: a text file that only has such a
+ * name does not. What it says may be more than is understood.
+ */
+async function hasZarrDocument(store: Store, path: string): Promise<boolean> {
+  for (const name of DOCUMENT_NAMES) {
+    const bytes = await store.get(joinKey(path, name));
+    if (bytes !== undefined && isZarrDocument(name, bytes)) return true;
+  }
+  try {
+    return (await openNode(store, path)) !== undefined;
+  } catch (error) {
+    if (isZarrflowError(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether a document states a format of Zarr, or is an array's of v1, whose document is called `meta`. */
+function isZarrDocument(name: string, bytes: Uint8Array): boolean {
+  let json: JsonValue;
+  try {
+    json = parseJson(bytes, { allowNonFinite: () => true });
+  } catch (error) {
+    if (isZarrflowError(error)) return false;
+    throw error;
+  }
+  if (!isObject(json)) return false;
+  return STATED_FORMAT.some((member) => member in json) && name !== ".zattrs" && name !== "attrs";
 }

@@ -5,6 +5,7 @@ import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts"
 import { Folders } from "./directory/folders.ts";
 import { FoundFiles } from "./directory/found-files.ts";
 import { namesIn, walkKeys } from "./directory/listing.ts";
+import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls } from "./file-calls.ts";
@@ -144,6 +145,16 @@ export class DirectoryStore implements ListableStore, WritableStore {
         ? writeFile(this.#written, path, bytes)
         : replaceFile(this.#written, this.#temporary(key), path, bytes),
     );
+  }
+
+  async setIfAbsent(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<boolean> {
+    this.#check(key, signal);
+    return this.#inFolder(key, () => writeNewFile(this.#written, this.#folders.pathOf(key), bytes));
+  }
+
+  async ageOf(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+    this.#check(key, signal);
+    return this.#attempt(key, () => fileAge(this.#files, this.#folders.pathOf(key), this.#temporary(key)));
   }
 
   /** Values of another folder are copied by the file system. */

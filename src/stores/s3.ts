@@ -108,6 +108,15 @@ export class S3Store implements ListableStore, WritableStore {
     return this.#about(key, signal, () => putIfAbsent(this.#client, this.#root + key, bytes, signal));
   }
 
+  /** By the server's clock. */
+  async ageOf(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+    const request = { method: "HEAD", signal } as const;
+    const { headers } = await this.#about(key, signal, () => this.#client.ask(this.#root + key, {}, request));
+    const [now, then] = ["date", "last-modified"].map((name) => Date.parse(headers.get(name) ?? ""));
+    const age = (now ?? Number.NaN) - (then ?? Number.NaN);
+    return Number.isNaN(age) ? undefined : age;
+  }
+
   /** Objects of the same server, read with the same credentials, are copied by it. */
   async copierFrom(source: Store): Promise<ValueCopier | undefined> {
     if (!(source instanceof S3Store) || !(await this.#client.canCopyFrom(source.#client))) return undefined;

@@ -68,6 +68,11 @@ export interface Store {
    * done, for whatever reason: `get` then tells it. Absent in stores that always have to wait.
    */
   getSync?(key: string, into: Uint8Array): number | undefined;
+  /**
+   * Milliseconds since the value was written, by the clock of whoever keeps it; undefined where there is none, or that
+   * is not told. Absent in stores that know no times.
+   */
+  ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
   /** Releases handles; a store must not be used afterwards. */
   close?(): Promise<void>;
 }
@@ -195,6 +200,8 @@ export interface TargetBuild {
   readonly spec?: StoreSpec;
   /** Whether values lie where they will stay from when they are written, so that documents alone hide them. */
   readonly isInPlace?: boolean;
+  /** Aborted when another run has taken the place over: nothing may be written from then on. */
+  readonly lost?: AbortSignal;
   /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
   reopen(): Promise<Store>;
   publish(options?: PublishOptions): Promise<void>;

@@ -31,6 +31,34 @@ describe.each(["directory", "zip"] as const)("what a new %s replaces", (kind) =>
   });
 });
 
+describe("a project folder with a file of a document's name", () => {
+  it.each(["meta", ".zarray", ".zgroup", "zarr.json", ".zattrs", "attrs", ".zmetadata"])(
+    "%s is left",
+    async (name) => {
+      const cwd = await testFolder();
+      await zarrAt(join(cwd, "g.zarr"));
+      for (const contents of ["notes of mine", "{}", '["zarr_format"]', '{"title": "mine"}']) {
+        await mkdir(join(cwd, "project/src"), { recursive: true });
+        await writeFile(join(cwd, "project", name), contents);
+        await writeFile(join(cwd, "project/src/main.c"), "mine");
+        const replaced = copy(join(cwd, "g.zarr"), join(cwd, "project"), { ifExists: "replace" });
+        await expect(replaced, contents).rejects.toMatchObject({
+          code: "target-not-empty",
+          details: { found: expect.stringContaining("src/") },
+        });
+        expect(await readFile(join(cwd, "project/src/main.c"), "utf8")).toBe("mine");
+      }
+    },
+  );
+
+  it("is replaced where it is a Zarr whose metadata are not understood", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x.zarr"));
+    await writeFile(join(cwd, "x.zarr/zarr.json"), '{"zarr_format": 4, "node_type": "table"}');
+    await assertReplaceable({ store: { kind: "directory", path: join(cwd, "x.zarr") }, path: "" });
+  });
+});
+
 it("a file of the user's outlives a copy and an array of its name, and a folder a zip", async () => {
   const cwd = await testFolder();
   const at = (name: string) => join(cwd, name);

@@ -6,7 +6,7 @@ import { sortUtf8 } from "../../util/utf8-order.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
-import { isOwnName } from "../own-names.ts";
+import { isLockKey, isOwnName } from "../own-names.ts";
 import { assertFileOrFolder, type Folders } from "./folders.ts";
 
 /** Keys are given so many at a time, */
@@ -55,7 +55,7 @@ export async function namesIn(folders: Folders, files: FileCalls, prefix: string
     const folder = opendirSync(folders.pathOf(prefix.slice(0, -1)), { bufferSize: 1024 });
     try {
       for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-        if (isOwnName(entry.name)) continue;
+        if (isOwnName(entry.name) || isLockKey(entry.name)) continue;
         if (entry.isFile()) names.push(entry.name);
         else if (entry.isDirectory()) {
           names.push(`${entry.name}/`);

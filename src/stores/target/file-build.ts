@@ -9,6 +9,7 @@ import type { StoreSpec, TargetBuild } from "../store.ts";
 import type { Construction } from "./construction.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import type { LockOptions } from "./prefix-lock.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 
@@ -55,8 +56,10 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
         attempt(async () => {
           await construction.finish();
           signal?.throwIfAborted();
-          if (options.ifExists === "replace" && (await isThere(target))) await control.replace();
-          else await control.publish();
+          if (options.ifExists === "replace" && (await isThere(target))) {
+            await demandUnlockedFolder(target, options);
+            await control.replace();
+          } else await control.publish();
           isPublished = true;
           await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
           if (options.fsync) await syncFolder(asyncFileCalls, parent);
@@ -102,17 +105,24 @@ async function constructionOf(
   };
 }
 
+/** @throws `locked` while a run writes in a folder that is there. */
+async function demandUnlockedFolder(path: string, options: LockOptions): Promise<void> {
+  const { demandUnlocked } = await import("./prefix-lock.ts");
+  await demandUnlocked(new DirectoryStore(path), options);
+}
+
 /** Refuses early what would fail when all is built. */
 async function checkPlace(
   { kind }: FileSpec,
   target: string,
-  { ifExists }: TargetPlaceOptions,
+  { ifExists, breakLock, signal }: TargetPlaceOptions,
 ): Promise<void> {
   if (basename(target) === "") {
     throw new ZarrflowError("invalid-option", "the root folder cannot be a target", { value: target });
   }
   if (!(await isThere(target))) return;
   const isFolder = (await lstat(target)).isDirectory();
+  if (isFolder) await demandUnlockedFolder(target, { breakLock, signal });
   const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
   if (ifExists === "error" && !isEmpty) {
     throw new ZarrflowError("target-exists", `${target} exists`, {

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
-import { demandUnlocked, notReleased, PrefixLock } from "./prefix-lock.ts";
+import { demandUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
 
 /** How many keys are deleted at a time: in one call, or by one call each. */
 const DELETED_TOGETHER = 1000;
@@ -25,23 +25,27 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, beforeReplacing, signal }: TargetBuildOptions,
+  { ifExists, beforeReplacing, breakLock, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
-  if (ifExists !== "replace") await demandEmpty(store, { signal });
-  const lock = await PrefixLock.take(store, { signal });
+  if (ifExists !== "replace") await demandEmpty(store, { breakLock, signal });
+  const lock = await PrefixLock.take(store, { breakLock, signal });
+  let isEmptied = false;
   try {
     if (ifExists === "replace") {
       await beforeReplacing?.();
+      isEmptied = true;
       await deleteAll(store, { signal });
     } else await demandEmpty(store, { signal });
   } catch (error) {
-    await lock?.release().catch(() => {});
+    // a lock that is left tells that what is there is what a run could not remove
+    await (isEmptied ? lock?.leave() : lock?.release())?.catch(() => {});
     throw error;
   }
   let isPublished = false;
   return {
     store,
     isInPlace: true,
+    ...(lock && { lost: lock.lost }),
     reopen: async () => store,
     async publish({ signal, onWarning } = {}) {
       signal?.throwIfAborted();
@@ -53,7 +57,12 @@ export async function openInPlaceBuild(
       if (isPublished) return;
       // what another run has taken over is its own
       const isOurs = lock === undefined || (await lock.isHeld());
-      if (isOurs) await deleteAll(store);
+      try {
+        if (isOurs) await deleteAll(store);
+      } catch (error) {
+        await lock?.leave().catch(() => {});
+        throw error;
+      }
       await lock?.release();
     },
   };
@@ -62,15 +71,15 @@ export async function openInPlaceBuild(
 /** @throws as `openInPlaceBuild`. */
 async function checkPlace(
   store: WritableStore & ListableStore,
-  { ifExists, signal }: TargetPlaceOptions,
+  { ifExists, breakLock, signal }: TargetPlaceOptions,
 ): Promise<void> {
-  if (ifExists !== "replace") await demandEmpty(store, { signal });
-  await demandUnlocked(store, { signal });
+  if (ifExists !== "replace") await demandEmpty(store, { breakLock, signal });
+  await demandUnlocked(store, { breakLock, signal });
 }
 
 /** @throws `target-exists`, or `locked` when a run is writing there now. */
-async function demandEmpty(store: WritableStore & ListableStore, options: StoreOptions): Promise<void> {
-  for await (const _ of store.list("", options)) {
+async function demandEmpty(store: WritableStore & ListableStore, options: LockOptions): Promise<void> {
+  for await (const _ of store.list("", { signal: options.signal })) {
     await demandUnlocked(store, options);
     throw new ZarrflowError("target-exists", "there are objects at the target", {
       store: store.description,

@@ -6,6 +6,8 @@ export interface TargetPlaceOptions extends StoreOptions {
    * it as it is until the new one is published in its place.
    */
   readonly ifExists: "error" | "replace";
+  /** Takes the place whoever holds its lock: whoever asks for that knows that no other run is at work there. */
+  readonly breakLock?: boolean | undefined;
 }
 
 /** What to know of a target that is replaced at its place. */

@@ -1,35 +1,48 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
-import { isRunning } from "../is-running.ts";
 import { LOCK_NAME } from "../own-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
 
 /** Milliseconds after which a run renews its lock. */
-const RENEW_AFTER = 60_000;
-/** Milliseconds after which a lock that nobody has renewed counts for nothing; clocks may differ by some. */
-const STALE_AFTER = 15 * 60_000;
+const RENEW_AFTER = 30_000;
+/** Milliseconds without a renewal after which a lock counts for nothing, */
+const STALE_AFTER = 5 * 60_000;
+/** and those after which its own run takes it for lost, which has to be before anybody else may take it. */
+const LOST_AFTER = 4 * 60_000;
 /** Milliseconds in which a store tells who holds its lock, or is gone. */
 const TOLD_WITHIN = 5_000;
-/** Milliseconds after which one of two runs that took over a dead run's lock at once finds that it lost. */
+/** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
 
-/** Who writes at a place. */
+/** Who writes at a place. What is told beside `owner` is for people. */
 export interface LockRecord {
-  /** A name for the run, different each time. */
+  /** A random name for the run. */
   readonly owner: string;
-  /** The machine and the process, where they can be told. */
   readonly host?: string;
   readonly pid?: number;
   readonly begun: string;
   readonly renewed: string;
+  /** Whether the run is over, and has left what it could not remove. */
+  readonly isOver?: boolean;
 }
 
-/** A place that one run alone writes at. */
+export interface LockOptions extends StoreOptions {
+  /** Takes the place whoever holds its lock. */
+  readonly breakLock?: boolean | undefined;
+}
+
+/**
+ * A place that one run alone writes at. The lock is a value with the random name of its run, renewed while that lasts.
+ * Its age alone, by the clock of the store where that tells, makes it stale: process numbers and the names of machines
+ * are the same in many containers.
+ */
 export class PrefixLock {
   readonly #store: WritableStore;
   readonly #record: LockRecord;
   readonly #renewal: ReturnType<typeof setInterval>;
+  readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
+  #renewedAt = Date.now();
 
   private constructor(store: WritableStore, record: LockRecord) {
     this.#store = store;
@@ -41,28 +54,34 @@ export class PrefixLock {
   }
 
   /**
-   * Locks the root of a store; undefined where the store knows no conditional writes. The lock of a run that is dead
-   * is taken over.
+   * Locks the root of a store; undefined where the store knows no conditional writes. A stale lock is taken over, and
+   * any with `breakLock`.
    *
    * @throws `locked` while another run writes there.
    */
-  static async take(store: WritableStore, options: StoreOptions = {}): Promise<PrefixLock | undefined> {
+  static async take(store: WritableStore, options: LockOptions = {}): Promise<PrefixLock | undefined> {
+    const { signal } = options;
     const record = await newRecord();
     for (let isTakeover = false; ; isTakeover = true) {
-      const isTaken = await setIfAbsent(store, record, options);
+      const isTaken = await setIfAbsent(store, record, { signal });
       if (isTaken === undefined) return undefined;
       // An attempt whose answer was lost may have taken it.
-      if (isTaken || (await readLock(store, options))?.owner === record.owner) {
+      if (isTaken || (await readLock(store, { signal }))?.owner === record.owner) {
         const lock = new PrefixLock(store, record);
-        if (isTakeover) await lock.#settle(options);
+        if (isTakeover) await lock.#settle({ signal });
         return lock;
       }
-      await demandUnlocked(store, options);
-      await store.delete(LOCK_NAME, options);
+      await demandUnlocked(store, isTakeover ? { signal } : options);
+      await store.delete(LOCK_NAME, { signal });
     }
   }
 
-  /** @throws `locked` when another run removed this one's lock for the dead run's. */
+  /** Aborted, with the error to throw, when another run has taken the place over, or may have. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** @throws `locked` when another run removed this one's lock for the stale one. */
   async #settle(options: StoreOptions): Promise<void> {
     try {
       await pause(SETTLED_AFTER, options.signal);
@@ -75,31 +94,49 @@ export class PrefixLock {
 
   /** @throws `locked` when another run has taken the place over. */
   async demand(options: StoreOptions = {}): Promise<void> {
+    this.lost.throwIfAborted();
     const found = await readLock(this.#store, options);
     if (found?.owner !== this.#record.owner) throw lost(this.#store, found);
   }
 
   /** Whether the place is still this run's. Fails when the store does not tell soon: who asks wants to end. */
   async isHeld(): Promise<boolean> {
+    if (this.lost.aborted) return false;
     const signal = AbortSignal.timeout(TOLD_WITHIN);
     return (await readLock(this.#store, { signal }))?.owner === this.#record.owner;
   }
 
   /** Gives the place free; one that is another's stays so. */
   async release(): Promise<void> {
-    clearInterval(this.#renewal);
-    await this.#renewing;
-    if (await this.isHeld()) await this.#store.delete(LOCK_NAME);
+    await this.#end(() => this.#store.delete(LOCK_NAME));
   }
 
-  /** Fails silently: whether the place is still held is asked in the end. */
+  /** Gives the place free, and leaves word that what is there is of a run that is over. */
+  async leave(): Promise<void> {
+    await this.#end(() => this.#store.set(LOCK_NAME, encoded({ ...this.#record, isOver: true })));
+  }
+
+  async #end(last: () => Promise<void>): Promise<void> {
+    clearInterval(this.#renewal);
+    await this.#renewing;
+    if (await this.isHeld()) await last();
+  }
+
   async #renew(): Promise<void> {
     try {
-      if (!(await this.isHeld())) return clearInterval(this.#renewal);
+      const found = await readLock(this.#store, { signal: AbortSignal.timeout(TOLD_WITHIN) });
+      if (found?.owner !== this.#record.owner) return this.#lose(lost(this.#store, found));
       await this.#store.set(LOCK_NAME, encoded({ ...this.#record, renewed: new Date().toISOString() }));
+      this.#renewedAt = Date.now();
     } catch {
-      // the next time, or when it is demanded
+      // perhaps the next time; before others may take the place, this run gives it up
+      if (Date.now() - this.#renewedAt > LOST_AFTER) this.#lose(lost(this.#store, undefined));
     }
+  }
+
+  #lose(error: ZarrflowError): void {
+    clearInterval(this.#renewal);
+    this.#lost.abort(error);
   }
 }
 
@@ -107,13 +144,14 @@ export class PrefixLock {
 export async function readLock(store: Store, options: StoreOptions = {}): Promise<LockRecord | undefined> {
   const bytes = await store.get(LOCK_NAME, options);
   if (bytes === undefined) return undefined;
-  const { owner, host, pid, begun, renewed } = fieldsOf(bytes);
+  const { owner, host, pid, begun, renewed, isOver } = fieldsOf(bytes);
   return {
     owner: String(owner),
     ...(typeof host === "string" && { host }),
     ...(typeof pid === "number" && { pid }),
     begun: String(begun),
     renewed: String(renewed),
+    ...(isOver === true && { isOver }),
   };
 }
 
@@ -124,14 +162,28 @@ export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
 }
 
 /** Checks that no other run is at work in a store. @throws `locked` */
-export async function demandUnlocked(store: Store, options: StoreOptions = {}): Promise<void> {
-  const other = await readLock(store, options);
-  if (other === undefined || (await isDead(other))) return;
+export async function demandUnlocked(
+  store: Store,
+  { breakLock = false, signal }: LockOptions = {},
+): Promise<void> {
+  const other = await readLock(store, { signal });
+  if (other === undefined || breakLock || (await isStale(store, other, { signal }))) return;
   throw new ZarrflowError("locked", "another run writes at the target", {
     store: store.description,
     found: holderOf(other),
-    hint: `Wait for it. If it is dead, remove ${LOCK_NAME} there; after ${STALE_AFTER / 60_000} minutes without a sign of it that is done by itself.`,
+    hint: `Wait for it. If it is dead, start with --break-lock, or wait until ${STALE_AFTER / 60_000} minutes have passed without a sign of it.`,
   });
+}
+
+/** Whether the run that has left a lock is over, or has not been heard of for so long that it counts as over. */
+export async function isStale(
+  store: Store,
+  { renewed, isOver }: LockRecord,
+  options: StoreOptions = {},
+): Promise<boolean> {
+  if (isOver) return true;
+  const age = (await store.ageOf?.(LOCK_NAME, options)) ?? Date.now() - Date.parse(renewed);
+  return !(age < STALE_AFTER);
 }
 
 /** That a lock could not be removed when its run was over. */
@@ -169,14 +221,6 @@ async function thisProcess(): Promise<Pick<LockRecord, "host" | "pid">> {
   if (globalThis.process?.versions?.node === undefined) return {};
   const { hostname } = await import("node:os");
   return { host: hostname(), pid: process.pid };
-}
-
-/** Whether the run that has left a lock is over: its process is gone, or it has not been heard of for long. */
-async function isDead({ host, pid, renewed }: LockRecord): Promise<boolean> {
-  const age = Date.now() - Date.parse(renewed);
-  if (!(age < STALE_AFTER)) return true;
-  const own = await thisProcess();
-  return own.host !== undefined && host === own.host && pid !== undefined && !isRunning(pid);
 }
 
 function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {

@@ -42,6 +42,10 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
     ...(store.findings !== undefined && { findings: store.findings }),
     get: (key, options = {}) => around(callOf("get", key), () => store.get(key, options), options),
     size: (key, options = {}) => around(callOf("size", key), () => store.size(key, options), options),
+    ...(store.ageOf !== undefined && {
+      ageOf: (key, options = {}) =>
+        around(callOf("size", key), async () => store.ageOf?.(key, options), options),
+    }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && listing(store, around)),
     ...(isWritable(store) && writing(store, around)),

@@ -24,6 +24,7 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     description: `${folder} in ${store.description}`,
     get: (key, options) => store.get(start + key, options),
     size: (key, options) => store.size(start + key, options),
+    ...(store.ageOf !== undefined && { ageOf: async (key, options) => store.ageOf?.(start + key, options) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { isZarrflowError } from "../../../src/util/errors.ts";
 import type { S3Server } from "../../stores/s3-server.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { Cut, type CutKind } from "./cut.ts";
@@ -17,6 +18,9 @@ vi.mock("node:fs/promises", async (original) => {
   const { withCutFiles } = await import("./cut-files.ts");
   return withCutFiles(await original<object>(), true);
 });
+
+// what waits for a lock to settle, or asks again, does so at once
+vi.mock("../../../src/util/pause.ts", () => ({ pause: async () => {} }));
 
 /** The long form, `npm run test:crash`, cuts at every call and in both formats; the short one at some. */
 const IS_LONG = process.env.ZARRFLOW_CRASH === "all";
@@ -95,9 +99,16 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
               .map(([path, values]) => `${kind} at ${at} of ${counting.calls}: ${view} ${path}: ${values}`),
           );
           // the next run ends what was cut
-          await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true }).catch((error) =>
-            found.push(`${kind} at ${at} of ${counting.calls}: again: ${error}`),
-          );
+          try {
+            await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });
+          } catch (error) {
+            // keys without a document, and without a lock that tells whose they are, may be anybody's
+            const isNobodys = name === "object" && isZarrflowError(error, "target-not-empty");
+            if (!isNobodys) found.push(`${kind} at ${at} of ${counting.calls}: again: ${error}`);
+            wrong.push(...found);
+            if (found.length > 0) counts.wrong++;
+            continue;
+          }
           const mended = await viewsAt(place);
           for (const view of ["own", "consolidated"] as const) {
             if (sorted(mended[view]) !== sorted(last[view]))

@@ -89,29 +89,61 @@ describe("openInPlaceBuild", () => {
     expect(keys()).toEqual(["x.zarr/a"]);
   });
 
-  it("takes over from a process of this machine that is gone", async () => {
+  it("takes no lock for dead by its process and machine: those of another container may be called the same", async () => {
     const child = spawn(process.execPath, ["-e", ""]);
     await once(child, "exit");
     lock({ owner: "other", host: hostname(), pid: child.pid, begun: now(), renewed: now() });
     await store.set("a", text("half"));
-    const build = await openInPlaceBuild(store, { ifExists: "replace" });
+    const replaced = openInPlaceBuild(store, { ifExists: "replace" });
+    await expect(replaced).rejects.toMatchObject({
+      code: "locked",
+      details: { hint: expect.stringContaining("--break-lock") },
+    });
+    const build = await openInPlaceBuild(store, { ifExists: "replace", breakLock: true });
     expect(keys()).toEqual([LOCK]);
     await build.publish();
   });
 
-  it("takes over from a run that has not been seen for long, and from what is no lock", async () => {
+  it("tells the age of a lock by the server's clock, whatever is written in it", async () => {
+    const later = new Date(Date.now() + 600 * MINUTE).toISOString();
+    await store.set(".zarrflow-lock", text(JSON.stringify({ owner: "other", begun: later, renewed: later })));
+    const held = openInPlaceBuild(store, { ifExists: "error" });
+    await expect(held).rejects.toMatchObject({ code: "locked" });
+    server.fault = (response, { method, key }) => {
+      if (method !== "HEAD" || key !== LOCK) return false;
+      const hourBefore = new Date(Date.now() - 60 * MINUTE).toUTCString();
+      response.writeHead(200, { "content-length": 10, "last-modified": hourBefore }).end();
+      return true;
+    };
+    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
+    expect(keys()).toEqual([]);
+  });
+
+  it("stops at once when another run has taken its place", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    expect(build.lost?.aborted).toBe(false);
+    lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
+    vi.advanceTimersByTime(MINUTE);
+    await vi.waitFor(() => expect(build.lost?.aborted).toBe(true));
+    expect(build.lost?.reason).toMatchObject({ code: "locked" });
+    await build.discard();
+    expect(keys()).toEqual([LOCK]);
+  });
+
+  it("takes over from a run that has not been seen for long, but not from what cannot be read and is new", async () => {
     const seen = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();
     const record = { owner: "other", host: "elsewhere", pid: 1, begun: seen(100) };
-    lock({ ...record, renewed: seen(14) });
+    lock({ ...record, renewed: seen(4) });
     await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
       code: "locked",
       details: { found: expect.stringContaining("process 1 on elsewhere") },
     });
-    lock({ ...record, renewed: seen(16) });
+    lock({ ...record, renewed: seen(6) });
     await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
-    server.objects.set(LOCK, Buffer.from("{"));
-    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
-    expect(keys()).toEqual([]);
+    await store.set(".zarrflow-lock", text("{"));
+    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({ code: "locked" });
+    server.objects.delete(LOCK);
   });
 
   it("publishes nothing, and removes nothing, once another run has taken over", async () => {
