@@ -24,7 +24,7 @@ vi.mock("../../../src/util/pause.ts", () => ({ pause: async () => {} }));
 
 /** The long form, `npm run test:crash`, cuts at every call and in both formats; the short one at some. */
 const IS_LONG = process.env.ZARRFLOW_CRASH === "all";
-const CUTS_IN_SHORT = 7;
+const CUTS_IN_SHORT = 3;
 
 const folder = mkdtempSync(join(tmpdir(), "zarrflow-crash-"));
 const scratch = join(folder, "scratch");
