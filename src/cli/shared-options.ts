@@ -24,7 +24,8 @@ export const accessOptions = {
     type: "string",
     value: ".|/",
     choices: [".", "/"],
-    summary: "what joins the keys of chunks in Zarr v2 where an array does not say so; a dot by default",
+    summary:
+      "what joins the keys of chunks in Zarr v2 where an array does not say so; by default it is looked for",
   },
 } as const satisfies Options;
 

@@ -1,3 +1,4 @@
+import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
@@ -10,11 +11,12 @@ export async function* arraysBelow(
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {
-    if (root.kind === "array") yield { array: root, path: "" };
+    if (root.kind === "array") yield { array: await withChunkSeparator(root, { signal }), path: "" };
     else {
       for await (const node of walk(root, { signal })) {
-        if (node.kind === "array")
-          yield { array: node, path: node.path.slice(root.path.length).replace(/^\//, "") };
+        if (node.kind !== "array") continue;
+        const array = await withChunkSeparator(node, { signal });
+        yield { array, path: node.path.slice(root.path.length).replace(/^\//, "") };
       }
     }
   } finally {

@@ -3,6 +3,7 @@ import { openNode } from "../hierarchy/open-node.ts";
 import type { Store } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Plan } from "./plan/plan.ts";
+import { readingOf } from "./source-reading.ts";
 
 /**
  * Holds that the array whose chunks were read last is still there: of a source that somebody removed, chunks would seem
@@ -17,7 +18,7 @@ export async function demandSource(
 ): Promise<void> {
   const job = plan.jobs.findLast(({ tasks }) => tasks > 0);
   if (job === undefined) return;
-  const reading = { ...plan.source.reading, dialect: job.source.dialect, signal };
+  const reading = { ...readingOf(plan, job), signal };
   const found =
     (await openNode(source, job.path, reading)) ??
     (await openFromAbove(source, plan.source.store, job.path, reading));

@@ -1,3 +1,4 @@
+import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
@@ -94,7 +95,7 @@ function stateOf(node: AnyNode | undefined): string | undefined {
   return node?.kind === "broken" ? node.error.message : node?.kind;
 }
 
-function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions) {
+async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions) {
   const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal, onEvent } = options;
   const { dataType, shape } = a.metadata;
   const itemSize = isFixed(dataType) ? dataType.size : undefined;
@@ -105,5 +106,6 @@ function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions
       bytes: items * (itemSize ?? 1),
       allBytes: product(shape) * (itemSize ?? 1),
     });
-  return compareValues(a, b, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
+  const [left, right] = await Promise.all([a, b].map((array) => withChunkSeparator(array, { signal })));
+  return compareValues(left ?? a, right ?? b, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
 }

@@ -11,6 +11,7 @@ import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
+import { separatorWarnings, withChunkSeparators } from "./chunk-separators.ts";
 import { nodesInFormat } from "./converted-nodes.ts";
 import type { EventOptions } from "./events.ts";
 import { coresAvailable, singleThreadReason } from "./executors/thread-count.ts";
@@ -24,6 +25,7 @@ import { openPlain } from "./plain-source.ts";
 import { planHierarchy } from "./plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "./plan/hierarchy-request.ts";
 import type { NodeSpec, Plan } from "./plan/plan.ts";
+import { needsSeparator } from "./plan/planned-documents.ts";
 import { targetPath } from "./plan/target-path.ts";
 import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
 import { assertApart } from "./target-apart.node.ts";
@@ -104,16 +106,21 @@ async function planFrom(
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
 ): Promise<Plan> {
   const { signal, allowLoss, isPlain } = options;
+  const io = positive(options.io ?? DEFAULT_IO, "io");
   const all: ZarrNode[] = isPlain ? [] : [root];
   if (root.kind === "group" && !isPlain) for await (const node of walk(root, { signal })) all.push(node);
   const filter = pathFilter(options);
-  const taken = filter ? takenNodes(all, filter) : all;
+  const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
   const target = targetSpec(to, pacedAccess(options));
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
   const dialect = dialectNamed(options.to ?? root.layout.dialect);
   await hierarchyAround(target.store, dialect.name, { signal });
-  const converted = nodesInFormat(all, dialect.name);
+  const takenByPath = new Map(taken.map((node) => [node.path, node]));
+  const converted = nodesInFormat(
+    all.map((node) => takenByPath.get(node.path) ?? node),
+    dialect.name,
+  );
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
@@ -123,7 +130,7 @@ async function planFrom(
   const changed =
     taken.length < all.length ||
     dialect.name !== root.layout.dialect ||
-    root.reading.v2?.separator === "/" ||
+    taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const existing = await existingNodes(target, dialect.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
@@ -145,7 +152,10 @@ async function planFrom(
     target,
     nodes,
     dialect,
-    converted: { ...converted, metadata: new Map([...converted.metadata, ...cutImages]) },
+    converted: {
+      metadata: new Map([...converted.metadata, ...cutImages]),
+      warnings: [...converted.warnings, ...separatorWarnings(taken, root)],
+    },
     missing,
     change,
     ...(allowLoss && { allowLoss }),
@@ -154,15 +164,16 @@ async function planFrom(
     consolidated:
       changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
     maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
-    io: positive(options.io ?? DEFAULT_IO, "io"),
+    io,
     ...(await threading(root, target, scratch, options)),
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
   });
   const { include, exclude } = options;
+  const planned = new Set(nodes.map(({ path }) => path));
   return partialPlan(plan, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
-    leftOut: all.flatMap((node) => (nodes.includes(node) ? [] : [node.path])),
+    leftOut: all.flatMap(({ path }) => (planned.has(path) ? [] : [path])),
     existing,
     ifExists: options.ifExists,
   });

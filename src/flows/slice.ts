@@ -1,6 +1,7 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
+import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
@@ -189,7 +190,7 @@ export class Slice {
     try {
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
       return {
-        array: array.innerChunks(),
+        array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(option, array, signal),
         close,
       };

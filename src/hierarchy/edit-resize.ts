@@ -3,6 +3,7 @@ import { isListable } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
+import { withChunkSeparator } from "./chunk-separator.ts";
 import { demandWritable, nodeToEdit } from "./edit-home.ts";
 import { changeMetadata } from "./edit-metadata.ts";
 import type { ZarrArray, ZarrNode } from "./node.ts";
@@ -43,7 +44,8 @@ export async function resizeArray(
   shape: readonly number[],
   { outside = "keep", io = 16, signal }: ResizeOptions = {},
 ): Promise<ZarrArray> {
-  const node = await nodeToEdit(source, signal);
+  const asked = await nodeToEdit(source, signal);
+  const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = demandWritable(node.store);
   const remove = async (keys: AsyncIterable<string>) => {
     if (outside === "keep") return;

@@ -13,6 +13,7 @@ import { writeChunks } from "../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
+import { withChunkSeparator } from "./chunk-separator.ts";
 import { demandWritable } from "./edit-home.ts";
 import type { ZarrArray } from "./node.ts";
 import { resolveSlice, type SliceOption } from "./slice-option.ts";
@@ -55,7 +56,7 @@ export async function writeRegion(
   options: WriteRegionOptions = {},
 ): Promise<void> {
   demandWritable(array.store);
-  const target = array as ZarrArray<WritableStore>;
+  const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;
   await writeBox(target, box, chunkDataOf(values, { dataType, shape: box.shape }), options);

@@ -9,6 +9,7 @@ import type { Task } from "../plan/task.ts";
 import { loopTask } from "../run/tasks/loop-task.ts";
 import { runTask } from "../run/tasks/run-task.ts";
 import type { TaskContext } from "../run/tasks/task-context.ts";
+import { readingOf } from "../source-reading.ts";
 
 /** What the tasks of a plan are run with, in one thread. */
 export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"> {
@@ -81,7 +82,7 @@ async function openBoth(
   const dialect = dialectNamed(plan.publication.dialect);
   const layout = dialect.layout(job.targetPath);
   const parsed = dialect.parse(documents, layout);
-  const reading = { ...plan.source.reading, dialect: job.source.dialect, signal };
+  const reading = { ...readingOf(plan, job), signal };
   const found =
     (await openNode(source, job.path, reading)) ??
     (await openFromAbove(source, plan.source.store, job.path, reading));

@@ -1,5 +1,6 @@
 import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
+import type { DialectOptions } from "../../meta/dialects.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
@@ -11,6 +12,8 @@ export interface SourceNode {
   readonly layout: NodeLayout;
   /** Its documents that exist, by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** How its documents were read. */
+  readonly reading?: DialectOptions;
   /** Given where consolidated metadata alone hold its documents. */
   readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }

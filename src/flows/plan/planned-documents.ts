@@ -27,13 +27,13 @@ export function plannedDocuments(
   request: DocumentsRequest,
 ): readonly PlannedDocument[] {
   const { layout, isChanged, dialect } = request;
-  const isKept = !isChanged && node.layout.dialect === dialect.name && !statesSeparator(node, request);
+  const isKept = !isChanged && node.layout.dialect === dialect.name && !needsSeparator(node);
   return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
 }
 
-/** Whether a copy of the node must state the separator that its reader had to be told. @see V2-81 */
-function statesSeparator({ metadata }: SourceNode, { source }: HierarchyPlanRequest): boolean {
-  return metadata.kind === "array" && source.reading?.v2?.separator === "/";
+/** Whether a copy of the node must state the separator that its reader was told, or had to look for. @see V2-81 */
+export function needsSeparator({ metadata, reading }: Pick<SourceNode, "metadata" | "reading">): boolean {
+  return metadata.kind === "array" && reading?.v2?.separator === "/";
 }
 
 /** The node's documents as they are, under the target's keys. */

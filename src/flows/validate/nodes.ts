@@ -1,3 +1,4 @@
+import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open-node.ts";
@@ -9,6 +10,7 @@ import type { ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
+import { withChunkSeparators } from "../chunk-separators.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 
 /** The nodes of a hierarchy, as far as they can be read. */
@@ -25,9 +27,11 @@ export interface ReadNodesOptions {
 }
 
 /** The nodes below `root`, and itself, by what a store that cannot be listed tells of them. */
-export async function walkNodes(root: ZarrNode, { signal }: ReadNodesOptions): Promise<ReadNodes> {
-  const nodes = new Map<string, ZarrNode>([[root.path, root]]);
-  if (root.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);
+export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions): Promise<ReadNodes> {
+  const all: ZarrNode[] = [root];
+  if (root.kind === "group") for await (const node of walk(root, { signal })) all.push(node);
+  const found = await withChunkSeparators(all, { io, signal });
+  const nodes = new Map(found.map((node) => [node.path, node]));
   return { nodes, broken: new Set(), findings: [...nodes.values()].flatMap(nodeFindings) };
 }
 
@@ -56,7 +60,7 @@ export async function readNodes(
         isInside: true,
         signal: context.signal,
       });
-      if (node) nodes.set(path, node);
+      if (node) nodes.set(path, node.kind === "array" ? await withChunkSeparator(node, context) : node);
       else findings.push(loneAttributes(dialectNamed(layout.dialect).layout(path)));
       if (!node) broken.add(path);
     } catch (error) {

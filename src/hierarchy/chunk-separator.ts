@@ -1,0 +1,93 @@
+import { gridShape } from "../meta/array-metadata.ts";
+import { isObject } from "../meta/expect.ts";
+import { isListable, type ListableStore, type Store } from "../stores/store.ts";
+import { parseJson } from "../util/json-parse.ts";
+import { ZarrArray } from "./node.ts";
+
+const POINTER = "/dimension_separator";
+const NESTED = { name: "plain", separator: "/" } as const;
+
+const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
+
+/**
+ * The array with the separator that the keys of its chunks have, where its document states none: old writers of nested
+ * directories left it out. Where the store can list, keys with `/` are taken when there are no others; elsewhere when the
+ * first chunk lies at such a key. It is looked for once an array, and not where `v2.separator` tells.
+ *
+ * @returns the array itself where nothing differs; else one with a finding.
+ * @see V2-81
+ */
+export async function withChunkSeparator<S extends Store>(
+  array: ZarrArray<S>,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<ZarrArray<S>> {
+  if (!mayBeNested(array)) return array;
+  const known = looked.get(array) as Promise<ZarrArray<S>> | undefined;
+  if (known) return known;
+  const found = lookFor(array, options.signal);
+  looked.set(array, found);
+  found.catch(() => looked.delete(array));
+  return found;
+}
+
+/** Whether the document leaves open how keys are joined, nobody has told, and it makes a difference. */
+function mayBeNested({ layout, metadata, reading, documents, shards }: ZarrArray): boolean {
+  const { shape, chunkGrid } = metadata;
+  if (layout.dialect !== "v2" || reading.v2?.separator !== undefined || shape.length < 2 || shards)
+    return false;
+  if (gridShape(shape, chunkGrid.chunkShape).includes(0)) return false;
+  const key = layout.documentKeys.find((one) => one.endsWith(".zarray"));
+  const bytes = key === undefined ? undefined : documents.get(key);
+  const document = bytes && parseJson(bytes, { allowNonFinite: () => true });
+  return isObject(document) && !Object.hasOwn(document, "dimension_separator");
+}
+
+async function lookFor<S extends Store>(
+  array: ZarrArray<S>,
+  signal: AbortSignal | undefined,
+): Promise<ZarrArray<S>> {
+  return (await isNested(array, signal)) ? nested(array) : array;
+}
+
+async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Promise<boolean> {
+  const { store, layout, metadata } = array;
+  const first = metadata.shape.map(() => 0);
+  const has = async (key: string) => (await store.size(key, { signal })) !== undefined;
+  if (isListable(store)) return !(await has(array.chunkKey(first))) && hasNestedAlone(array, store, signal);
+  return (await has(layout.chunkKey(first, NESTED))) && !(await has(array.chunkKey(first)));
+}
+
+/** Whether chunks lie at nested keys, and none at flat ones. */
+async function hasNestedAlone(
+  { layout, metadata }: ZarrArray,
+  store: ListableStore,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { shape, chunkKeyEncoding } = metadata;
+  const folders: string[] = [];
+  for await (const entry of store.listDirectory(layout.chunksPrefix, { signal })) {
+    if ("prefix" in entry) folders.push(entry.prefix);
+    else if (layout.parseChunkKey(entry.key, shape.length, chunkKeyEncoding)) return false;
+  }
+  for (const folder of folders) {
+    for await (const { key } of store.list(folder, { signal }))
+      if (layout.parseChunkKey(key, shape.length, NESTED)) return true;
+  }
+  return false;
+}
+
+function nested<S extends Store>(array: ZarrArray<S>): ZarrArray<S> {
+  const { store, spec, layout, metadata, documents, consolidated, findings, reading } = array;
+  const message =
+    'the document states no `dimension_separator`, and the chunks lie at nested keys, which are read as if it stated "/": other readers find none of them';
+  return new ZarrArray<S>({
+    store,
+    spec,
+    layout,
+    metadata: { ...metadata, chunkKeyEncoding: NESTED },
+    documents,
+    ...(consolidated && { consolidated }),
+    findings: [...findings, { message, pointer: POINTER }],
+    reading: { ...reading, v2: { separator: "/" } },
+  });
+}
