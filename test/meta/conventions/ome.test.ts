@@ -180,6 +180,12 @@ describe("OME-Zarr 0.5 to Zarr v2", () => {
     expect(back.nodes[0]).toEqual(v3[0]);
   });
 
+  test("takes a list of labels without a version for one of 0.5, as ome-zarr-py writes it", () => {
+    const { nodes, notes } = to("v2", [group("labels", { ome: { labels: ["a"] } })]);
+    expect(nodes[0]?.metadata.attributes).toEqual({ labels: ["a"] });
+    expect(notes).toEqual([]);
+  });
+
   test("keeps other versions, and says so", () => {
     const later = [group("", { ome: { version: "0.6", multiscales: [image("0")] } }), array("0")];
     const { nodes, notes } = to("v2", later);

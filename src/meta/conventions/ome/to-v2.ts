@@ -21,17 +21,23 @@ export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange):
   });
 }
 
+/** Whether a group has metadata of 0.5; ome-zarr-py leaves the version out at the list of labels. */
 function isConvertible(attributes: JsonObject): boolean {
   const ome = member(attributes, OME);
-  if (!isObject(ome) || member(ome, "version") !== V3_VERSION) return false;
+  if (!isObject(ome) || ![undefined, V3_VERSION].includes(versionOf(ome))) return false;
   const names = OME_NAMES.filter((name) => member(ome, name) !== undefined);
   return names.length > 0 && names.every((name) => member(attributes, name) === undefined);
 }
 
+function versionOf(ome: JsonObject): string | undefined {
+  const version = member(ome, "version");
+  return version === undefined || typeof version === "string" ? version : "unknown";
+}
+
 function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): void {
   const ome = member(metadata.attributes, OME);
-  const version = isObject(ome) ? member(ome, "version") : undefined;
-  if (metadata.kind === "array" || typeof version !== "string" || isConvertible(metadata.attributes)) return;
+  const version = isObject(ome) ? versionOf(ome) : undefined;
+  if (metadata.kind === "array" || version === undefined || isConvertible(metadata.attributes)) return;
   change.note({
     path,
     message:
