@@ -2,7 +2,7 @@ import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import type { FillValue } from "../../meta/array-metadata.ts";
 import {
   FILL_VALUE_ATTRIBUTE,
-  isVariable,
+  isVariableIn,
   missingValueOf,
   parseMissing,
   statedMissing,
@@ -61,7 +61,7 @@ function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
 function areVariablesOfTwoFormats(a: ZarrArray, b: ZarrArray): boolean {
   const formats = [a.layout.dialect, b.layout.dialect];
   const areTwo = formats.includes("v2") && formats.includes("v3");
-  return areTwo && isVariable(a.metadata) && isVariable(b.metadata);
+  return areTwo && [a, b].every(({ metadata, layout }) => isVariableIn(metadata, layout.dialect));
 }
 
 /** The attributes of a node, without a missing value that is compared as such. */

@@ -22,12 +22,18 @@ export function isVariable({ dimensionNames }: ArrayMetadata): boolean {
   return dimensionNames?.every((name) => name !== null) ?? false;
 }
 
+/** Whether readers of a format take an array for a variable: in v3 one without dimensions need not say that it has none. */
+export function isVariableIn(metadata: ArrayMetadata, format: DialectName): boolean {
+  const isScalar = format === "v3" && metadata.shape.length === 0;
+  return isVariable(metadata) || (isScalar && metadata.dimensionNames === undefined);
+}
+
 /**
  * The value that a reader of CF conventions takes for missing, as the bytes of one item; undefined where there is none.
  * In v2 it is the fill value, and without one the attribute `_FillValue`; in v3 the attribute alone.
  */
 export function missingValueOf(metadata: ArrayMetadata, format: DialectName): Uint8Array | undefined {
-  if (!isVariable(metadata)) return undefined;
+  if (!isVariableIn(metadata, format)) return undefined;
   const { fillValue, dataType } = metadata;
   if (format !== "v3" && fillValue.bytes) return fillValue.bytes;
   const attribute = statedMissing(metadata.attributes);
