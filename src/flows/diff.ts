@@ -10,6 +10,7 @@ import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
+import { SourceWatch } from "./source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
 
@@ -44,12 +45,15 @@ export async function* diff(
     const right = await openSource(b, options);
     try {
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
+      const read = [...nodes.values(), ...others.values()].filter((node) => node.kind !== "broken");
+      const watch = await SourceWatch.begin(read, [], options);
       const paths = sortUtf8([...new Set([...nodes.keys(), ...others.keys()])]);
       for (const path of paths) {
         for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
           yield { path, ...found, counts: found.counts || options.strict === true };
         }
       }
+      await watch.assertUnchanged({ io: options.io ?? DEFAULT_IO, signal: options.signal });
     } finally {
       await right.close();
     }

@@ -5,7 +5,7 @@ import { closeOpened, type OpenSource, open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { type DialectOptions, dialectNamed } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
-import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
+import { isListable, type Store, type StoreOptions, type StoreSpec } from "../stores/store.ts";
 import { specOf } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
@@ -28,6 +28,7 @@ import type { NodeSpec, Plan } from "./plan/plan.ts";
 import { needsSeparator } from "./plan/planned-documents.ts";
 import { targetPath } from "./plan/target-path.ts";
 import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
+import { SourceWatch } from "./source-watch.ts";
 import { assertApart } from "./target-apart.node.ts";
 import { tellingRetries } from "./telling-retries.ts";
 
@@ -75,6 +76,8 @@ export const DEFAULT_IO = 16;
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** Checks that the source is still the one that was planned for. @throws `source-changed` */
+  assertUnchanged(options?: StoreOptions): Promise<void>;
   /** Closes the source if planning opened it; `runFlow` does so when it ends. */
   close(): Promise<void>;
 }
@@ -91,7 +94,7 @@ export async function planFlow(
   return tellingRetries(options, async () => {
     const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
     try {
-      return { source: store, plan: await planFrom(operation, root, to, { ...asked, isPlain }), close };
+      return { source: store, ...(await planFrom(operation, root, to, { ...asked, isPlain })), close };
     } catch (error) {
       await close();
       throw error;
@@ -104,7 +107,7 @@ async function planFrom(
   root: ZarrArray | ZarrGroup,
   to: FlowTarget,
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
-): Promise<Plan> {
+): Promise<Pick<Planned, "plan" | "assertUnchanged">> {
   const { signal, allowLoss, isPlain } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
   const all: ZarrNode[] = isPlain ? [] : [root];
@@ -134,6 +137,7 @@ async function planFrom(
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const existing = await existingNodes(target, dialect.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
+  const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   const missing = await missingChunks({
     nodes,
     converted: converted.metadata,
@@ -142,7 +146,7 @@ async function planFrom(
     allowLoss,
     signal,
   });
-  const plan = await planHierarchy({
+  const whole = await planHierarchy({
     operation,
     source: {
       store: root.spec,
@@ -171,12 +175,13 @@ async function planFrom(
   });
   const { include, exclude } = options;
   const planned = new Set(nodes.map(({ path }) => path));
-  return partialPlan(plan, {
+  const plan = partialPlan(whole, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
     leftOut: all.flatMap(({ path }) => (planned.has(path) ? [] : [path])),
     existing,
     ifExists: options.ifExists,
   });
+  return { plan, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

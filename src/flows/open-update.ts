@@ -1,4 +1,4 @@
-import type { Store } from "../stores/store.ts";
+import type { Store, StoreOptions } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -14,6 +14,8 @@ import type { UpdateContext } from "./update-keys.ts";
 
 export interface OpenUpdateOptions {
   readonly source: Store;
+  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  readonly assertUnchanged?: ((options: StoreOptions) => Promise<void>) | undefined;
   /** Reads back every key that is written, before the documents that show it are. */
   readonly verify?: boolean;
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
@@ -25,7 +27,7 @@ export interface OpenUpdateOptions {
 /** Opens what an update works with. @throws `target-exists` where the target is gone since the plan was made. */
 export async function openUpdate(
   plan: Plan,
-  { source, verify = false, wrap = (store) => store, onEvent, signal }: OpenUpdateOptions,
+  { source, assertUnchanged, verify = false, wrap = (store) => store, onEvent, signal }: OpenUpdateOptions,
 ): Promise<UpdateContext> {
   const { store, nodes } = await openTarget(plan, signal);
   const documents = await loadDocuments(plan, source, signal, otherDocuments(targetKeys(plan, nodes), nodes));
@@ -33,6 +35,7 @@ export async function openUpdate(
   return {
     plan,
     source: demandListable(source),
+    assertUnchanged,
     target: wrap(store),
     nodes,
     documents,

@@ -28,13 +28,17 @@ export interface ReadPiecesOptions {
  * Reads one value piece by piece, in order; each piece is valid until the next is asked for. An empty value is one
  * empty piece.
  *
- * @throws `source-changed` when the value is gone or has another size.
+ * @throws `source-changed` when the value is gone, has another size, or is replaced between two pieces.
  */
 export async function* readPieces(
   store: Store,
   key: string,
   { size, pieceBytes, buffers, signal }: ReadPiecesOptions,
 ): AsyncGenerator<Uint8Array> {
+  let ifVersion: string | undefined;
+  const onVersion = (version: string) => {
+    ifVersion = version;
+  };
   for (let offset = 0; offset === 0 || offset < size; offset += pieceBytes) {
     const length = Math.min(pieceBytes, size - offset);
     const allocate = (found: number) => {
@@ -42,7 +46,8 @@ export async function* readPieces(
       return buffers.take(length);
     };
     const range = length < size ? { offset, length } : undefined;
-    const bytes = await store.get(key, { range, allocate, signal });
+    const versioned = range && (ifVersion === undefined ? { onVersion } : { ifVersion });
+    const bytes = await store.get(key, { range, allocate, signal, ...versioned });
     if (bytes?.length !== length) throw changed(key, length, bytes?.length);
     try {
       yield bytes;

@@ -79,7 +79,7 @@ async function otherThreads(
   if (singleThreadReason({ source, target: source, isPaced: false }) !== undefined) return undefined;
   const { slabThreads, slabsOfThreads } = await import("./executors/slab-threads.ts");
   const most = threads ?? (await coresAvailable());
-  const found = slabThreads(reading, { ...options, source, threads: most });
+  const found = await slabThreads(reading, { ...options, source, threads: most });
   return found && ((read) => slabsOfThreads(read, reading, found));
 }
 

@@ -37,7 +37,8 @@ export async function runFlow(planned: Planned, options: RunOptions): Promise<Ru
   }
 }
 
-async function runOpened({ source, plan }: Planned, options: RunOptions): Promise<RunReport> {
+async function runOpened(planned: Planned, options: RunOptions): Promise<RunReport> {
+  const { source, plan, assertUnchanged } = planned;
   options.onEvent?.({ type: "plan", plan });
   for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
     options.onEvent?.({ type: "warning", ...warning });
@@ -47,7 +48,7 @@ async function runOpened({ source, plan }: Planned, options: RunOptions): Promis
   const home = await hierarchyAround(plan.target.store, dialect, options);
   if (existing === "update") {
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
-    return await runUpdate(plan, { source, home, wrap, ...options });
+    return await runUpdate(plan, { source, assertUnchanged, home, wrap, ...options });
   }
   if (home) await demandUnlockedAbove(home, { breakLock: options.breakLock, signal: options.signal });
   if (home) await mendAround(home, { signal: options.signal });
@@ -56,7 +57,7 @@ async function runOpened({ source, plan }: Planned, options: RunOptions): Promis
   const build = isThere ? undefined : await openHidden(plan, home, options);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published = paced && home ? publishedIn(home, dialect, paced) : paced;
-  if (published) return await runPlan(plan, { source, build: published, ...options });
+  if (published) return await runPlan(plan, { source, assertUnchanged, build: published, ...options });
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;
 }

@@ -1,10 +1,9 @@
 import { dialectNamed } from "../meta/dialects.ts";
-import type { TargetBuild } from "../stores/store.ts";
+import type { StoreOptions, TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { eitherSignal } from "../util/either-signal.ts";
 import { demandAlone } from "./demand-alone.ts";
-import { demandSource } from "./demand-source.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
 import type { FlowEvent, RunReport } from "./events.ts";
 import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
@@ -20,6 +19,8 @@ import type { Warning } from "./warnings.ts";
 
 export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
+  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
   readonly writeEmpty?: boolean;
   /** Reads every key back before the target is published. */
   readonly verify?: boolean;
@@ -89,11 +90,11 @@ async function fill(
   await withScratch(plan, (scratch) =>
     runTasks(plan, { ...options, scratch, documents, buffers, maxMemory, log }),
   );
-  await demandSource(plan, source, signal);
   if (plan.publication.sweep) {
     const sweeping = { documents, unseen: options.verify !== true, budget, buffers, log, signal };
     await sweepAll(source, build.store, plan, { ...sweeping, documentsLast: build.isInPlace === true });
   }
+  await options.assertUnchanged?.({ signal });
   const onKeys = (keys: number) => log.keysVerified(keys);
   const verifying = { budget, buffers, io, signal, onKeys };
   let done = 0;

@@ -131,6 +131,7 @@ async function update(
   if (areLate) await deleteExtra(context, "documents", before);
   await deleteExtra(context, "values", before);
   await copyDifferences(values, context, before);
+  await context.assertUnchanged?.({ signal });
   const done = verify ? await readBack(0) : 0;
   await lock?.demand({ signal });
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);

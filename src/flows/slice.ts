@@ -27,6 +27,7 @@ import { readSlabs } from "./read-slabs.ts";
 import { parseScratch } from "./scratch/open-scratch.ts";
 import { chunksOf } from "./selected-chunks.ts";
 import type { Slab } from "./slab-reading.ts";
+import { SourceWatch } from "./source-watch.ts";
 import { type TypedValues, typedValues } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
@@ -55,6 +56,8 @@ const MAX_READ = 2 ** 32;
 interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
+  /** Checks, when all is read, that it was read from one version of the array. @throws `source-changed` */
+  readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -104,7 +107,7 @@ export class Slice {
     return this.#opened((opened) => this.#read(opened));
   }
 
-  async #read({ array, resolved }: OpenSlice): Promise<SliceValues> {
+  async #read({ array, resolved, assertUnchanged }: OpenSlice): Promise<SliceValues> {
     const { selection } = resolved;
     const shape = keptShape(resolved);
     const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
@@ -116,6 +119,7 @@ export class Slice {
         regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
       );
       for await (const piece of whole) data = piece.data;
+      await assertUnchanged();
     }
     return {
       data: typedValues(data ?? fillData(chunk, plainBuffers), chunk.dataType),
@@ -126,12 +130,13 @@ export class Slice {
 
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
-    const { array, resolved, close } = await this.#open();
+    const { array, resolved, assertUnchanged, close } = await this.#open();
     const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, threads, strategy, signal } = this.#options;
     const scratch = parseScratch(this.#options.scratch);
     const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
     try {
       yield* readSlabs(array, resolved.selection, options);
+      await assertUnchanged();
     } finally {
       await close();
     }
@@ -144,9 +149,10 @@ export class Slice {
   }
 
   async *#chunks(): AsyncGenerator<SliceChunk> {
-    const { array, resolved, close } = await this.#open();
+    const { array, resolved, assertUnchanged, close } = await this.#open();
     try {
       yield* this.#chunksOf(array, resolved);
+      await assertUnchanged();
     } finally {
       await close();
     }
@@ -181,7 +187,7 @@ export class Slice {
   }
 
   async #open(): Promise<OpenSlice> {
-    const { signal } = this.#options;
+    const { io = DEFAULT_IO, signal } = this.#options;
     const source = this.#source;
     const array = typeof source === "string" ? await openArray(source, { signal }) : source;
     const close = async () => {
@@ -189,9 +195,11 @@ export class Slice {
     };
     try {
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
+      const watch = await SourceWatch.begin([array], [array.store], { signal });
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(option, array, signal),
+        assertUnchanged: () => watch.assertUnchanged({ io, signal }),
         close,
       };
     } catch (error) {

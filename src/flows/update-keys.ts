@@ -2,7 +2,7 @@ import { isDocumentKey } from "../hierarchy/edit-delete.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
-import type { ListableStore, Listed, WritableStore } from "../stores/store.ts";
+import type { ListableStore, Listed, StoreOptions, WritableStore } from "../stores/store.ts";
 import { writerMemory } from "../stores/writer-memory.ts";
 import type { BufferPool } from "../streams/buffer-pool.ts";
 import type { ByteBudget } from "../streams/byte-budget.ts";
@@ -22,6 +22,8 @@ import { targetKeys } from "./target-keys.ts";
 export interface UpdateContext {
   readonly plan: Plan;
   readonly source: ListableStore;
+  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  readonly assertUnchanged: ((options: StoreOptions) => Promise<void>) | undefined;
   readonly target: WritableStore & ListableStore;
   /** Nodes of the target, by path. */
   readonly nodes: ReadonlyMap<string, ZarrNode>;

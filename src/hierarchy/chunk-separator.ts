@@ -77,7 +77,7 @@ async function hasNestedAlone(
 }
 
 function nested<S extends Store>(array: ZarrArray<S>): ZarrArray<S> {
-  const { store, spec, layout, metadata, documents, consolidated, findings, reading } = array;
+  const { store, spec, layout, metadata, documents, stored, consolidated, findings, reading } = array;
   const message =
     'the document states no `dimension_separator`, and the chunks lie at nested keys, which are read as if it stated "/": other readers find none of them';
   return new ZarrArray<S>({
@@ -86,6 +86,7 @@ function nested<S extends Store>(array: ZarrArray<S>): ZarrArray<S> {
     layout,
     metadata: { ...metadata, chunkKeyEncoding: NESTED },
     documents,
+    stored,
     ...(consolidated && { consolidated }),
     findings: [...findings, { message, pointer: POINTER }],
     reading: { ...reading, v2: { separator: "/" } },

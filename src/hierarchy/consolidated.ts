@@ -5,6 +5,7 @@ import { joinKey } from "../meta/join-key.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
+import { readDocument, type StoredDocument } from "./stored-documents.ts";
 
 /** Whether a group has consolidated metadata, which must then stay true. */
 export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): Promise<boolean> {
@@ -19,18 +20,26 @@ export function carriesConsolidated({ documentKeys, consolidatedKey = "" }: Node
   return documentKeys.includes(consolidatedKey);
 }
 
+/** How consolidated metadata are read. */
+export interface ConsolidatedOptions extends StoreOptions {
+  /** Gets the document that holds them, as it was read. */
+  readonly stored?: Map<string, StoredDocument>;
+}
+
 /**
  * The documents that a group has consolidated, by key; undefined when it has none.
  *
  * @throws `invalid-metadata`, `unsupported-format`, with the key.
  */
 export async function consolidatedOf(
-  { store, path, layout, documents }: ZarrGroup,
-  options: StoreOptions = {},
+  { store, path, layout, documents, stored }: ZarrGroup,
+  options: ConsolidatedOptions = {},
 ): Promise<Documents | undefined> {
   const { consolidatedKey: key, dialect } = layout;
   if (key === undefined) return undefined;
-  const bytes = carriesConsolidated(layout) ? documents.get(key) : await store.get(key, options);
+  const isCarried = carriesConsolidated(layout);
+  if (isCarried) for (const [name, document] of stored) options.stored?.set(name, document);
+  const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, options);
   return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path));
 }
 
@@ -42,16 +51,26 @@ export async function consolidatedOf(
 export async function consolidatedV2(
   store: Store,
   path: string,
-  options: StoreOptions,
+  options: ConsolidatedOptions,
 ): Promise<Documents | undefined> {
   const key = joinKey(path, ".zmetadata");
-  const bytes = await store.get(key, options);
+  const bytes = await bytesAt(store, key, options);
   return bytes && at(key, "v2", () => readConsolidatedV2(bytes, path));
 }
 
 /** The documents that the `zarr.json` of the group at `path` has consolidated. @throws `invalid-metadata` */
 export function consolidatedV3(bytes: Uint8Array, path: string): Documents | undefined {
   return at(joinKey(path, "zarr.json"), "v3", () => readConsolidatedV3(bytes, path));
+}
+
+async function bytesAt(
+  store: Store,
+  key: string,
+  { stored, signal }: ConsolidatedOptions,
+): Promise<Uint8Array | undefined> {
+  const found = await readDocument(store, key, { signal });
+  if (found) stored?.set(key, found);
+  return found?.bytes;
 }
 
 function at<T>(key: string, format: string, read: () => T): T {

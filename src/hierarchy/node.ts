@@ -11,6 +11,7 @@ import type { ChunkCoding, ChunkPlace } from "../streams/chunk.ts";
 import { Shards } from "../streams/shards.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type PlainValue, toPlain } from "../util/json-plain.ts";
+import type { StoredDocuments } from "./stored-documents.ts";
 
 /** What a node is made of. */
 export interface NodeParts<M, S extends Store = Store> {
@@ -23,6 +24,8 @@ export interface NodeParts<M, S extends Store = Store> {
   readonly documents?: Documents;
   /** Where consolidated metadata alone describe it: all documents that these hold, by key. */
   readonly consolidated?: Documents;
+  /** Those of the store that told of it, as they were read: its own, or consolidated metadata. */
+  readonly stored?: StoredDocuments;
   /** What opening it noticed and went on over. */
   readonly findings?: readonly Finding[];
   /** How its documents were read. */
@@ -36,6 +39,7 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
   readonly metadata: M;
   readonly documents: Documents;
   readonly consolidated: Documents | undefined;
+  readonly stored: StoredDocuments;
   readonly findings: readonly Finding[];
   readonly reading: DialectOptions;
 
@@ -46,6 +50,7 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
     this.metadata = parts.metadata;
     this.documents = parts.documents ?? new Map();
     this.consolidated = parts.consolidated;
+    this.stored = parts.stored ?? new Map();
     this.findings = parts.findings ?? [];
     this.reading = parts.reading ?? {};
   }
@@ -116,8 +121,9 @@ export class ZarrArray<S extends Store = Store>
     const sharded = levels > 0 ? withinShards(this.metadata) : undefined;
     if (sharded === undefined) return this;
     const shards = new Shards(this, sharded);
-    const { store, spec, layout, documents, findings, reading } = this;
-    const inner = { store, spec, layout, documents, findings, reading, metadata: sharded.inner, shards };
+    const { store, spec, layout, documents, stored, findings, reading } = this;
+    const parts = { store, spec, layout, documents, stored, findings, reading };
+    const inner = { ...parts, metadata: sharded.inner, shards };
     return new ZarrArray<S>(inner).innerChunks(levels - 1);
   }
 

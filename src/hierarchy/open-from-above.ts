@@ -11,6 +11,7 @@ import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
 import { nearestMemberHint } from "./nearest-member.ts";
 import type { ZarrNode } from "./node.ts";
 import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
+import { readDocument } from "./stored-documents.ts";
 
 /** A folder of a store, and a node at or below it. */
 interface Ancestor {
@@ -57,13 +58,16 @@ async function openFrom(
   { dialect: asked, signal, ...reading }: Omit<OpenNodeOptions, "spec">,
 ): Promise<ZarrNode | undefined> {
   const { store, spec, path, nodePath } = ancestor;
-  const document = await store.get(joinKey(path, HIERARCHY_KEY), { signal });
+  const key = joinKey(path, HIERARCHY_KEY);
+  const found = await readDocument(store, key, { signal });
+  const document = found?.bytes;
   const dialect = document && hierarchyDialect(document);
   if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
-  const consolidated =
-    (document && consolidatedV3(document, path)) ?? (await consolidatedV2(store, path, { signal }));
+  const ofV3 = document && consolidatedV3(document, path);
+  const stored = new Map(found && ofV3 ? [[key, found]] : []);
+  const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, signal }));
   if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;
-  return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true });
+  return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true, stored });
 }
 
 /** A node of the hierarchy whose root a folder is. @throws `not-found` with the keys that were tried. */

@@ -6,6 +6,7 @@ import { joinKey } from "../meta/join-key.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ZarrArray, ZarrGroup, type ZarrNode } from "./node.ts";
+import { readDocument, type StoredDocument, type StoredDocuments } from "./stored-documents.ts";
 
 export interface OpenNodeOptions extends DialectOptions {
   /** Tells another process how to open the store. */
@@ -30,13 +31,17 @@ export async function openNode<S extends Store>(
   { signal, isInside = false, isSparing = false, ...options }: OpenNodeOptions = {},
 ): Promise<ZarrNode<S> | undefined> {
   const documents = new Map<string, Uint8Array>();
+  const stored = new Map<string, StoredDocument>();
   const asked = new Set<string>();
   const load = async (keys: readonly string[]) => {
     const others = keys.filter((key) => !asked.has(key));
-    const values = await Promise.all(others.map((key) => store.get(key, { signal })));
+    const values = await Promise.all(others.map((key) => readDocument(store, key, { signal })));
     others.forEach((key, i) => {
       asked.add(key);
-      if (values[i]) documents.set(key, values[i]);
+      const value = values[i];
+      if (value === undefined) return;
+      documents.set(key, value.bytes);
+      stored.set(key, value);
     });
   };
   if (!options.dialect) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
@@ -53,7 +58,9 @@ export async function openNode<S extends Store>(
     if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
     return undefined;
   }
-  const node = nodeIn(documents, store, path, { ...options, ...found });
+  const isTelling = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
+  const telling = new Map([...stored].filter(([key]) => isTelling(key)));
+  const node = nodeIn(documents, store, path, { ...options, ...found, stored: telling });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
@@ -106,6 +113,8 @@ function specOf(store: Store): StoreSpec {
 export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing"> {
   /** Whether `documents` are those of consolidated metadata, which alone hold them. */
   readonly areConsolidated?: boolean;
+  /** The documents of the store that `documents` come from. */
+  readonly stored?: StoredDocuments;
   /** What finding its dialect noticed. */
   readonly findings?: readonly Finding[];
 }
@@ -115,7 +124,7 @@ export function nodeIn<S extends Store>(
   documents: Documents,
   store: S,
   path: string,
-  { spec = specOf(store), dialect: asked, areConsolidated, findings = [], ...reading }: NodeInOptions,
+  { spec = specOf(store), dialect: asked, areConsolidated, stored, findings = [], ...reading }: NodeInOptions,
 ): ZarrNode<S> | undefined {
   try {
     const detected = asked ? { dialect: asked, findings } : detectDialect(documents, path);
@@ -136,6 +145,7 @@ export function nodeIn<S extends Store>(
       reading,
       findings: [...detected.findings, ...parsed.findings],
       ...(areConsolidated && { consolidated: documents }),
+      ...(stored && { stored }),
     };
     return parsed.metadata.kind === "array"
       ? new ZarrArray({ ...parts, metadata: parsed.metadata })

@@ -6,8 +6,9 @@ import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "./consolidated.ts";
 import { memberNames } from "./member-names.ts";
-import { ZarrGroup, type ZarrNode } from "./node.ts";
+import { type NodeParts, ZarrGroup, type ZarrNode } from "./node.ts";
 import { nodeIn, openNode } from "./open-node.ts";
+import type { StoredDocument, StoredDocuments } from "./stored-documents.ts";
 import { type Members, toldMembers } from "./told-members.ts";
 
 export interface WalkOptions {
@@ -80,9 +81,12 @@ async function* nodesOf(
 ): AsyncGenerator<ZarrNode | BrokenNode> {
   const { store, layout } = group;
   const mayTell = carriesConsolidated(layout) || !isListable(store);
-  const consolidated = group.consolidated ?? (mayTell ? await consolidatedOf(group, { signal }) : undefined);
+  const read = new Map<string, StoredDocument>();
+  const stored = group.consolidated ? group.stored : read;
+  const consolidated =
+    group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
-  if (isInstead) yield* nodesBelow(group, consolidated, levels);
+  if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels });
   else yield* nodesOfMembers(group, { levels, named: [], signal });
 }
 
@@ -116,7 +120,7 @@ async function isOnlyCopy(
 function* nodesBelow(
   { store, spec, layout, path, reading }: ZarrGroup,
   documents: Documents,
-  levels: number,
+  { stored, levels }: { readonly stored: StoredDocuments; readonly levels: number },
 ): Generator<ZarrNode | BrokenNode> {
   const prefix = joinKey(path, "");
   const paths = new Set<string>();
@@ -129,8 +133,9 @@ function* nodesBelow(
   }
   const { dialect } = layout;
   for (const below of [...paths].sort(comparePaths)) {
-    const implied = impliedGroup(below, { store, spec, layout, reading }, documents);
-    const options = { ...reading, spec, dialect, areConsolidated: true };
+    const told = { consolidated: documents, stored };
+    const implied = impliedGroup(below, { store, spec, layout, reading }, told);
+    const options = { ...reading, spec, dialect, areConsolidated: true, stored };
     if (implied === undefined) continue;
     try {
       yield nodeIn(documents, store, below, options) ?? implied;
@@ -195,7 +200,7 @@ function brokenNode(path: string, error: unknown): BrokenNode {
 function impliedGroup(
   path: string,
   { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
-  consolidated?: Documents,
+  told: Pick<NodeParts<never>, "consolidated" | "stored"> = {},
 ): ZarrGroup | undefined {
   try {
     return new ZarrGroup({
@@ -204,7 +209,7 @@ function impliedGroup(
       reading,
       layout: dialectNamed(layout.dialect).layout(path),
       metadata: { kind: "group", attributes: {} },
-      ...(consolidated && { consolidated }),
+      ...told,
       findings: [{ message: "no document here: a group only because nodes lie below it" }],
     });
   } catch (error) {

@@ -10,6 +10,7 @@ import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls } from "./file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./file-error.ts";
+import { fileVersion } from "./file-version.ts";
 import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
 import { isOwnName, temporaryName } from "./own-names.ts";
 import type {
@@ -24,7 +25,7 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
-import { fileVersion } from "./version.ts";
+
 import { inTurn } from "./writer.ts";
 
 export interface DirectoryStoreOptions {

@@ -3,6 +3,7 @@ import type { RangeReader, RangeReadOptions } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
 import { fileError, isMissing } from "./file-error.ts";
+import { fileVersion } from "./file-version.ts";
 
 /** A file, read in part. */
 export class FileReader implements RangeReader {
@@ -64,6 +65,10 @@ export class FileReader implements RangeReader {
     } catch {
       return false;
     }
+  }
+
+  async version(): Promise<string> {
+    return fileVersion(this.#files.stat(this.#fd));
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { aboutKey } from "./in-store.ts";
 import type { RequestHook } from "./request-hook.ts";
-import type { GetOptions, Store, StoreOptions } from "./store.ts";
+import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */
@@ -75,15 +75,16 @@ export class HttpStore implements Store {
     );
   }
 
-  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    return aboutKey({ store: this.description, key, signal }, () => this.#values.size(key, signal));
+  async size(key: string, options: VersionOptions = {}): Promise<number | undefined> {
+    const { signal } = options;
+    return aboutKey({ store: this.description, key, signal }, () => this.#values.size(key, options));
   }
 
-  async #send(...[method, key, { range, signal }]: Parameters<SendRequest>): Promise<Answer> {
+  async #send(...[method, key, { headers: asked, signal }]: Parameters<SendRequest>): Promise<Answer> {
     const url = new URL(this.#base);
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
     // Ranges count the bytes of the value, not those of a compressed body.
-    const headers = { "accept-encoding": "identity", ...(range && { range }) };
+    const headers = { "accept-encoding": "identity", ...asked };
     const own = this.#headers;
     try {
       return await followRedirects(this.#fetch, url, { method, own, headers, ...(signal && { signal }) });

@@ -21,6 +21,7 @@ import type {
   StoreOptions,
   StoreWriter,
   ValueCopier,
+  VersionOptions,
   WritableStore,
   WriterOptions,
 } from "./store.ts";
@@ -65,8 +66,7 @@ export class S3Store implements ListableStore, WritableStore {
     this.description = `s3://${options.bucket}${prefix === "" ? "" : `/${prefix}`}`;
     this.#bucket = options.bucket;
     this.#values = new HttpValues(
-      (method, key, { range, signal }) =>
-        this.#client.send(this.#root + key, {}, { method, headers: { ...(range && { range }) }, signal }),
+      (method, key, request) => this.#client.send(this.#root + key, {}, { method, ...request }),
       [404],
     );
   }
@@ -81,10 +81,11 @@ export class S3Store implements ListableStore, WritableStore {
     );
   }
 
-  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+  async size(key: string, options: VersionOptions = {}): Promise<number | undefined> {
+    const { signal } = options;
     const call = { operation: "size", key: this.#root + key };
     return this.#about(key, signal, () =>
-      this.#client.repeat(call, () => this.#values.size(key, signal), signal),
+      this.#client.repeat(call, () => this.#values.size(key, options), signal),
     );
   }
 

@@ -13,11 +13,15 @@ export async function openValueReader(
   { signal }: StoreOptions = {},
 ): Promise<RangeReader> {
   try {
-    const size = await store.size(key, { signal });
+    let version: string | undefined;
+    const noteVersion = (of: string) => {
+      version = of;
+    };
+    const size = await store.size(key, { onVersion: noteVersion, signal });
     if (size === undefined) {
       throw new ZarrflowError("not-found", "there is no such value", { store: store.description, key });
     }
-    return new ValueReader(store, key, size);
+    return new ValueReader(store, key, { size, version });
   } catch (error) {
     await store.close?.();
     throw error;
@@ -29,11 +33,14 @@ class ValueReader implements RangeReader {
   readonly remote = true;
   readonly #store: Store;
   readonly #key: string;
+  /** That of the first answer that tells one: all that is read is of it. */
+  #version: string | undefined;
 
-  constructor(store: Store, key: string, size: number) {
+  constructor(store: Store, key: string, { size, version }: { size: number; version: string | undefined }) {
     this.#store = store;
     this.#key = key;
     this.size = size;
+    this.#version = version;
   }
 
   async read(
@@ -43,7 +50,13 @@ class ValueReader implements RangeReader {
   ): Promise<Uint8Array> {
     const allocate = (byteLength: number) =>
       into?.length === byteLength ? into : new Uint8Array(byteLength);
-    const bytes = await this.#store.get(this.#key, { range: { offset, length }, allocate, signal });
+    const ifVersion = this.#version;
+    const noteVersion = (of: string) => {
+      this.#version ??= of;
+    };
+    const onVersion = ifVersion === undefined ? noteVersion : undefined;
+    const range = { offset, length };
+    const bytes = await this.#store.get(this.#key, { range, allocate, ifVersion, onVersion, signal });
     if (bytes?.length === length) return bytes;
     throw new ZarrflowError("source-changed", "the value has become shorter while it was read", {
       store: this.#store.description,
@@ -51,6 +64,10 @@ class ValueReader implements RangeReader {
       expected: length,
       found: bytes?.length ?? 0,
     });
+  }
+
+  async version(): Promise<string | undefined> {
+    return this.#version;
   }
 
   async close(): Promise<void> {

@@ -69,6 +69,8 @@ export interface ChunkPlace<S extends Store = Store> {
 export interface ChunkLocation {
   readonly key: string;
   readonly range?: InnerRange;
+  /** The version of the value in which it was found, where the store tells one. */
+  readonly version?: string | undefined;
 }
 
 /** The shards in which an array's chunks lie. */

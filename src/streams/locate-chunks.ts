@@ -1,6 +1,7 @@
 import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
+import { sourceChanged } from "../stores/version.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { mergeRanges } from "../util/merge-ranges.ts";
 import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
@@ -19,6 +20,8 @@ export interface LocatedChunk {
 export interface ChunkRequest {
   readonly key: string;
   readonly range: InnerRange | undefined;
+  /** The version of the value that it must be, where the store tells one. */
+  readonly version: string | undefined;
   readonly parts: readonly LocatedChunk[];
 }
 
@@ -47,27 +50,35 @@ export function locateChunks(
   const locate = (ref: ChunkRef, context: StoreOptions) =>
     inChunk(place, ref, async () => {
       const found = await place.shards.locate(ref.coords, context);
-      const { key = place.chunkKey(ref.coords), range } = found ?? {};
+      const { key = place.chunkKey(ref.coords), range, version } = found ?? {};
       if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
-      return { ref, key, range: range && partOf(range, ref) };
+      return { ref, key, version, range: range && partOf(range, ref) };
     });
   const requestsFor = async (run: readonly ChunkRef[], context: StoreOptions): Promise<ChunkRequest[]> => {
     const requests: ChunkRequest[] = [];
-    const stored: (LocatedChunk & { readonly key: string })[] = [];
+    const stored: (LocatedChunk & Pick<ChunkRequest, "key" | "version">)[] = [];
     for (const ref of run) {
-      const { key, range } = await locate(ref, context);
-      if (range) stored.push({ ref, key, range });
-      else requests.push({ key, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
+      const { key, version, range } = await locate(ref, context);
+      if (range) stored.push({ ref, key, version, range });
+      else requests.push({ key, version, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
     }
-    const key = stored[0]?.key ?? "";
+    const { key = "", version } = stored[0] ?? {};
+    assertOneVersion(stored);
     return [
       ...requests,
-      ...mergeRanges(stored, { fits }).map(({ parts, ...range }) => ({ key, range, parts })),
+      ...mergeRanges(stored, { fits }).map(({ parts, ...range }) => ({ key, version, range, parts })),
     ];
   };
   return streamFrom(runsOf(place.shards, refs))
     .pipeThrough(mapConcurrent(requestsFor, { concurrency: SHARDS_AHEAD, signal }))
     .pipeThrough(flatten<ChunkRequest>());
+}
+
+/** An index that was forgotten and read again may be another one. @throws `source-changed` */
+function assertOneVersion(stored: readonly Pick<ChunkRequest, "key" | "version">[]): void {
+  const [first] = stored;
+  const other = stored.find(({ version }) => version !== first?.version);
+  if (other) throw sourceChanged("the shard was replaced while it was read").addContext({ key: other.key });
 }
 
 /** Where the part of a chunk that is wanted lies. */

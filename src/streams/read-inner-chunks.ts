@@ -64,7 +64,7 @@ function fitsInLeases(inFlight: ReadChunksOptions["inFlight"]) {
 /** The bytes of each part of a request, in a buffer of its own: codecs work in place. */
 async function readParts(
   place: ChunkPlace,
-  { key, range, parts }: ChunkRequest,
+  { key, range, version, parts }: ChunkRequest,
   buffers: TakenBuffers,
   signal: AbortSignal,
 ): Promise<(Uint8Array | undefined)[]> {
@@ -75,9 +75,8 @@ async function readParts(
     buffers.giveAll();
     return buffers.take(byteLength);
   };
-  const found =
-    (await inChunk(place, first.ref, () => place.store.get(key, { range, allocate, signal }))) ??
-    new Uint8Array(0);
+  const options = { range, allocate, ifVersion: version, signal };
+  const found = (await inChunk(place, first.ref, () => place.store.get(key, options))) ?? new Uint8Array(0);
   if (!buffers.has(found)) buffers.giveAll();
   const bytes: Uint8Array[] = [];
   for (const { ref, range: own } of parts) {

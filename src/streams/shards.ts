@@ -15,6 +15,12 @@ export const REMEMBERED_INDEXES = 2 ** 20;
 /** Indexes that are remembered, however large. */
 export const LEAST_REMEMBERED = 2;
 
+/** The index of a shard, and the version of the value that it was read from. */
+interface ReadIndex {
+  readonly index: ShardIndex;
+  readonly version: string | undefined;
+}
+
 /**
  * The shards in which an array's chunks lie. Indexes are read once and remembered, up to a megabyte of them: for as long as
  * nobody writes the array, and not longer than for one reading of it.
@@ -25,7 +31,7 @@ export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];
   readonly #place: ChunkPlace;
   readonly #array: ShardedArray;
-  readonly #indexes = new Map<string, Promise<ShardIndex | undefined>>();
+  readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
   #format: Promise<ShardFormat> | undefined;
 
   /** @param place where the shards are stored, which may be in shards in turn */
@@ -69,24 +75,25 @@ export class Shards implements ShardGrid {
   async locate(coords: readonly number[], options: StoreOptions = {}): Promise<ChunkLocation | undefined> {
     const shard = this.shardOf(coords);
     const outer = await locationIn(this.#place, shard, options);
-    const index = outer && (await this.#indexAt(shard, outer, options));
+    const { index, version } = (outer && (await this.#indexAt(shard, outer, options))) ?? {};
     const range = index?.rangeOf(this.entryOf(coords), outer?.range?.length);
     if (outer === undefined || range === undefined) return undefined;
-    return { key: outer.key, range: { ...range, offset: range.offset + (outer.range?.offset ?? 0) } };
+    const offset = range.offset + (outer.range?.offset ?? 0);
+    return { key: outer.key, range: { ...range, offset }, version };
   }
 
   async #indexAt(
     shard: readonly number[],
     outer: ChunkLocation,
     options: StoreOptions,
-  ): Promise<ShardIndex | undefined> {
+  ): Promise<ReadIndex | undefined> {
     const name = shard.join();
     const known = this.#indexes.get(name);
     this.#indexes.delete(name);
     const index = known ?? this.#readIndex(outer, options);
     this.#indexes.set(name, index);
     try {
-      const { length = 0 } = (await index) ?? {};
+      const { length = 0 } = (await index)?.index ?? {};
       this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * ENTRY_SIZE));
       return await index;
     } catch (error) {
@@ -105,7 +112,10 @@ export class Shards implements ShardGrid {
     }
   }
 
-  async #readIndex({ key, range }: ChunkLocation, { signal }: StoreOptions): Promise<ShardIndex | undefined> {
+  async #readIndex(
+    { key, range, version: ifVersion }: ChunkLocation,
+    { signal }: StoreOptions,
+  ): Promise<ReadIndex | undefined> {
     const { indexLocation, indexSize, decodeIndex } = await this.format();
     if (range && range.length < indexSize) {
       throw corrupt("the shard is shorter than its index", { key, expected: indexSize, found: range.length });
@@ -114,9 +124,13 @@ export class Shards implements ShardGrid {
     const atStart = { offset: range?.offset ?? 0, length: indexSize };
     const atEnd = end === undefined ? { suffix: indexSize } : { offset: end - indexSize, length: indexSize };
     const place = indexLocation === "start" ? atStart : atEnd;
-    const bytes = await this.#place.store.get(key, { range: place, signal });
+    let version = ifVersion;
+    const onVersion = (of: string) => {
+      version = of;
+    };
+    const bytes = await this.#place.store.get(key, { range: place, ifVersion, onVersion, signal });
     try {
-      return bytes && (await decodeIndex(bytes));
+      return bytes && { index: await decodeIndex(bytes), version };
     } catch (error) {
       throw isZarrflowError(error) ? error.addContext({ key }) : error;
     }

@@ -20,6 +20,8 @@ export interface RangeReader {
    * it. Absent in readers that always have to wait.
    */
   readSync?(offset: number, into: Uint8Array): boolean;
+  /** What distinguishes its bytes now from those that it had, or will have; undefined where nobody can tell. */
+  version?(): Promise<string | undefined>;
   /** Releases handles, once all reads have settled. */
   close?(): Promise<void>;
 }

@@ -189,9 +189,11 @@ export async function serveBucket({
   function read(response: ServerResponse, { method, key, headers }: S3Seen): void {
     const value = objects.get(key);
     if (value === undefined) throw new Refusal(404, "NoSuchKey");
+    const etag = tagOf(value);
+    if ((headers["if-match"] ?? etag) !== etag) throw new Refusal(412, "PreconditionFailed");
     const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? "") ?? [];
     if (first === "" && last === "") {
-      const headers = { "content-length": value.length, "last-modified": modified.get(key) ?? "" };
+      const headers = { etag, "content-length": value.length, "last-modified": modified.get(key) ?? "" };
       response.writeHead(200, headers).end(method === "HEAD" ? undefined : value);
       return;
     }
@@ -200,6 +202,7 @@ export async function serveBucket({
     if (start >= value.length) throw new Refusal(416, "InvalidRange");
     response
       .writeHead(206, {
+        etag,
         "content-length": end - start,
         "content-range": `bytes ${start}-${end - 1}/${value.length}`,
       })

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { crc32 } from "../../src/util/crc32.ts";
 
 /** What a server may get wrong. */
 export interface Manners {
@@ -12,6 +13,10 @@ export interface Manners {
   /** Leaves out the Content-Length. */
   readonly hidesLength?: boolean;
   readonly refusesHead?: boolean;
+  /** How it tells versions of a value apart: not at all by default. */
+  readonly validators?: "strong" | "weak" | "dates";
+  /** Answers whatever `If-Match` asks for. */
+  readonly ignoresConditions?: boolean;
   /** Leaves out the Content-Range, as browsers do for strangers. */
   readonly hidesContentRange?: boolean;
 }
@@ -76,9 +81,15 @@ function answer(
     refuse(405);
     return;
   }
+  const validators = validatorsOf(value, manners);
+  const condition = manners.ignoresConditions ? undefined : headers["if-match"];
+  if (condition !== undefined && condition !== validators["etag"]) {
+    refuse(412);
+    return;
+  }
   const range = manners.ignoresRanges ? undefined : headers.range;
   if (range === undefined) {
-    send(response, 200, value, {}, method, manners);
+    send(response, 200, value, validators, method, manners);
     return;
   }
   const bounds = boundsOf(range, value.length, manners);
@@ -92,10 +103,17 @@ function answer(
     response,
     206,
     value.subarray(start, end),
-    manners.hidesContentRange ? {} : contentRange,
+    { ...validators, ...(!manners.hidesContentRange && contentRange) },
     method,
     manners,
   );
+}
+
+function validatorsOf(value: Uint8Array, { validators }: Manners): Record<string, string> {
+  const state = crc32(value);
+  if (validators === "strong") return { etag: `"${state}"` };
+  if (validators === "weak") return { etag: `W/"${state}"` };
+  return validators === "dates" ? { "last-modified": new Date((state % 1e9) * 1000).toUTCString() } : {};
 }
 
 function boundsOf(range: string, size: number, manners: Manners): [number, number] | undefined {

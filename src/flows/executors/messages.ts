@@ -8,6 +8,8 @@ import type { Plan } from "../plan/plan.ts";
 export interface WorkerStart {
   readonly plan: Plan;
   readonly source: StoreSpec;
+  /** What distinguishes the source from one that takes its place, where its store can tell. */
+  readonly sourceVersion: string | undefined;
   /** The build, which the thread writes itself; absent where it hands over what it encodes. */
   readonly target: StoreSpec | undefined;
   readonly scratch: StoreSpec | undefined;

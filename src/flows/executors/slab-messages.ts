@@ -7,6 +7,8 @@ import type { SlabPlan } from "../plan/slab-plan.ts";
 /** What a thread that reads slabs begins with. */
 export interface SlabStart {
   readonly source: StoreSpec;
+  /** What distinguishes the source from one that takes its place, where its store can tell. */
+  readonly sourceVersion: string | undefined;
   /** The array's, with the documents that describe it. */
   readonly path: string;
   readonly documents: ReadonlyMap<string, Uint8Array>;

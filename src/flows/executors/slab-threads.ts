@@ -37,10 +37,10 @@ export interface SlabThreads {
 }
 
 /** How a reading is shared with other threads; undefined where there is too little to do, or to hold. */
-export function slabThreads(
+export async function slabThreads(
   { array, pipeline, selection, plan, io }: SlabReading,
   { source, maxMemory, threads: most, worker: { script = SCRIPT, threads: wanted } = {} }: SlabThreadsOptions,
-): SlabThreads | undefined {
+): Promise<SlabThreads | undefined> {
   const { dataType } = pipeline.spec;
   if (!isFixed(dataType)) return undefined;
   const slabs = product(gridShape(selection.shape, plan.slabShape));
@@ -53,6 +53,7 @@ export function slabThreads(
   const reading = { ...array.reading, dialect: array.layout.dialect };
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const start = {
+    sourceVersion: await array.store.version?.(),
     ...{ source, path, documents, reading, selection, plan, slabs },
     maxMemory: Math.floor(maxMemory / threads),
     io: Math.max(1, Math.floor(io / threads)),

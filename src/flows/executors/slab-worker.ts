@@ -2,12 +2,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import { openKernelHeap } from "../../codecs/kernels/kernels.ts";
 import { nodeIn } from "../../hierarchy/open-node.ts";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
-import { openStore } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { directSlabs } from "../direct-slabs.ts";
 import { slabReader } from "../slab-reading.ts";
 import { packError } from "./messages.ts";
+import { openSame } from "./open-same.ts";
 import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
 
 /** The script of a thread that reads slabs for another one, which takes them in C order. */
@@ -35,8 +35,8 @@ try {
 port?.close();
 
 async function work(start: SlabStart): Promise<void> {
-  const { source, path, documents, selection, plan, slabs, maxMemory, io, next } = start;
-  const store = await openStore(source, { files: blockingFileCalls });
+  const { source, sourceVersion, path, documents, selection, plan, slabs, maxMemory, io, next } = start;
+  const store = await openSame(source, sourceVersion, { files: blockingFileCalls });
   const node = nodeIn(documents, store, path, { ...start.reading, spec: source });
   if (node?.kind !== "array")
     throw new ZarrflowError("source-changed", "there is no array any more", { path });

@@ -3,7 +3,6 @@ import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { overloadCounts } from "../../stores/overloads.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
-import { openStore } from "../../stores/url.ts";
 import { pause } from "../../util/pause.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
@@ -12,6 +11,7 @@ import type { Control } from "./control.ts";
 import { ioPerThread } from "./io-per-thread.ts";
 import { lookingUp } from "./look-up.ts";
 import type { TaskNotes } from "./messages.ts";
+import { openSame } from "./open-same.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
@@ -70,7 +70,9 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   signal?.throwIfAborted();
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    for (const worker of workers) worker.begin(startOf(plan, options), { note, target: build.store });
+    const sourceVersion = await options.source.version?.({ signal });
+    for (const worker of workers)
+      worker.begin(startOf(plan, sourceVersion, options), { note, target: build.store });
     const others = Promise.all(workers.map(({ ended }) => ended.catch(fail)));
     await workHere(plan, options, stop).catch(fail);
     if (stop.signal.aborted) await Promise.race([others, pause(GRACE_MS)]);
@@ -82,12 +84,13 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   }
 }
 
-function startOf(plan: Plan, options: ThreadsOptions) {
+function startOf(plan: Plan, sourceVersion: string | undefined, options: ThreadsOptions) {
   const { sourceSpec, build, scratch, documents, control, workers } = options;
   const { writeEmpty = false, verify = false } = options;
   return {
     plan,
     source: sourceSpec,
+    sourceVersion,
     target: plan.execution.writer === "first-thread" ? undefined : build.spec,
     scratch: scratch?.spec,
     documents,
@@ -107,7 +110,9 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   const lookUp = lookingUp();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
-    const opened = (await openStore(spec, { exclusive, files: blockingFileCalls })) as unknown as S;
+    const version = exclusive ? undefined : await store.version?.();
+    const how = { exclusive, files: blockingFileCalls };
+    const opened = (await openSame(spec, version, how)) as unknown as S;
     return attentive(opened, lookUp) as unknown as S;
   };
   const { driver, writer } = plan.execution;

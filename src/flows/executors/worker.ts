@@ -2,7 +2,6 @@ import { parentPort } from "node:worker_threads";
 import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { joinOverloads } from "../../stores/overloads.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
-import { openStore } from "../../stores/url.ts";
 import { watchRetries } from "../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
@@ -17,6 +16,7 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from "./messages.ts";
+import { openSame } from "./open-same.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
@@ -53,12 +53,13 @@ try {
 }
 parentPort?.close();
 
-async function work({ plan, source, target, scratch, documents, writeEmpty, verify, threads }: WorkerStart) {
+async function work({ source, sourceVersion, target, scratch, ...how }: WorkerStart) {
+  const { plan, documents, writeEmpty, verify, threads } = how;
   const run = taskRunner({
     plan,
-    source: await opened(source, false),
-    target: target ? writable(await opened(target, true)) : handOver,
-    ...(scratch && { scratch: writable(await opened(scratch, true)) }),
+    source: await opened(source, { version: sourceVersion }),
+    target: target ? writable(await opened(target, { exclusive: true })) : handOver,
+    ...(scratch && { scratch: writable(await opened(scratch, { exclusive: true })) }),
     documents,
     buffers,
     io: ioPerThread(plan, threads),
@@ -72,8 +73,11 @@ async function work({ plan, source, target, scratch, documents, writeEmpty, veri
 }
 
 /** No message reaches a thread that blocks: each of its calls looks whether it is to stop. */
-async function opened(spec: StoreSpec, exclusive: boolean): Promise<Store> {
-  const store = await openStore(spec, { exclusive, files: blockingFileCalls });
+async function opened(
+  spec: StoreSpec,
+  { version, exclusive = false }: { readonly version?: string | undefined; readonly exclusive?: boolean },
+): Promise<Store> {
+  const store = await openSame(spec, version, { exclusive, files: blockingFileCalls });
   return attentive(store, () => (control.isStopped ? Promise.reject(STOPPED) : undefined));
 }
 

@@ -4,8 +4,8 @@ import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FileCalls } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
+import { folderVersion } from "../file-version.ts";
 import { folderOf } from "../key.ts";
-import { folderVersion } from "../version.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
 const MOST_REMEMBERED = 10_000;

@@ -4,9 +4,10 @@ import { resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type FileCalls, readFully } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
+import { fileVersion } from "../file-version.ts";
 import { folderOf } from "../key.ts";
 import type { GetOptions } from "../store.ts";
-import { checkMissing, checkVersion, fileVersion } from "../version.ts";
+import { checkMissing, checkVersion } from "../version.ts";
 import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
 import { assertFileOrFolder, type Folders } from "./folders.ts";
 

@@ -2,17 +2,27 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
+import { checkMissing, checkVersion, sourceChanged } from "../version.ts";
 import type { Answer } from "./answer.ts";
 import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
+import { CAN_SET_CONDITIONS, statedLength, strongTag, versionOf } from "./http-version.ts";
 import { type BodyPart, readBody, readText } from "./read-body.ts";
 
 /** Asks a server for the value at `key`. @throws for a request that gets no answer. */
 export type SendRequest = (
   method: "GET" | "HEAD",
   key: string,
-  options: { readonly range?: string; readonly signal: AbortSignal | undefined },
+  options: {
+    readonly headers: { readonly range?: string; readonly "if-match"?: string };
+    /** Statuses of `headers` that are answers, not failures. */
+    readonly answers?: readonly number[];
+    readonly signal: AbortSignal | undefined;
+  },
 ) => Promise<Answer>;
+
+/** The value is not the one that was asked for by its entity tag. */
+const NOT_THE_SAME = 412;
 
 /** Bytes of a page in place of a value that are read to the end. */
 const LONGEST_PAGE = 64 * 1024;
@@ -36,29 +46,27 @@ export class HttpValues {
   }
 
   /** As `Store.get`. @throws `short-read`, `transient`, `access-denied`, `unsupported-operation`. */
-  async get(
-    key: string,
-    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
-  ): Promise<Uint8Array | undefined> {
-    if (range === undefined) return this.#whole(key, allocate, signal);
-    const asked = "suffix" in range && !this.#hasSuffixes ? await this.#absolute(key, range, signal) : range;
-    return asked && this.#part(key, asked, allocate, signal);
+  async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+    const { range, allocate = plainBuffers.take } = options;
+    if (range === undefined) return this.#whole(key, allocate, options);
+    const asked = "suffix" in range && !this.#hasSuffixes ? await this.#absolute(key, range, options) : range;
+    return asked && this.#part(key, asked, allocate, options);
   }
 
   /** As `Store.size`. @throws as `get` */
-  async size(key: string, signal: AbortSignal | undefined): Promise<number | undefined> {
-    const response = await this.#send("HEAD", key, { signal });
-    if (await this.#isMissing(response)) return undefined;
+  async size(key: string, options: ValueState = {}): Promise<number | undefined> {
+    const response = await this.#ask("HEAD", key, options);
+    if (response === undefined) return undefined;
     if (response.status === 200) {
       const stated = statedLength(response);
       if (stated !== undefined) return stated;
     } else if (response.status !== 405 && response.status !== 501) throw await refusalOf(response);
-    return this.#sizeByReading(key, signal);
+    return this.#sizeByReading(key, options);
   }
 
-  async #whole(key: string, allocate: Allocate, signal: Signal): Promise<Uint8Array | undefined> {
-    const response = await this.#send("GET", key, { signal });
-    if (await this.#isMissing(response)) return undefined;
+  async #whole(key: string, allocate: Allocate, options: ValueState): Promise<Uint8Array | undefined> {
+    const response = await this.#ask("GET", key, options);
+    if (response === undefined) return undefined;
     if (response.status !== 200) throw await refusalOf(response);
     return readBody(response.body, { skip: 0, length: statedLength(response) }, allocate);
   }
@@ -67,11 +75,11 @@ export class HttpValues {
     key: string,
     range: ByteRange,
     allocate: Allocate,
-    signal: Signal,
+    options: ValueState,
   ): Promise<Uint8Array | undefined> {
-    if (lengthOf(range) === 0) return (await this.size(key, signal)) === undefined ? undefined : allocate(0);
-    const response = await this.#send("GET", key, { range: rangeHeader(range), signal });
-    if (await this.#isMissing(response)) return undefined;
+    if (lengthOf(range) === 0) return (await this.size(key, options)) === undefined ? undefined : allocate(0);
+    const response = await this.#ask("GET", key, options, rangeHeader(range));
+    if (response === undefined) return undefined;
     if (response.status === 200) return this.#cut(response, range, allocate);
     const found = parseContentRange(response.headers.get("content-range"));
     if (response.status === 206 && isWhatWasAsked(range, found, response)) {
@@ -81,10 +89,10 @@ export class HttpValues {
     await response.body?.cancel();
     if ("suffix" in range && (response.status === 206 || response.status === 416)) {
       this.#hasSuffixes = false;
-      const absolute = await this.#absolute(key, range, signal);
-      return absolute && this.#part(key, absolute, allocate, signal);
+      const absolute = await this.#absolute(key, range, options);
+      return absolute && this.#part(key, absolute, allocate, options);
     }
-    if (response.status === 416) return this.#beyond(response, key, range, allocate, signal);
+    if (response.status === 416) return this.#beyond(response, key, range, allocate, options);
     if (response.status !== 206) throw await refusalOf(response);
     throw otherRange(range, found, response);
   }
@@ -106,27 +114,27 @@ export class HttpValues {
     key: string,
     range: ByteRange,
     allocate: Allocate,
-    signal: Signal,
+    options: ValueState,
   ): Promise<Uint8Array | undefined> {
     const told = parseUnsatisfiedRange(response.headers.get("content-range"));
-    const size = told ?? (await this.size(key, signal));
+    const size = told ?? (await this.size(key, options));
     if (size === undefined) return undefined;
     if ("offset" in range && range.offset >= size) return allocate(0);
     throw otherRange(range, undefined, response);
   }
 
   /** The last bytes of a value, counted from its begin. */
-  async #absolute(key: string, range: ByteRange, signal: Signal): Promise<ByteRange | undefined> {
-    const size = await this.size(key, signal);
+  async #absolute(key: string, range: ByteRange, options: ValueState): Promise<ByteRange | undefined> {
+    const size = await this.size(key, options);
     if (size === undefined) return undefined;
     const { skip, length = 0 } = partOf(range, size);
     return { offset: skip, length };
   }
 
   /** For servers that do not tell the size to a HEAD. */
-  async #sizeByReading(key: string, signal: Signal): Promise<number | undefined> {
-    const response = await this.#send("GET", key, { range: "bytes=0-0", signal });
-    if (await this.#isMissing(response)) return undefined;
+  async #sizeByReading(key: string, options: ValueState): Promise<number | undefined> {
+    const response = await this.#ask("GET", key, options, "bytes=0-0");
+    if (response === undefined) return undefined;
     const told =
       parseContentRange(response.headers.get("content-range"))?.size ??
       parseUnsatisfiedRange(response.headers.get("content-range"));
@@ -143,10 +151,40 @@ export class HttpValues {
     return stated;
   }
 
-  async #isMissing(response: Answer): Promise<boolean> {
-    if (!this.#missing.includes(response.status)) return false;
-    await readAway(response);
-    return true;
+  /**
+   * Sends a request about a value, and checks that the answer is about the version that is asked for.
+   *
+   * @returns undefined where the value is missing
+   * @throws `source-changed`
+   */
+  async #ask(
+    method: "GET" | "HEAD",
+    key: string,
+    options: ValueState,
+    range?: string,
+  ): Promise<Answer | undefined> {
+    const { ifVersion, signal } = options;
+    const condition = CAN_SET_CONDITIONS ? strongTag(ifVersion) : undefined;
+    const response = await this.#send(method, key, {
+      headers: {
+        ...(range !== undefined && { range }),
+        ...(condition !== undefined && { "if-match": condition }),
+      },
+      ...(condition !== undefined && { answers: [404, NOT_THE_SAME, 416] }),
+      signal,
+    });
+    try {
+      if (this.#missing.includes(response.status))
+        return await readAway(response).then(() => checkMissing(options));
+      if (response.status === NOT_THE_SAME && condition !== undefined) {
+        throw sourceChanged("the value was replaced while it was read");
+      }
+      if (response.status === 200 || response.status === 206) checkVersion(options, versionOf(response));
+      return response;
+    } catch (error) {
+      await response.body?.cancel().catch(() => {});
+      throw error;
+    }
   }
 }
 
@@ -162,14 +200,7 @@ async function readAway(response: Answer): Promise<void> {
 }
 
 type Allocate = (byteLength: number) => Uint8Array;
-type Signal = AbortSignal | undefined;
-
-/** Length of the body, where it is that of the value. */
-function statedLength({ headers }: Answer): number | undefined {
-  const length = headers.get("content-length");
-  const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
-  return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
-}
+type ValueState = Pick<GetOptions, "ifVersion" | "onVersion" | "signal">;
 
 function rangeHeader(range: ByteRange): string {
   if ("suffix" in range) return `bytes=-${range.suffix}`;

@@ -46,6 +46,7 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
       ageOf: (key, options = {}) =>
         around(callOf("size", key), async () => store.ageOf?.(key, options), options),
     }),
+    ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && listing(store, around)),
     ...(isWritable(store) && writing(store, around)),

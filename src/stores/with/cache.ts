@@ -2,6 +2,7 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { type GetOptions, isWritable, type Store } from "../store.ts";
+import { checkMissing, checkVersion } from "../version.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
 
 export interface CacheOptions {
@@ -49,16 +50,22 @@ export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: Cach
     return changing(() => (operation === "rename" ? kept.clear() : kept.forget(key)), run);
   });
   const get = async (key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> => {
-    const { range, allocate = plainBuffers.take, signal } = options;
+    const { range, allocate = plainBuffers.take, onVersion, signal } = options;
     signal?.throwIfAborted();
     const found = kept.find(key, range);
     if (found === undefined) {
       const { changes } = kept;
-      const bytes = await wrapped.get(key, options);
-      if (kept.changes === changes) kept.keep(key, range, bytes);
+      let version: string | undefined;
+      const noteVersion = (of: string) => {
+        version = of;
+        onVersion?.(of);
+      };
+      const bytes = await wrapped.get(key, { ...options, onVersion: noteVersion });
+      if (kept.changes === changes) kept.keep(key, range, { value: bytes, version });
       return bytes;
     }
-    if (found.value === undefined) return undefined;
+    if (found.value === undefined) return checkMissing(options);
+    checkVersion(options, found.version);
     const bytes = allocate(found.value.length);
     bytes.set(found.value);
     return bytes;
@@ -80,6 +87,7 @@ export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: Cach
 /** What the store answered; `value` is undefined for a missing key. */
 interface Kept {
   readonly value: Uint8Array | undefined;
+  readonly version: string | undefined;
 }
 
 /** Answers by key and range, the one not used for longest first. */
@@ -103,15 +111,15 @@ class KeptValues {
     const whole = this.#use(nameOf(key, undefined));
     if (whole?.value === undefined) return whole;
     const { offset, length } = resolveRange(range, whole.value.length);
-    return { value: whole.value.subarray(offset, offset + length) };
+    return { value: whole.value.subarray(offset, offset + length), version: whole.version };
   }
 
   /** Keeps a copy, since `value` is the caller's. */
-  keep(key: string, range: ByteRange | undefined, value: Uint8Array | undefined): void {
+  keep(key: string, range: ByteRange | undefined, { value, version }: Kept): void {
     const name = nameOf(key, value && range);
     this.#drop(key, name);
     if (cost(name, value) > this.#limit) return;
-    this.#answers.set(name, { value: value?.slice() });
+    this.#answers.set(name, { value: value?.slice(), version });
     this.#names.set(key, (this.#names.get(key) ?? new Set()).add(name));
     this.#bytes += cost(name, value);
     for (const oldest of this.#answers.keys()) {

@@ -25,6 +25,7 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     get: (key, options) => store.get(start + key, options),
     size: (key, options) => store.size(start + key, options),
     ...(store.ageOf !== undefined && { ageOf: async (key, options) => store.ageOf?.(start + key, options) }),
+    ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>

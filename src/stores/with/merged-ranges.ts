@@ -43,28 +43,30 @@ interface Part {
  */
 export function withMergedRanges<S extends Store>(store: S, options: MergeOptions = {}): Wrapped<S> {
   const wrapped = wrapStore(store, (_call, run) => run());
+  /** By key and the version that is asked for. */
   const waiting = new Map<string, Part[]>();
   const readEach = (key: string, parts: readonly Part[]) => {
     for (const { options, resolve, reject } of parts) store.get(key, options).then(resolve, reject);
   };
-  const send = (key: string) => {
-    const parts = waiting.get(key) ?? [];
-    waiting.delete(key);
+  const send = (key: string, of: string) => {
+    const parts = waiting.get(of) ?? [];
+    waiting.delete(of);
     for (const merged of mergeRanges(parts, options)) {
       if (merged.parts.length === 1) readEach(key, merged.parts);
       else readTogether(store, key, merged).catch(() => readEach(key, merged.parts));
     }
   };
   const get = async (key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> => {
-    const { range, signal } = options;
+    const { range, ifVersion, signal } = options;
     if (range === undefined || "suffix" in range || !range.length) return store.get(key, options);
     signal?.throwIfAborted();
     const { offset, length } = range;
     return new Promise((resolve, reject) => {
-      const parts = waiting.get(key) ?? [];
+      const of = `${key}\0${ifVersion ?? ""}`;
+      const parts = waiting.get(of) ?? [];
       if (parts.length === 0) {
-        waiting.set(key, parts);
-        soon(() => send(key));
+        waiting.set(of, parts);
+        soon(() => send(key, of));
       }
       parts.push({ range: { offset, length }, options, resolve, reject });
     });
@@ -83,7 +85,13 @@ async function readTogether(
   { offset, length, parts }: MergedRange<Part>,
 ): Promise<void> {
   const waiters = parts.map(({ options: { signal }, reject }) => ({ signal, reject }));
-  const bytes = await readForAll(waiters, (signal) => store.get(key, { range: { offset, length }, signal }));
+  const ifVersion = parts[0]?.options.ifVersion;
+  const onVersion = (version: string) => {
+    for (const { options } of parts) options.onVersion?.(version);
+  };
+  const bytes = await readForAll(waiters, (signal) =>
+    store.get(key, { range: { offset, length }, ifVersion, onVersion, signal }),
+  );
   for (const part of parts) part.resolve(bytes && copyOf(bytes, offset, part));
 }
 

@@ -54,6 +54,10 @@ export class NearReads implements RangeReader {
     });
   }
 
+  async version(): Promise<string | undefined> {
+    return this.#reader.version?.();
+  }
+
   async close(): Promise<void> {
     await this.#reader.close?.();
   }

@@ -7,6 +7,7 @@ import { inStore } from "../in-store.ts";
 import { checkKey } from "../key.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";
+import { sourceChanged } from "../version.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
 import { checkInflatedSize, inflate } from "./inflate.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
@@ -42,7 +43,16 @@ export class ZipStore implements ListableStore {
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
 
-  private constructor(reader: RangeReader, description: string, directory: ZipDirectory) {
+  /** Of the archive, when its directory was read. */
+  readonly #version: string | undefined;
+
+  private constructor(
+    reader: RangeReader,
+    description: string,
+    directory: ZipDirectory,
+    version: string | undefined,
+  ) {
+    this.#version = version;
     this.description = description;
     this.findings = directory.findings;
     this.#reader = reader;
@@ -70,8 +80,9 @@ export class ZipStore implements ListableStore {
   ): Promise<ZipStore> {
     if (root !== "") checkKey(root);
     try {
+      const version = await reader.version?.();
       const directory = await readDirectory(reader, root === "" ? "" : `${root}/`, signal);
-      return new ZipStore(reader, description, directory);
+      return new ZipStore(reader, description, directory, version ?? (await reader.version?.()));
     } catch (error) {
       await reader.close?.();
       throw inStore(error, description);
@@ -150,6 +161,19 @@ export class ZipStore implements ListableStore {
   #refuseLink(key: string): void {
     const link = this.#directory.index.linkOnTheWay(key);
     if (link !== undefined) throw inStore(linkError(link), this.description);
+  }
+
+  /**
+   * What distinguishes the archive from any other.
+   *
+   * @throws `source-changed` where somebody has written over it.
+   */
+  async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
+    signal?.throwIfAborted();
+    const now = await this.#reader.version?.();
+    if (now !== this.#version)
+      throw inStore(sourceChanged("the zip was written over while it was read"), this.description);
+    return now;
   }
 
   #readAtOnce(key: string, into: Uint8Array): number | undefined {

@@ -1,0 +1,33 @@
+import type { Answer } from "./answer.ts";
+import { parseContentRange } from "./content-range.ts";
+
+/** Browsers ask a server first whether they may set conditions, which servers of plain files do not allow. */
+export const CAN_SET_CONDITIONS = !("document" in globalThis || "WorkerGlobalScope" in globalThis);
+
+/**
+ * The version of the value that a 200 or 206 is about: its entity tag, or when it was last changed and its size;
+ * undefined where the server tells neither.
+ *
+ * @see RFC 9110, 8.8
+ */
+export function versionOf(response: Pick<Answer, "status" | "headers">): string | undefined {
+  const { status, headers } = response;
+  const tag = headers.get("etag");
+  if (tag !== null) return tag;
+  const changed = headers.get("last-modified");
+  const size =
+    status === 206 ? parseContentRange(headers.get("content-range"))?.size : statedLength(response);
+  return changed === null || size === undefined ? undefined : `${changed} ${size}`;
+}
+
+/** The entity tag by which a server compares values byte for byte, where a version is one. */
+export function strongTag(version: string | undefined): string | undefined {
+  return version?.startsWith('"') ? version : undefined;
+}
+
+/** Length of the body, where it is that of the value. */
+export function statedLength({ headers }: Pick<Answer, "headers">): number | undefined {
+  const length = headers.get("content-length");
+  const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
+  return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
+}
