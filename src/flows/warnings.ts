@@ -17,7 +17,29 @@ const MOST_FINDINGS = 10;
 
 /** Warnings about a plan. */
 export function planWarnings(plan: Plan): Warning[] {
-  return [...plan.warnings, ...plainWarnings(plan), ...zipWarnings(plan), ...unlistedWarnings(plan)];
+  return [
+    ...plan.warnings,
+    ...plainWarnings(plan),
+    ...zipWarnings(plan),
+    ...unlistedWarnings(plan),
+    ...leftOutWarnings(plan),
+  ];
+}
+
+/** The group of a collection of images whose description in XML lies beside its document. */
+const COLLECTION_GROUP = /(?:^|\/)OME\/(?:\.zgroup|zarr\.json)$/;
+
+function leftOutWarnings({ operation, publication }: Plan): Warning[] {
+  const { sweep, documents } = publication;
+  const group = documents.find(({ key }) => COLLECTION_GROUP.test(key));
+  if (sweep || operation === "slice" || group === undefined) return [];
+  return [
+    {
+      message: "the source lists no keys: what is no Zarr is left out, such as OME/METADATA.ome.xml",
+      key: group.key,
+      hint: "Copy such files by their names.",
+    },
+  ];
 }
 
 function unlistedWarnings({ target }: Plan): Warning[] {

@@ -1,5 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { convert, copy, diff, digest, info, sliceTo, tree } from "../../src/index.ts";
+import {
+  convert,
+  copy,
+  createGroup,
+  diff,
+  digest,
+  type FlowEvent,
+  info,
+  sliceTo,
+  tree,
+} from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
 import { makeImage } from "../support/ome-images.ts";
@@ -79,3 +89,19 @@ describe.each(["v2", "v3"] as const)(
     });
   },
 );
+
+test("a copy of a collection says that files beside its nodes are not found", async () => {
+  const store = new MemoryStore("collection");
+  const root = await createGroup(store, { dialect: "v2", attributes: { "bioformats2raw.layout": 3 } });
+  await (await root.createGroup("OME", { attributes: { series: [] } })).close();
+  await root.close();
+  await store.set("OME/METADATA.ome.xml", new TextEncoder().encode("<OME/>"));
+  const warnings: string[] = [];
+  const onEvent = (event: FlowEvent) => {
+    if (event.type === "warning") warnings.push(event.message);
+  };
+  await copy(store, new MemoryStore("listed"), { onEvent });
+  expect(warnings).toEqual([]);
+  await copy(await serve(store), new MemoryStore("copied"), { onEvent });
+  expect(warnings).toEqual([expect.stringContaining("METADATA.ome.xml")]);
+});
