@@ -3,6 +3,7 @@ import type { PlanOptions, RunOptions } from "../flows/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
+import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./command-line.ts";
 
@@ -26,6 +27,11 @@ export const accessOptions = {
     choices: [".", "/"],
     summary:
       "what joins the keys of chunks in Zarr v2 where an array does not say so; by default it is looked for",
+  },
+  "max-metadata": {
+    type: "string",
+    value: "SIZE",
+    summary: "size that a metadata document may have, such as 128MB; 32MiB by default",
   },
 } as const satisfies Options;
 
@@ -211,11 +217,13 @@ export function accessOf({
   anonymous,
   "missing-403": missing403,
   "v2-separator": separator,
+  "max-metadata": maxMetadata,
 }: Values<typeof accessOptions>): StoreAccess & DialectOptions {
   return {
     ...(anonymous && { anonymous }),
     ...(missing403 && { missing403 }),
     ...(separator && { v2: { separator } }),
+    ...(maxMetadata !== undefined && { maxMetadata: parseBytes(maxMetadata) }),
   };
 }
 

@@ -239,10 +239,10 @@ export async function openSource(
   if (isNode(source))
     return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
   const wrap = (store: Store) => withPace(store, options, specOf(store));
-  const { anonymous, missing403, v1Order, v2, signal } = options;
+  const { anonymous, missing403, v1Order, v2, maxMetadata, signal } = options;
   const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
   try {
-    const root = await open(source, { ...opening, ...(v1Order && { v1Order }), ...(v2 && { v2 }) });
+    const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {

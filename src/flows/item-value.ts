@@ -1,7 +1,7 @@
 import type { DataType, Field } from "../meta/data-type.ts";
 import { readString, readText, trimZeros } from "../meta/fill-values.ts";
 import { fromFloat16Bits } from "../util/float16.ts";
-import { parseJson } from "../util/json-parse.ts";
+import { JSON_VALUES, parseJson } from "../util/json-parse.ts";
 import { toPlain } from "../util/json-plain.ts";
 import { product } from "../util/shape.ts";
 
@@ -35,7 +35,7 @@ export function itemValue(dataType: DataType, view: DataView): unknown {
     case "string":
       return readString(bytesOf(view));
     case "object":
-      return view.byteLength === 0 ? null : toPlain(parseJson(bytesOf(view), { allowNonFinite: () => true }));
+      return view.byteLength === 0 ? null : toPlain(parseJson(bytesOf(view), JSON_VALUES));
     case "raw":
     case "binary":
       return bytesOf(view).slice();

@@ -5,7 +5,7 @@ import { joinKey } from "../meta/join-key.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
-import { readDocument, type StoredDocument } from "./stored-documents.ts";
+import { type ReadDocumentOptions, readDocument, type StoredDocument } from "./stored-documents.ts";
 
 /** Whether a group has consolidated metadata, which must then stay true. */
 export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): Promise<boolean> {
@@ -21,7 +21,7 @@ export function carriesConsolidated({ documentKeys, consolidatedKey = "" }: Node
 }
 
 /** How consolidated metadata are read. */
-export interface ConsolidatedOptions extends StoreOptions {
+export interface ConsolidatedOptions extends ReadDocumentOptions {
   /** Gets the document that holds them, as it was read. */
   readonly stored?: Map<string, StoredDocument>;
 }
@@ -32,14 +32,14 @@ export interface ConsolidatedOptions extends StoreOptions {
  * @throws `invalid-metadata`, `unsupported-format`, with the key.
  */
 export async function consolidatedOf(
-  { store, path, layout, documents, stored }: ZarrGroup,
+  { store, path, layout, documents, stored, reading }: ZarrGroup,
   options: ConsolidatedOptions = {},
 ): Promise<Documents | undefined> {
   const { consolidatedKey: key, dialect } = layout;
   if (key === undefined) return undefined;
   const isCarried = carriesConsolidated(layout);
   if (isCarried) for (const [name, document] of stored) options.stored?.set(name, document);
-  const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, options);
+  const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, { ...reading, ...options });
   return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path));
 }
 
@@ -66,9 +66,9 @@ export function consolidatedV3(bytes: Uint8Array, path: string): Documents | und
 async function bytesAt(
   store: Store,
   key: string,
-  { stored, signal }: ConsolidatedOptions,
+  { stored, ...options }: ConsolidatedOptions,
 ): Promise<Uint8Array | undefined> {
-  const found = await readDocument(store, key, { signal });
+  const found = await readDocument(store, key, options);
   if (found) stored?.set(key, found);
   return found?.bytes;
 }

@@ -5,6 +5,7 @@ import type { Store, StoreOptions, WritableStore } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { openNode } from "./open-node.ts";
+import { readDocument } from "./stored-documents.ts";
 
 const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 
@@ -19,7 +20,7 @@ export async function dialectAbove(
   path: string,
   options: StoreOptions,
 ): Promise<DialectName | undefined> {
-  const document = await store.get(HIERARCHY_KEY, options);
+  const document = (await readDocument(store, HIERARCHY_KEY, options))?.bytes;
   const whole = document && hierarchyDialect(document);
   const nodes = await Promise.all(
     ancestorPaths(path).map((above) =>

@@ -18,6 +18,7 @@ import { keepConsolidated } from "./edit-consolidated.ts";
 import { deleteKeys } from "./edit-delete.ts";
 import { demandWritable, type Home, homeAround } from "./edit-home.ts";
 import { assertReplaceable } from "./replaceable.ts";
+import { readDocument } from "./stored-documents.ts";
 
 /** Where a node is created: a URL, a store of ours or of zarrita's (its root), or a path in a store. */
 export type CreateTarget =
@@ -144,7 +145,7 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<No
 
 /** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */
 async function placeInHierarchy({ store, spec, path }: Home, options: PlaceOptions): Promise<NodePlace> {
-  const root = await store.get(HIERARCHY_KEY, { signal: options.signal });
+  const root = (await readDocument(store, HIERARCHY_KEY, { signal: options.signal }))?.bytes;
   return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
 }
 

@@ -11,6 +11,7 @@ import { isZarrflowError } from "../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
 import { documentsBelow } from "./documents-below.ts";
 import { openNode } from "./open-node.ts";
+import { readDocument } from "./stored-documents.ts";
 
 /** What was done to documents, by their keys. */
 export interface DocumentChanges {
@@ -181,11 +182,11 @@ function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
     isGroups: true,
     tells: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
     async read(options = {}) {
-      const bytes = await store.get(key, options);
+      const bytes = (await readDocument(store, key, options))?.bytes;
       return bytes && consolidatedV3(bytes, path);
     },
     async write(documents, written) {
-      const own = written.get(key) ?? (await store.get(key));
+      const own = written.get(key) ?? (await readDocument(store, key))?.bytes;
       if (own === undefined) return undefined;
       const all = consolidate("v3", path, new Map([...documents, [key, withoutConsolidatedV3(own)]]));
       const bytes = all.get(key) ?? own;

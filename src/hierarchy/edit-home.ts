@@ -6,6 +6,7 @@ import { openStore } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { ZarrNode } from "./node.ts";
 import { open } from "./open.ts";
+import { readDocument } from "./stored-documents.ts";
 
 /** A node to be edited: one that is open, or its URL. */
 export type EditSource = ZarrNode | string;
@@ -103,7 +104,7 @@ export function demandWritable(store: Store): WritableStore {
 
 /** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
 export async function isWholeHierarchy(store: Store): Promise<boolean> {
-  const document = await store.get(HIERARCHY_KEY);
+  const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
   return document !== undefined && hierarchyDialect(document) !== undefined;
 }
 

@@ -59,13 +59,14 @@ async function openFrom(
 ): Promise<ZarrNode | undefined> {
   const { store, spec, path, nodePath } = ancestor;
   const key = joinKey(path, HIERARCHY_KEY);
-  const found = await readDocument(store, key, { signal });
+  const reads = { maxMetadata: reading.maxMetadata, signal };
+  const found = await readDocument(store, key, reads);
   const document = found?.bytes;
   const dialect = document && hierarchyDialect(document);
   if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
   const ofV3 = document && consolidatedV3(document, path);
   const stored = new Map(found && ofV3 ? [[key, found]] : []);
-  const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, signal }));
+  const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, ...reads }));
   if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;
   return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true, stored });
 }

@@ -33,9 +33,10 @@ export async function openNode<S extends Store>(
   const documents = new Map<string, Uint8Array>();
   const stored = new Map<string, StoredDocument>();
   const asked = new Set<string>();
+  const reading = { maxMetadata: options.maxMetadata, signal };
   const load = async (keys: readonly string[]) => {
     const others = keys.filter((key) => !asked.has(key));
-    const values = await Promise.all(others.map((key) => readDocument(store, key, { signal })));
+    const values = await Promise.all(others.map((key) => readDocument(store, key, reading)));
     others.forEach((key, i) => {
       asked.add(key);
       const value = values[i];

@@ -52,11 +52,15 @@ export interface OpenOptions extends DialectOptions, StoreAccess {
  */
 export async function open(
   source: OpenSource,
-  { signal, wrap = (store) => store, v1Order, v2, ...access }: OpenOptions = {},
+  { signal, wrap = (store) => store, v1Order, v2, maxMetadata, ...access }: OpenOptions = {},
 ): Promise<ZarrNode> {
   const { spec, path, dialect, ...place } = await locate(source, access);
   const store = wrap(place.store);
-  const reading = { ...(v1Order && { v1Order }), ...(v2 && { v2 }) };
+  const reading = {
+    ...(v1Order && { v1Order }),
+    ...(v2 && { v2 }),
+    ...(maxMetadata !== undefined && { maxMetadata }),
+  };
   const options = { ...reading, signal, ...(dialect && { dialect }) };
   try {
     const node =

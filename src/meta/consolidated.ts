@@ -10,9 +10,6 @@ import { joinKey } from "./join-key.ts";
 
 /** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */
 
-/** Largest consolidated document, in bytes. */
-const MAX_BYTES = 2 ** 29;
-
 const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
 
 /**
@@ -25,7 +22,7 @@ const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
 export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string, Uint8Array> {
   const allowNonFinite = ([, key, name]: JsonPath) =>
     isNamed(String(key), ".zattrs") || (isNamed(String(key), ".zarray") && name === "fill_value");
-  const root = expectObject(parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite }), "");
+  const root = expectObject(parseJson(bytes, { allowNonFinite }), "");
   const format = required(root, "zarr_consolidated_format");
   if (integerOf(format) !== 1n) {
     throw refusal("unsupported-format", "/zarr_consolidated_format", "not the number 1", format);
@@ -46,7 +43,7 @@ export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string,
  */
 export function readConsolidatedV3(bytes: Uint8Array, path: string): Map<string, Uint8Array> | undefined {
   const allowNonFinite = (names: JsonPath) => names.includes("attributes");
-  const root = expectObject(parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite }), "");
+  const root = expectObject(parseJson(bytes, { allowNonFinite }), "");
   const stated = member(root, "consolidated_metadata") ?? null;
   if (stated === null) return undefined;
   const pointer = "/consolidated_metadata";
@@ -141,7 +138,7 @@ function withoutConsolidated({ consolidated_metadata: _, ...document }: JsonObje
 }
 
 function parse(bytes: Uint8Array): JsonObject {
-  const json = parseJson(bytes, { maxBytes: MAX_BYTES, allowNonFinite: () => true });
+  const json = parseJson(bytes, { allowNonFinite: () => true });
   if (!isObject(json)) throw invalid("", "must be an object", json);
   return json;
 }

@@ -7,7 +7,10 @@ import { type V2Options, v2Dialect } from "./v2.ts";
 import { v3 } from "./v3.ts";
 import { v3Draft2019, v3Draft2020 } from "./v3-draft.ts";
 
-/** What a dialect leaves open to its reader. */
+/** Bytes that a metadata document may have, where nothing else is asked for. */
+export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
+
+/** How metadata are read: what a dialect leaves open to its reader, and how much of them. */
 export interface DialectOptions {
   /**
    * How `order: "F"` of Zarr v1 is read where chunks are not blosc's: the one writer there was stored these in C order
@@ -15,8 +18,14 @@ export interface DialectOptions {
    *
    * @default "as-written"
    */
-  readonly v1Order?: V1Order;
-  readonly v2?: V2Options;
+  readonly v1Order?: V1Order | undefined;
+  readonly v2?: V2Options | undefined;
+  /**
+   * Bytes that a metadata document, consolidated or not, may have; a larger one is `resource-limit`, and is not read.
+   *
+   * @default 33,554,432
+   */
+  readonly maxMetadata?: number | undefined;
 }
 
 /** @throws `unsupported-format` for a name that is none of a dialect. */

@@ -9,6 +9,9 @@ import type { Losses } from "./losses.ts";
 
 /** What documents of all dialects have in common. */
 
+/** Bare NaN tokens of a document that get a finding each. */
+const MAX_NON_FINITE = 100;
+
 /** Runs `read` over one document, and says in its errors which one it was. */
 export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T {
   try {
@@ -29,14 +32,17 @@ export function parseDocument(
   findings: Finding[],
   allowNonFinite: (path: JsonPath) => boolean,
 ): JsonObject {
+  let count = 0;
   const json = parseJson(bytes, {
     allowNonFinite: (path) => {
       const allowed = allowNonFinite(path);
-      if (allowed)
+      if (allowed && ++count <= MAX_NON_FINITE)
         findings.push({ message: "a bare NaN or Infinity, which is not JSON", pointer: pointerOf(path) });
       return allowed;
     },
   });
+  if (count > MAX_NON_FINITE)
+    findings.push({ message: `${count - MAX_NON_FINITE} more bare NaN or Infinity, which are not JSON` });
   return expectObject(json, "");
 }
 

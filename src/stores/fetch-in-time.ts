@@ -5,9 +5,14 @@ import type { Answer, PlainFetch } from "./http/answer.ts";
 /** Bytes a second of a body that is sent; the server is silent while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
 
+/** How many times the longest silence all waits for a body may take together, */
+const PATIENCE = 10;
+/** and the bytes that a server has to send for each second more. */
+const SLOWEST_BODY = 1024;
+
 /**
  * As `fetch`, but fails when the server is silent for `silence` milliseconds: before its answer, or before the next
- * piece of the body. For a body that is sent it may be silent for as long as a slow connection takes.
+ * piece of the body; or when all waits for a body take ten times as long, and it sends less than 1 KiB a second. For a body that is sent it may be silent for as long as a slow connection takes.
  *
  * @throws `transient` on silence, also while the body is read; the signal's reason.
  */
@@ -37,6 +42,9 @@ class SilenceWatch {
   readonly #silence: number;
   readonly #caller: AbortSignal | undefined;
   readonly #giveUp = () => this.#request.abort(this.#caller?.reason);
+  #waited = 0;
+  #received = 0;
+  #began = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(silence: number, caller: AbortSignal | null | undefined) {
@@ -52,11 +60,23 @@ class SilenceWatch {
 
   /** The server is to speak now; `more` milliseconds later than usual. */
   begin(more = 0): void {
+    this.#began = performance.now();
     this.#timer = setTimeout(() => this.#request.abort(silent(this.#silence)), this.#silence + more);
   }
 
   pause(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** A piece of the body has come. @throws `transient` when the whole of it takes too long. */
+  received(bytes: number): void {
+    this.#waited += performance.now() - this.#began;
+    this.#received += bytes;
+    const most = PATIENCE * this.#silence + (this.#received / SLOWEST_BODY) * 1000;
+    if (this.#waited <= most) return;
+    const error = slow(this.#received, this.#waited);
+    this.#request.abort(error);
+    throw error;
   }
 
   end(): void {
@@ -74,7 +94,10 @@ function watched(body: ReadableStream<Uint8Array>, watch: SilenceWatch): Readabl
         watch.begin();
         try {
           const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
+          if (!done) {
+            watch.received(value.length);
+            return controller.enqueue(value);
+          }
           watch.end();
           controller.close();
         } catch (error) {
@@ -96,6 +119,14 @@ function watched(body: ReadableStream<Uint8Array>, watch: SilenceWatch): Readabl
 function sizeOf(body: RequestInit["body"]): number {
   if (typeof body === "string") return body.length;
   return body instanceof Uint8Array ? body.length : 0;
+}
+
+function slow(bytes: number, milliseconds: number): ZarrflowError {
+  return new ZarrflowError("transient", "the server sends too slowly", {
+    expected: `${SLOWEST_BODY} bytes a second, or more`,
+    found: `${bytes} bytes in ${Math.round(milliseconds / 1000)} s`,
+    hint: "Try again when the server, or the connection to it, has less to do.",
+  });
 }
 
 function silent(milliseconds: number): ZarrflowError {

@@ -20,6 +20,11 @@ export interface GetOptions extends VersionOptions {
   readonly ifVersion?: string | undefined;
   /** Gives the buffer that the value is read into, once its size is known; by default a new one. */
   readonly allocate?: ((byteLength: number) => Uint8Array) | undefined;
+  /**
+   * Bytes that the caller can use: where nobody states the size of a value, no more is read than that, and the call fails
+   * with `resource-limit`. Where it is known, `allocate` is asked first, and may throw.
+   */
+  readonly maxBytes?: number | undefined;
 }
 
 /** One key of a listing. */

@@ -53,6 +53,7 @@ export function chunkReader(place: ChunkPlace, options: ReadChunksOptions = {}):
       const bytes = await place.store.get(key, {
         range: ref.part?.range,
         allocate,
+        maxBytes: maxEncodedSize,
         signal: context.signal,
       });
       check(bytes?.length ?? 0);

@@ -1,46 +1,55 @@
 import { ZarrflowError } from "./errors.ts";
+import { JsonMemory, MAX_SHORT } from "./json-memory.ts";
 import { type JsonPath, pointerOf } from "./json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "./json-value.ts";
+
+/** How values of arrays are read, whose memory their decoder bounds. */
+export const JSON_VALUES: ParseJsonOptions = {
+  allowNonFinite: () => true,
+  maxMemory: Number.POSITIVE_INFINITY,
+};
+
+/** Bytes of the largest document: no runtime has longer strings. */
+const MAX_DOCUMENT = 2 ** 29 - 25;
 
 export interface ParseJsonOptions {
   /** Whether a bare `NaN`, `Infinity` or `-Infinity` may stand at `path`; by default nowhere. */
   readonly allowNonFinite?: (path: JsonPath) => boolean;
   /** Largest document, in bytes. */
   readonly maxBytes?: number;
+  /** Bytes that text and values may take together; by default 3.5 times the document, and 16 MiB at least. */
+  readonly maxMemory?: number;
   /** Deepest nesting of lists and objects. */
   readonly maxDepth?: number;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const HEX4 = /[0-9a-fA-F]{4}/y;
+/** Whole numbers that JavaScript's own say as they are: those without more digits. */
+const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  "\\": "\\",
-  "/": "/",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-};
+/** Lists of so many items are made of pieces, which spares the copies of a list that grows. */
+const PIECE = 2 ** 16;
 
 /**
  * Reads JSON without loss: numbers that JavaScript would change come as `JsonNumber`. A byte order mark is taken,
- * of equal names the last wins, and every name becomes an own property, `__proto__` too. Does not keep `bytes`.
+ * of equal names the last wins, and every name becomes an own property, `__proto__` too. Does not keep `bytes`. Takes
+ * memory for six times the document at most, or a little: see `JsonMemory`.
  *
  * @throws `invalid-metadata` with line and column; `resource-limit` when too large or nested too deep.
  * @see J-1 to J-4
  */
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
-  const { maxBytes = 2 ** 28, maxDepth = 1000, allowNonFinite = () => false } = options;
+  const { maxBytes = MAX_DOCUMENT, maxDepth = 1000, allowNonFinite = () => false } = options;
   if (bytes.length > maxBytes) {
     throw new ZarrflowError("resource-limit", "the JSON document is too large", {
       expected: `at most ${maxBytes} bytes`,
       found: bytes.length,
     });
   }
-  return new JsonParser(decodeUtf8(bytes), maxDepth, allowNonFinite).document();
+  const text = decodeUtf8(bytes);
+  const memory = new JsonMemory(bytes.length, text, options.maxMemory);
+  return new JsonParser(text, memory, maxDepth, allowNonFinite).document();
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -53,14 +62,21 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 class JsonParser {
   readonly #text: string;
+  readonly #memory: JsonMemory;
   readonly #maxDepth: number;
   readonly #allowNonFinite: (path: JsonPath) => boolean;
   readonly #path: (string | number)[] = [];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number, allowNonFinite: (path: JsonPath) => boolean) {
+  constructor(
+    text: string,
+    memory: JsonMemory,
+    maxDepth: number,
+    allowNonFinite: (path: JsonPath) => boolean,
+  ) {
     this.#text = text;
+    this.#memory = memory;
     this.#maxDepth = maxDepth;
     this.#allowNonFinite = allowNonFinite;
   }
@@ -94,12 +110,15 @@ class JsonParser {
 
   #object(): JsonObject {
     const object: JsonObject = {};
+    let shape = this.#memory.object();
     this.#enter();
     if (!this.#take("}")) {
+      let count = 0;
       do {
         this.#skipSpace();
         if (this.#text[this.#at] !== '"') this.#fail("a name in double quotes");
-        const name = this.#string();
+        const name = this.#token();
+        shape = this.#memory.member(shape, name, count++);
         if (!this.#take(":")) this.#fail("`:`");
         setMember(object, name, this.#valueAt(name));
       } while (this.#take(","));
@@ -110,50 +129,73 @@ class JsonParser {
   }
 
   #list(): JsonValue[] {
-    const list: JsonValue[] = [];
+    const pieces: JsonValue[][] = [];
+    this.#memory.list();
     this.#enter();
     if (!this.#take("]")) {
+      let count = 0;
+      let areNumbers = true;
+      let piece: JsonValue[] | undefined;
       do {
-        list.push(this.#valueAt(list.length));
+        const value = this.#valueAt(count);
+        const isOther = areNumbers && typeof value !== "number";
+        if (isOther) areNumbers = false;
+        if (piece === undefined || isOther || piece.length === PIECE) {
+          // Two literals: a runtime keeps apart how numbers alone, and how all else, are held.
+          piece = areNumbers ? ([] as number[]) : [];
+          pieces.push(piece);
+        }
+        this.#memory.item(count++, value, areNumbers);
+        piece.push(value);
       } while (this.#take(","));
       if (!this.#take("]")) this.#fail("`,` or `]`");
     }
     this.#depth--;
-    return list;
+    return joined(pieces);
   }
 
   #string(): string {
-    let value = "";
-    let start = ++this.#at;
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (Number.isNaN(code) || code < 0x20) this.#fail('the closing `"`');
-      if (code === 0x22) return value + this.#text.slice(start, this.#at++);
-      if (code !== 0x5c) {
-        this.#at++;
-        continue;
-      }
-      value += this.#text.slice(start, this.#at++) + this.#escape();
-      start = this.#at;
-    }
+    return this.#memory.string(this.#token());
   }
 
-  #escape(): string {
-    const letter = this.#text[this.#at++] ?? "";
-    const plain = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
-    if (plain !== undefined) return plain;
-    if (letter === "u") {
-      const digits = this.#match(HEX4);
-      if (digits !== undefined) return String.fromCharCode(Number.parseInt(digits, 16));
+  /** A string between its quotes. */
+  #token(): string {
+    const start = this.#at++;
+    let isPlain = true;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === 0x22) break;
+      if (Number.isNaN(code) || code < 0x20) this.#fail('the closing `"`');
+      if (code === 0x5c) {
+        isPlain = false;
+        this.#escape();
+      } else this.#at++;
+    }
+    this.#at++;
+    return isPlain
+      ? this.#text.slice(start + 1, this.#at - 1)
+      : JSON.parse(this.#text.slice(start, this.#at));
+  }
+
+  /** Steps over an escape. */
+  #escape(): void {
+    if (this.#matches(ESCAPE)) return;
+    this.#at++;
+    if (this.#text[this.#at] === "u") {
+      this.#at++;
       this.#fail("four hexadecimal digits");
     }
-    this.#at--;
-    return this.#fail("an escape such as `\\n` or `\\u00e9`");
+    this.#fail("an escape such as `\\n` or `\\u00e9`");
   }
 
   #number(): number | JsonNumber {
-    const token = this.#match(NUMBER);
-    if (token !== undefined) return isExact(token) ? Number(token) : new JsonNumber(token);
+    const start = this.#at;
+    if (this.#matches(NUMBER)) {
+      const token = this.#text.slice(start, this.#at);
+      const number = isExact(token) ? Number(token) : new JsonNumber(token);
+      this.#memory.number(number);
+      return number;
+    }
     const word = NON_FINITE.find((name) => this.#text.startsWith(name, this.#at));
     if (word === undefined || !this.#allowNonFinite(this.#path)) this.#fail("a value");
     this.#at += word.length;
@@ -190,11 +232,12 @@ class JsonParser {
     return true;
   }
 
-  #match(pattern: RegExp): string | undefined {
+  /** Steps over what `pattern` matches here, if it does. */
+  #matches(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
-    const token = pattern.exec(this.#text)?.[0];
-    this.#at += token?.length ?? 0;
-    return token;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
   }
 
   #skipSpace(): void {
@@ -206,9 +249,15 @@ class JsonParser {
   }
 
   #fail(expected: string): never {
-    const before = this.#text.slice(0, this.#at);
-    const line = before.split("\n").length;
-    const column = this.#at - before.lastIndexOf("\n");
+    let line = 1;
+    let lineStart = 0;
+    for (;;) {
+      const end = this.#text.indexOf("\n", lineStart);
+      if (end < 0 || end >= this.#at) break;
+      line++;
+      lineStart = end + 1;
+    }
+    const column = this.#at - lineStart + 1;
     const rest = this.#text.slice(this.#at, this.#at + 20);
     throw new ZarrflowError("invalid-metadata", `not valid JSON at line ${line}, column ${column}`, {
       pointer: pointerOf(this.#path),
@@ -218,8 +267,16 @@ class JsonParser {
   }
 }
 
+/** The items of all pieces, without room for more where they are few. */
+function joined(pieces: readonly JsonValue[][]): JsonValue[] {
+  const [first = [], ...others] = pieces;
+  if (others.length > 0) return ([] as JsonValue[]).concat(...pieces);
+  return first.length > MAX_SHORT ? first : first.slice();
+}
+
 /** Whether JavaScript's number says all that the token says. */
 function isExact(token: string): boolean {
+  if (SHORT_INTEGER.test(token)) return true;
   const value = Number(token);
   return (
     String(value) === token &&

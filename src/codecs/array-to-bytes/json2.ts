@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { parseJson } from "../../util/json-parse.ts";
+import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { CodecFactory } from "../codec.ts";
 import { Settings } from "../settings.ts";
@@ -28,7 +28,7 @@ export const createJson2: CodecFactory = (configuration, context) => {
   return treeCodec(
     {
       name: "json2",
-      read: (bytes) => parseJson(bytes, { allowNonFinite: () => true }),
+      read: (bytes) => parseJson(bytes, JSON_VALUES),
       write: (tree) => new TextEncoder().encode(writeJson(tree, options)),
     },
     context,

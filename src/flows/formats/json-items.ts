@@ -2,7 +2,7 @@ import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType, Field } from "../../meta/data-type.ts";
 import { numbersPerItem } from "../../meta/typed-array.ts";
 import { toBase64 } from "../../util/base64.ts";
-import { parseJson } from "../../util/json-parse.ts";
+import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
 import { typedValues } from "../typed-values.ts";
 
@@ -17,7 +17,7 @@ export function* chunkItems(data: ChunkData, dataType: DataType): Generator<stri
   if (dataType.kind === "object" && data.kind === "variable") {
     for (let i = 0; i + 1 < data.offsets.length; i++) {
       const text = data.bytes.subarray(data.offsets[i], data.offsets[i + 1]);
-      yield text.length === 0 ? "null" : objectText(parseJson(text, { allowNonFinite: () => true }));
+      yield text.length === 0 ? "null" : objectText(parseJson(text, JSON_VALUES));
     }
     return;
   }

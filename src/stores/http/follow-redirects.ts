@@ -6,6 +6,23 @@ const MOST = 10;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+/**
+ * Hosts that only this machine, or its neighbours on a cable, can ask: services that give credentials among them. As the
+ * parser of URLs spells them.
+ */
+const INNER_HOSTS: readonly ((host: string) => boolean)[] = [
+  (host) =>
+    isMapped(host, /^127\.|^0\./) ||
+    host === "[::1]" ||
+    host === "[::]" ||
+    /^(?:.+\.)?localhost\.?$/.test(host),
+  (host) =>
+    isMapped(host, /^169\.254\./) ||
+    /^\[fe[89ab]/.test(host) ||
+    host === "[fd00:ec2::254]" ||
+    /^metadata(?:\.google\.internal)?\.?$/.test(host),
+];
+
 /** A request to a URL; `headers` are for those who are meant, `range` and the like for anybody. */
 export interface SentRequest {
   readonly method: "GET" | "HEAD";
@@ -16,8 +33,8 @@ export interface SentRequest {
 }
 
 /**
- * Makes a request and follows where the server sends it, but not from https to http; the caller's headers go to no
- * other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules of its
+ * Makes a request and follows where the server sends it, but not from https to http, nor to this machine or its
+ * neighbours unless the server is one of these itself; the caller's headers go to no other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules of its
  * own.
  *
  * @throws `unsupported-operation` for a redirection to nowhere, in circles, or to where it must not go.
@@ -35,20 +52,32 @@ export async function followRedirects(
     if (response.type === "opaqueredirect") return fetch(at, init);
     if (!REDIRECTS.includes(response.status)) return response;
     await response.body?.cancel();
-    at = nextOf(response, at);
+    at = nextOf(response, at, url);
   }
   throw refused("the server sends the request on and on", `${MOST} redirections and more`);
 }
 
-function nextOf({ headers, status }: Answer, from: URL): URL {
+function nextOf({ headers, status }: Answer, from: URL, origin: URL): URL {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) {
     throw refused("the server sends the request to nowhere", `${status} without a place`);
   }
   const next = new URL(location, from);
   const isKept = next.protocol === "https:" || (next.protocol === "http:" && from.protocol === "http:");
-  if (isKept && next.username === "" && next.password === "") return next;
+  const isInner = INNER_HOSTS.some((isOf) => isOf(next.hostname) && !isOf(origin.hostname));
+  if (isKept && !isInner && next.username === "" && next.password === "") return next;
   throw refused("the server sends the request to where it must not go", `${next.protocol}//${next.host}`);
+}
+
+/** Whether a host is an IPv4 address of a kind, also one that is written as one of IPv6. */
+function isMapped(host: string, kind: RegExp): boolean {
+  const [, high, low] = /^\[::(?:ffff:(?:0:)?)?([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
+  if (high === undefined || low === undefined) return /^[\d.]+$/.test(host) && kind.test(host);
+  const bytes = [high, low].flatMap((word) => [
+    Number.parseInt(word, 16) >> 8,
+    Number.parseInt(word, 16) & 255,
+  ]);
+  return kind.test(bytes.join("."));
 }
 
 function refused(reason: string, found: string): ZarrflowError {

@@ -7,7 +7,7 @@ import type { Answer } from "./answer.ts";
 import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
 import { CAN_SET_CONDITIONS, statedLength, strongTag, versionOf } from "./http-version.ts";
-import { type BodyPart, readBody, readText } from "./read-body.ts";
+import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 
 /** Asks a server for the value at `key`. @throws for a request that gets no answer. */
 export type SendRequest = (
@@ -68,7 +68,7 @@ export class HttpValues {
     const response = await this.#ask("GET", key, options);
     if (response === undefined) return undefined;
     if (response.status !== 200) throw await refusalOf(response);
-    return readBody(response.body, { skip: 0, length: statedLength(response) }, allocate);
+    return this.#cut(response, { offset: 0 }, allocate, options);
   }
 
   async #part(
@@ -80,10 +80,11 @@ export class HttpValues {
     if (lengthOf(range) === 0) return (await this.size(key, options)) === undefined ? undefined : allocate(0);
     const response = await this.#ask("GET", key, options, rangeHeader(range));
     if (response === undefined) return undefined;
-    if (response.status === 200) return this.#cut(response, range, allocate);
+    if (response.status === 200) return this.#cut(response, range, allocate, options);
     const found = parseContentRange(response.headers.get("content-range"));
     if (response.status === 206 && isWhatWasAsked(range, found, response)) {
       const length = found ? found.end - found.start : lengthOf(range);
+      if (length === undefined) return readUnstated(response.body, range, allocate, options.maxBytes);
       return readBody(response.body, { skip: 0, length }, allocate);
     }
     await response.body?.cancel();
@@ -98,14 +99,15 @@ export class HttpValues {
   }
 
   /** The part of a whole value, which a server without ranges has sent. */
-  async #cut(response: Answer, range: ByteRange, allocate: Allocate): Promise<Uint8Array> {
+  async #cut(
+    response: Answer,
+    range: ByteRange,
+    allocate: Allocate,
+    { maxBytes }: ValueState,
+  ): Promise<Uint8Array> {
     const size = statedLength(response);
     if (size !== undefined) return readBody(response.body, partOf(range, size), allocate);
-    const whole = await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take);
-    const { skip, length = 0 } = partOf(range, whole.length);
-    const bytes = allocate(length);
-    bytes.set(whole.subarray(skip, skip + length));
-    return bytes;
+    return readUnstated(response.body, range, allocate, maxBytes);
   }
 
   /** An empty part, for a range that begins at or behind the end of the value. */
@@ -127,7 +129,7 @@ export class HttpValues {
   async #absolute(key: string, range: ByteRange, options: ValueState): Promise<ByteRange | undefined> {
     const size = await this.size(key, options);
     if (size === undefined) return undefined;
-    const { skip, length = 0 } = partOf(range, size);
+    const { skip, length } = partOf(range, size);
     return { offset: skip, length };
   }
 
@@ -145,7 +147,7 @@ export class HttpValues {
     if (response.status !== 200) throw await refusalOf(response);
     const stated = statedLength(response);
     if (stated === undefined) {
-      return (await readBody(response.body, { skip: 0, length: undefined }, plainBuffers.take)).length;
+      return countBytes(response.body);
     }
     await response.body?.cancel();
     return stated;
@@ -200,7 +202,7 @@ async function readAway(response: Answer): Promise<void> {
 }
 
 type Allocate = (byteLength: number) => Uint8Array;
-type ValueState = Pick<GetOptions, "ifVersion" | "onVersion" | "signal">;
+type ValueState = Pick<GetOptions, "ifVersion" | "maxBytes" | "onVersion" | "signal">;
 
 function rangeHeader(range: ByteRange): string {
   if ("suffix" in range) return `bytes=-${range.suffix}`;

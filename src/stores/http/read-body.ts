@@ -1,3 +1,4 @@
+import type { ByteRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { joinBytes } from "../../util/join-bytes.ts";
 import type { Answer } from "./answer.ts";
@@ -7,26 +8,49 @@ import { connectionFailure } from "./http-failure.ts";
 export interface BodyPart {
   /** Bytes in front of it, which are thrown away. */
   readonly skip: number;
-  /** Its bytes; undefined for all that come. */
-  readonly length: number | undefined;
+  readonly length: number;
 }
 
-/** The most that a body of unknown length may have. */
+/** The most that is read of a body of unknown length, where the caller says nothing. */
 const LONGEST_BODY = 2 ** 31 - 1;
 
 /**
  * Reads a part of a body and cancels the rest.
  *
- * @throws `short-read` when the body ends before the part does; `resource-limit` for one without end.
+ * @throws `short-read` when the body ends before the part does; `resource-limit` where there is no memory for it.
  */
 export async function readBody(
   body: ReadableStream<Uint8Array> | null,
   { skip, length }: BodyPart,
   allocate: (byteLength: number) => Uint8Array,
 ): Promise<Uint8Array> {
-  return length === undefined
-    ? joinBytes(await collect(body, skip, LONGEST_BODY), allocate)
-    : fill(body, skip, await taken(body, length, allocate));
+  return fill(body, skip, await taken(body, length, allocate));
+}
+
+/**
+ * Reads the range of a body whose length nobody states, cut at its end, and cancels the rest. No more is held than what is
+ * asked for.
+ *
+ * @param most bytes that the caller can use.
+ * @throws `resource-limit` when there are more.
+ */
+export async function readUnstated(
+  body: ReadableStream<Uint8Array> | null,
+  range: ByteRange,
+  allocate: (byteLength: number) => Uint8Array,
+  most = LONGEST_BODY,
+): Promise<Uint8Array> {
+  if ("suffix" in range) return joinBytes(await lastBytes(body, range.suffix), allocate);
+  const { offset, length } = range;
+  if (length === undefined || length > most) return joinBytes(await collect(body, offset, most), allocate);
+  return joinBytes(await firstBytes(body, offset, length), allocate);
+}
+
+/** Bytes of a body, none of which is kept. */
+export async function countBytes(body: ReadableStream<Uint8Array> | null): Promise<number> {
+  let size = 0;
+  for await (const piece of piecesFrom(body, 0)) size += piece.length;
+  return size;
 }
 
 /** The buffer for what a server says will come, which may be more than there can be. */
@@ -75,6 +99,36 @@ async function fill(
   });
 }
 
+async function firstBytes(
+  body: ReadableStream<Uint8Array> | null,
+  skip: number,
+  length: number,
+): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  let left = length;
+  for await (const piece of piecesFrom(body, skip)) {
+    pieces.push(piece.subarray(0, left));
+    left -= Math.min(left, piece.length);
+    if (left === 0) break;
+  }
+  return pieces;
+}
+
+async function lastBytes(body: ReadableStream<Uint8Array> | null, length: number): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  let surplus = -length;
+  for await (const piece of piecesFrom(body, 0)) {
+    pieces.push(piece);
+    surplus += piece.length;
+    for (let [first] = pieces; first && surplus >= first.length; [first] = pieces) {
+      surplus -= first.length;
+      pieces.shift();
+    }
+  }
+  const [first, ...others] = pieces;
+  return first ? [first.subarray(Math.max(0, surplus)), ...others] : [];
+}
+
 async function collect(
   body: ReadableStream<Uint8Array> | null,
   skip: number,
@@ -86,7 +140,9 @@ async function collect(
     pieces.push(piece);
     size += piece.length;
     if (size > most) {
-      throw new ZarrflowError("resource-limit", "the body is too large", { expected: `at most ${most}` });
+      throw new ZarrflowError("resource-limit", "the body is too large", {
+        expected: `at most ${most} bytes`,
+      });
     }
   }
   return pieces;

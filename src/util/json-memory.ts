@@ -1,0 +1,112 @@
+import { ZarrflowError } from "./errors.ts";
+import { JsonNumber, type JsonValue } from "./json-value.ts";
+
+/** Lists of up to so many items take no room for more. */
+export const MAX_SHORT = 16;
+
+/** Text and values of up to so many bytes are never refused. */
+const SMALL = 16 * 2 ** 20;
+/** How many times the bytes of a document its text and its values may take together. */
+const MAX_RATIO = 3.5;
+
+/** Members for which an object has room from its begin. */
+const MAX_INNER = 4;
+/** Members of an object that a runtime keeps as a shape, which objects share; with more it becomes a table. */
+const MAX_SHAPED = 12;
+
+/** Strings that are kept once: so many, of so many characters. */
+const MAX_WORDS = 4096;
+const MAX_WORD = 32;
+
+/** Bytes that values take at most while they are being made, as measured with V8. */
+const OBJECT = 56;
+const LIST = 48;
+const ITEM = 8;
+const STRING = 32;
+const FRACTION = 16;
+const NUMBER_AS_TEXT = 64;
+const MEMBER = 16;
+const MEMBER_OF_TABLE = 112;
+const SHAPE = 400;
+
+/** What objects of the same first names share; what follows them, by the next name. */
+type Shape = Map<string, Shape>;
+
+/**
+ * Counts the memory that the values of a document take, and refuses a document whose values take many times its bytes, as
+ * those of `[[],[],[]` and of objects without a name in common do.
+ */
+export class JsonMemory {
+  #left: number;
+  readonly #limit: number;
+  readonly #shapes: Shape = new Map();
+  readonly #words = new Map<string, string>();
+
+  constructor(byteLength: number, text: string, most = Math.max(SMALL, MAX_RATIO * byteLength)) {
+    const isOneByte = text.length === byteLength;
+    this.#limit = most - (isOneByte ? byteLength : 2 * text.length);
+    this.#left = this.#limit;
+  }
+
+  list(): void {
+    this.#take(LIST);
+  }
+
+  /**
+   * @param index how many items came before.
+   * @param areNumbers whether all items up to this one are numbers, whose place holds them whatever they are.
+   */
+  item(index: number, value: JsonValue, areNumbers: boolean): void {
+    if (!areNumbers || isSmall(value)) this.#take(index < MAX_SHORT ? ITEM : 2 * ITEM);
+  }
+
+  /** The string, or one of the same text that came before: units and names of dimensions do again and again. */
+  string(text: string): string {
+    const isWord = text.length <= MAX_WORD;
+    const known = isWord ? this.#words.get(text) : undefined;
+    if (known !== undefined) return known;
+    this.#take(STRING);
+    if (isWord && this.#words.size < MAX_WORDS) this.#words.set(text, text);
+    return text;
+  }
+
+  number(value: number | JsonNumber): void {
+    if (value instanceof JsonNumber) this.#take(NUMBER_AS_TEXT);
+    else if (!isSmall(value)) this.#take(FRACTION);
+  }
+
+  /** Begins an object; its members come next, each with what the one before returned. */
+  object(): Shape {
+    this.#take(OBJECT);
+    return this.#shapes;
+  }
+
+  /** @param index how many members came before. */
+  member(shape: Shape, name: string, index: number): Shape {
+    if (index >= MAX_SHAPED) {
+      this.#take(MEMBER_OF_TABLE + name.length);
+      return shape;
+    }
+    if (index >= MAX_INNER) this.#take(MEMBER);
+    const known = shape.get(name);
+    if (known) return known;
+    this.#take(SHAPE + name.length);
+    const next: Shape = new Map();
+    shape.set(name, next);
+    return next;
+  }
+
+  #take(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    throw new ZarrflowError("resource-limit", "the values of the JSON document take too much memory", {
+      expected: `at most ${Math.floor(this.#limit)} bytes`,
+      hint: "Documents of more than a few MB must not consist of tiny lists, objects and numbers.",
+    });
+  }
+}
+
+/** Whether a value takes no memory but its place. */
+function isSmall(value: JsonValue): boolean {
+  return typeof value === "number" && value === (value | 0);
+}
