@@ -29,7 +29,7 @@ const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 /** Lists of so many items are made of pieces, which spares the copies of a list that grows. */
-const PIECE = 2 ** 16;
+const PIECE = 2 ** 13;
 
 /**
  * Reads JSON without loss: numbers that JavaScript would change come as `JsonNumber`. A byte order mark is taken,
@@ -199,7 +199,9 @@ class JsonParser {
     const word = NON_FINITE.find((name) => this.#text.startsWith(name, this.#at));
     if (word === undefined || !this.#allowNonFinite(this.#path)) this.#fail("a value");
     this.#at += word.length;
-    return Number(word);
+    const number = Number(word);
+    this.#memory.number(number);
+    return number;
   }
 
   #word<T extends JsonValue>(word: string, value: T): T {
@@ -279,7 +281,8 @@ function isExact(token: string): boolean {
   if (SHORT_INTEGER.test(token)) return true;
   const value = Number(token);
   return (
-    String(value) === token &&
+    // The same as of `String`, which keeps what it gives in a cache.
+    JSON.stringify(value) === token &&
     (!Number.isInteger(value) || Number.isSafeInteger(value) || token.includes("e"))
   );
 }

@@ -112,4 +112,19 @@ describe("fetchInTime", () => {
     await expect(reading).rejects.toThrow("enough");
     await expect(fetchInTime(fetch, url, { signal: caller.signal }, 10_000)).rejects.toThrow("enough");
   });
+
+  it("fails when the body comes drop by drop, for longer than anybody waits", async () => {
+    vi.useRealTimers();
+    let sent = 0;
+    const url = await serve((_, response) => {
+      const drip = setInterval(() => response.write("x") && sent++, 10);
+      response.on("close", () => clearInterval(drip));
+    });
+    const response = await fetchInTime(fetch, url, {}, 300);
+    await expect(textOf(response)).rejects.toMatchObject({
+      code: "transient",
+      reason: "the server sends too slowly",
+    });
+    expect(sent).toBeGreaterThan(10);
+  });
 });

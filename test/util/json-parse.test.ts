@@ -117,4 +117,29 @@ describe("parseJson", () => {
     expect(failure("[1, 2, 3]", { maxBytes: 8 }).code).toBe("resource-limit");
     expect(failure("[[1]]", { maxDepth: 1 }).code).toBe("resource-limit");
   });
+
+  it.each([
+    ["tiny lists", "[]"],
+    ["lists of one item", "[[[[0]]]]"],
+    ["tiny objects", "{}"],
+    ["digits", "0"],
+    ["numbers kept as text", "1.0"],
+  ])("refuses a large document of nothing but %s, whose values take many times its bytes", (_, item) => {
+    expect(failure(`[${Array(2e6).fill(item).join()}]`)).toMatchObject({
+      code: "resource-limit",
+      reason: "the values of the JSON document take too much memory",
+    });
+  });
+
+  it("refuses a large document of objects without a name in common", () => {
+    const objects = Array.from({ length: 2e5 }, (_, i) => `{"a${i}":1}`);
+    expect(failure(`[${objects.join()}]`).code).toBe("resource-limit");
+  });
+
+  it("reads long lists whole, of numbers and of what comes after them", () => {
+    const numbers = Array.from({ length: 150_000 }, (_, i) => i / 8);
+    const all = [...numbers, "x", null, ...numbers.slice(0, 70_000)];
+    expect(parse(JSON.stringify(all))).toEqual(all);
+    expect(parse(JSON.stringify(numbers))).toEqual(numbers);
+  });
 });

@@ -1,0 +1,157 @@
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
+import { afterAll, test } from "vitest";
+import { crc32 } from "../../src/util/crc32.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { describePeaks, expectPeaks, MB, peakMemoryOfNode } from "./peak-memory.ts";
+
+const folder = temporaryFolder();
+const script = fileURLToPath(new URL("open-node.mjs", import.meta.url));
+const openings: (() => void)[] = [];
+afterAll(() => {
+  for (const close of openings) close();
+});
+
+const BYTES = 28 * 2 ** 20;
+/** What a process takes that opens a group without attributes. */
+const base = peakMemoryOfNode(script, group("small", '{"a": 1}'));
+base.catch(() => {});
+
+function group(name: string, attributes: string | Buffer): string {
+  const path = join(folder.path, name);
+  mkdirSync(path);
+  writeFileSync(join(path, ".zgroup"), '{"zarr_format": 2}');
+  writeFileSync(join(path, ".zattrs"), attributes);
+  return path;
+}
+
+/** As many copies of `item` as fill a document. */
+function filled(open: string, item: string | ((i: number) => string), close: string, bytes = BYTES): string {
+  const parts: string[] = [];
+  for (let i = 0, size = 0; size < bytes; i++) {
+    const text = typeof item === "string" ? item : item(i);
+    parts.push(text);
+    size += text.length + 1;
+  }
+  return `${open}${parts.join(",")}${close}`;
+}
+
+/** A `.zmetadata` of many small arrays. */
+function consolidated(): string {
+  const array =
+    '{"chunks":[1,180],"compressor":null,"dtype":"<f4","fill_value":"NaN","filters":null,"order":"C"';
+  const of = (i: number) =>
+    `"a${i}/.zarray":${array},"shape":[8760,721],"zarr_format":2},"a${i}/.zattrs":{"units":"kg m-2 s-1","n":${i}}`;
+  return filled('{"zarr_consolidated_format":1,"metadata":{', of, "}}");
+}
+
+describePeaks("peak resident memory of a process that opens a group", () => {
+  const shapes: Record<string, () => string> = {
+    text: () => `{"a": "${"x".repeat(BYTES)}"}`,
+    escapes: () => `{"a": "${"\\n".repeat(BYTES / 2)}"}`,
+    strings: () => filled('{"a":[', '"abcdefghijklm"', "]}"),
+    numbers: () => filled('{"a":[', (i) => `${(i + 1) / 7}`, "]}"),
+    "tiny numbers": () => filled('{"a":[', "0", "]}"),
+    "numbers in Python's words": () => filled('{"a":[', (i) => `${i % 1000}.0`, "]}"),
+    "tiny lists": () => filled('{"a":[', "[]", "]}"),
+    "lists of one list": () => filled('{"a":[', `${"[".repeat(500)}${"]".repeat(500)}`, "]}"),
+    "tiny objects": () => filled('{"a":[', "{}", "]}"),
+    "objects of all names": () => filled('{"a":[', (i) => `{"a${i}":1}`, "]}"),
+    names: () => filled("{", (i) => `"k${i}":0`, "}"),
+    "bare NaN": () => filled('{"a":[', "NaN", "]}"),
+    "lines that end in an error": () => `${"\n".repeat(BYTES)}x`,
+  };
+
+  test.each(Object.entries(shapes))(
+    "whose attributes are 28 MiB of %s: six times their text at most, whether read or refused",
+    async (name, text) => {
+      const path = group(name, text());
+      const peak = (await base) + 6 * BYTES;
+      await expectPeaks(`28 MiB of ${name}`, { peak }, () => peakMemoryOfNode(script, path));
+    },
+    600_000,
+  );
+
+  test("with consolidated metadata of 28 MiB, and opens an array by them", async () => {
+    const path = group("consolidated", "{}");
+    writeFileSync(join(path, ".zmetadata"), consolidated());
+    await expectPeaks("28 MiB of consolidated metadata", { peak: 300 * MB }, () =>
+      peakMemoryOfNode(script, `${path}/a7`),
+    );
+  }, 600_000);
+
+  test("whose attributes are larger than any: in a folder, a zip, and from a server without an end", async () => {
+    const limit = { peak: (await base) + 48 * MB };
+    const path = group("large", "");
+    const fd = openSync(join(path, ".zattrs"), "w");
+    ftruncateSync(fd, 240e6);
+    closeSync(fd);
+    await expectPeaks("a document of 240 MB", limit, () => peakMemoryOfNode(script, path));
+    const zip = join(folder.path, "large.zip");
+    writeDeflated(zip, { ".zgroup": Buffer.from('{"zarr_format": 2}'), ".zattrs": Buffer.alloc(240e6, "[") });
+    await expectPeaks("one in a zip of 245 kB", limit, () => peakMemoryOfNode(script, zip));
+    const url = await endless();
+    await expectPeaks("one that does not end", { peak: limit.peak + 64 * MB }, () =>
+      peakMemoryOfNode(script, url),
+    );
+  }, 600_000);
+});
+
+/** Serves a `.zgroup`, and attributes that never end, without telling their size. */
+async function endless(): Promise<string> {
+  const piece = Buffer.alloc(2 ** 16, " ");
+  const send = (response: ServerResponse) => {
+    while (response.write(piece));
+    response.once("drain", () => send(response));
+  };
+  const server = createServer(({ url }, response) => {
+    if (url?.endsWith("/.zgroup")) response.end('{"zarr_format": 2}');
+    else if (url?.endsWith("/.zattrs")) send(response.writeHead(200));
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  openings.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/large`;
+}
+
+/** A zip of deflated entries. */
+function writeDeflated(path: string, values: Readonly<Record<string, Buffer>>): void {
+  const fd = openSync(path, "w");
+  const directory: Buffer[] = [];
+  let at = 0;
+  const append = (bytes: Buffer) => {
+    at += writeSync(fd, bytes);
+  };
+  for (const [name, value] of Object.entries(values)) {
+    const packed = deflateRawSync(value);
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(8, 4);
+    fields.writeUInt32LE(crc32(value), 10);
+    fields.writeUInt32LE(packed.length, 14);
+    fields.writeUInt32LE(value.length, 18);
+    fields.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(at, 10);
+    directory.push(Buffer.from("PK\x01\x02\x14\x00", "latin1"), fields, place, Buffer.from(name));
+    append(Buffer.concat([Buffer.from("PK\x03\x04", "latin1"), fields, Buffer.from(name), packed]));
+  }
+  const entries = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06", "latin1");
+  const count = Object.keys(values).length;
+  end.writeUInt16LE(count, 8);
+  end.writeUInt16LE(count, 10);
+  end.writeUInt32LE(entries.length, 12);
+  end.writeUInt32LE(at, 16);
+  append(entries);
+  append(end);
+  closeSync(fd);
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import type { Answer, PlainFetch } from "../../../src/stores/http/answer.ts";
+import { followRedirects } from "../../../src/stores/http/follow-redirects.ts";
+
+/** A server that sends the first request on to `location`. */
+function sendingTo(location: string): { readonly fetch: PlainFetch; readonly asked: string[] } {
+  const asked: string[] = [];
+  const fetch: PlainFetch = async (url) => {
+    asked.push(url.href);
+    const status = asked.length === 1 ? 302 : 200;
+    const headers = new Headers(status === 302 ? { location } : {});
+    return { ok: status === 200, status, statusText: "", headers, body: null } satisfies Answer;
+  };
+  return { fetch, asked };
+}
+
+const request = { method: "GET", own: {}, headers: {} } as const;
+
+describe("a redirection", () => {
+  it.each([
+    ["https://example.org/a", "http://169.254.169.254/latest/meta-data/"],
+    ["http://example.org/a", "http://169.254.169.254/latest/meta-data/"],
+    ["http://example.org/a", "http://2852039166/latest/"],
+    ["http://example.org/a", "http://[::ffff:169.254.169.254]/"],
+    ["http://example.org/a", "http://[fe80::1]/"],
+    ["http://example.org/a", "http://[fd00:ec2::254]/"],
+    ["http://example.org/a", "http://metadata.google.internal/computeMetadata/v1/"],
+    ["http://example.org/a", "http://127.0.0.1:9000/a"],
+    ["http://example.org/a", "https://127.1/a"],
+    ["http://example.org/a", "http://0.0.0.0/a"],
+    ["http://example.org/a", "http://0x7f000001/a"],
+    ["http://example.org/a", "http://[::1]/a"],
+    ["http://example.org/a", "http://[::ffff:7f00:1]/a"],
+    ["http://example.org/a", "http://localhost/a"],
+    ["http://example.org/a", "http://LOCALHOST./a"],
+    ["http://example.org/a", "http://x.localhost/a"],
+    ["http://127.0.0.1/a", "http://169.254.169.254/a"],
+    ["https://example.org/a", "http://example.org/a"],
+    ["http://example.org/a", "file:///etc/passwd"],
+    ["http://example.org/a", "data:text/plain,a"],
+    ["http://example.org/a", "ftp://example.org/a"],
+    ["http://example.org/a", "http://user:password@example.org/a"],
+  ])("from %s to %s is refused, and asks nobody", async (from, to) => {
+    const { fetch, asked } = sendingTo(to);
+    const failure = await followRedirects(fetch, new URL(from), request).catch((error) => error);
+    expect(failure).toMatchObject({
+      code: "unsupported-operation",
+      reason: "the server sends the request to where it must not go",
+    });
+    expect(String(failure)).not.toContain("password");
+    expect(asked).toEqual([from]);
+  });
+
+  it.each([
+    ["http://127.0.0.1:8000/a", "http://localhost:9000/b"],
+    ["http://[::1]/a", "http://127.0.0.1/b"],
+    ["http://169.254.1.1/a", "http://169.254.1.2/b"],
+    ["http://example.org/a", "https://cdn.example.org/b?sig=1"],
+    ["http://10.0.0.1/a", "http://10.0.0.2/b"],
+    ["http://example.org/a", "http://127.example.org/b"],
+    ["http://example.org/a", "http://localhost.example.org/b"],
+  ])("from %s to %s is followed", async (from, to) => {
+    const { fetch, asked } = sendingTo(to);
+    await expect(followRedirects(fetch, new URL(from), request)).resolves.toMatchObject({ status: 200 });
+    expect(asked).toEqual([from, to]);
+  });
+});
