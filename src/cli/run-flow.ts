@@ -1,5 +1,6 @@
 import type { EventOptions, FlowEvent } from "../flows/events.ts";
 import type { Planned } from "../flows/flow.ts";
+import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
 import { checkReplaceable, writeOutputFile } from "./file-output.ts";
@@ -113,9 +114,7 @@ async function runShowingProgress(
 
 /** What was run, in words of whoever ran it, but for what a URL may hold of credentials. */
 function named(): { readonly command: string; readonly version: string } {
-  const words = ["zarrflow", ...process.argv.slice(2)].map((word) =>
-    word.replace(/:\/\/[^/@]*@/, "://").replace(/^([a-z][\w+.-]*:\/\/[^?]*)\?.*/i, "$1"),
-  );
+  const words = ["zarrflow", ...process.argv.slice(2)].map((word) => redact(word));
   return { command: words.join(" "), version: packageVersion() };
 }
 

@@ -1,4 +1,7 @@
 import { fileError } from "../stores/file-error.ts";
+import { redact } from "../util/redact.ts";
+import { COLORED_NAME } from "./words/failure.ts";
+import { printableLines } from "./words/printable.ts";
 
 /** Where a command speaks: data on standard output, words for people on standard error. */
 export interface Terminal {
@@ -7,9 +10,13 @@ export interface Terminal {
   /** Whether people read standard output. */
   readonly isOutputSeen: boolean;
   readonly errors: NodeJS.WriteStream;
-  /** Writes data; resolves when more can be taken. @throws `ClosedPipe` when nobody reads any more. */
+  /**
+   * Writes bytes as they are, or a text that does nothing to a terminal; resolves when more can be taken.
+   *
+   * @throws `ClosedPipe` when nobody reads any more.
+   */
   write(data: string | Uint8Array): Promise<void>;
-  /** Says a line to people. */
+  /** Says a line to people, or several; what would do something to their terminal is escaped. */
   tell(line: string): void;
   /** The exit code where all work was done, but what it found is not what was hoped for. */
   endWith(exitCode: number): void;
@@ -30,14 +37,22 @@ export function openTerminal(signal: AbortSignal): Terminal {
     signal,
     isOutputSeen: stdout.isTTY === true,
     errors: stderr,
-    write: (data) => writeTo(stdout, data, signal),
+    write: (data) => writeTo(stdout, typeof data === "string" ? shown(data) : data, signal),
     tell: (line) => {
-      stderr.write(`${line}\n`);
+      stderr.write(`${shown(redact(line))}\n`);
     },
     endWith: (exitCode) => {
       process.exitCode = exitCode;
     },
   };
+}
+
+/** Words for people: one color of ours, and nothing else that acts. */
+function shown(text: string): string {
+  const [start, rest] = text.startsWith(COLORED_NAME)
+    ? [COLORED_NAME, text.slice(COLORED_NAME.length)]
+    : ["", text];
+  return start + printableLines(rest);
 }
 
 /** One write; an abort ends the wait for a reader that has stopped reading. */

@@ -1,3 +1,5 @@
+import { holdsCredentials, redact } from "./redact.ts";
+
 /** The closed list of error codes, each with the exit code the command ends with. */
 export const EXIT_CODES = {
   "not-found": 3,
@@ -93,9 +95,9 @@ export class ZarrflowError extends Error {
   readonly reason: string;
 
   constructor(code: ErrorCode, reason: string, details: ErrorDetails = {}, options?: ErrorOptions) {
-    super(reason, options);
+    super(redact(reason), withoutSecretCause(options));
     this.code = code;
-    this.reason = reason;
+    this.reason = redact(reason);
     this.details = {};
     Object.defineProperty(this, brand, { value: true });
     this.addContext(details);
@@ -109,7 +111,7 @@ export class ZarrflowError extends Error {
   addContext(details: ErrorDetails): this {
     for (const [name, value] of Object.entries(details)) {
       if (value === undefined || this.details[name as keyof ErrorDetails] !== undefined) continue;
-      Object.assign(this.details, { [name]: name === "value" ? shorten(value) : value });
+      Object.assign(this.details, { [name]: name === "value" ? shorten(value) : withoutSecrets(value) });
     }
     this.message = describe(this.reason, this.details);
     return this;
@@ -140,7 +142,19 @@ function describe(
   return `${subject.length ? `${subject.join(" ")}: ` : ""}${reason}${figures.length ? ` (${figures.join(", ")})` : ""}`;
 }
 
+/** The cause, or its words alone where these hold what must not be shown. */
+function withoutSecretCause(options: ErrorOptions | undefined): ErrorOptions | undefined {
+  const cause = options?.cause;
+  if (!(cause instanceof Error) || !holdsCredentials(cause.message)) return options;
+  return { cause: new Error(redact(cause.message)) };
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  return typeof value === "string" ? redact(value) : value;
+}
+
 function shorten(value: unknown): string {
-  const text = typeof value === "string" ? value : String(value);
+  const text = redact(typeof value === "string" ? value : String(value));
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -1,3 +1,4 @@
+import { printable } from "../words/printable.ts";
 import { type Advance, advanceText } from "./advance.ts";
 import { drawBar } from "./bar.ts";
 import { Meter } from "./meter.ts";
@@ -51,7 +52,7 @@ function drawing(interval: number, draw: (text: string, advance: Advance) => voi
     if (!latest) return;
     const now = seconds();
     meter.note(now, latest.bytes);
-    draw(advanceText(latest, meter, now), latest);
+    draw(printable(advanceText(latest, meter, now)), latest);
     drawn = true;
   }, interval);
   return {

@@ -1,3 +1,5 @@
+import { redact } from "../../util/redact.ts";
+
 /** Markup that is safe to put into a page: everything but the templates of this program was escaped. */
 export class Html {
   readonly text: string;
@@ -29,9 +31,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text of others: escaped, and without characters that HTML forbids or that turn the direction of writing. */
+/** Text of others: escaped, without credentials in URLs, and without characters that HTML forbids or that turn the direction of writing. */
 function escapeHtml(text: string): string {
-  return text
+  return redact(text)
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "")
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, (character) => (/[\n\t]/.test(character) ? character : "\ufffd"));
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) =>
+      /[\n\t]/.test(character) ? character : "\ufffd",
+    );
 }

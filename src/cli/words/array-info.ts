@@ -15,7 +15,7 @@ export function arrayInfoText(info: ArrayInfo, name: string): string {
     ["dialect", dialect],
     ...(innerChunkShape ? [["chunks", `${formatShape(innerChunkShape)} in shards`]] : []),
     [innerChunkShape ? "shards" : "chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
-    ["codecs", codecs.join(", ") || "none"],
+    ["codecs", printable(codecs.join(", ")) || "none"],
     ["size", sizes(info)],
     ...Object.entries(info.attributes as object).map(([attribute, value], i) => [
       i === 0 ? "attributes" : "",

@@ -1,5 +1,7 @@
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
-import { printable } from "./printable.ts";
+import { redact } from "../../util/redact.ts";
+import { toJson } from "./json.ts";
+import { printable, printableLines } from "./printable.ts";
 
 export interface FailureWords {
   /** One line of JSON instead of words. */
@@ -7,12 +9,15 @@ export interface FailureWords {
   readonly color?: boolean | undefined;
 }
 
+/** What is written in color, and the only thing that is. */
+export const COLORED_NAME = "\u001b[31mzarrflow:\u001b[39m";
+
 /** What went wrong: a few lines, and a stack only where it is a fault of the program itself. */
 export function failureText(error: unknown, { json = false, color = false }: FailureWords = {}): string {
-  if (json) return JSON.stringify({ error: failureJson(error) });
-  const name = color ? "\u001b[31mzarrflow:\u001b[39m" : "zarrflow:";
+  if (json) return toJson({ error: failureJson(error) });
+  const name = color ? COLORED_NAME : "zarrflow:";
   if (!isZarrflowError(error)) {
-    return `${name} this is a fault of zarrflow itself, please report it\n${stackOf(error)}`;
+    return `${name} this is a fault of zarrflow itself, please report it\n${printableLines(redact(stackOf(error)))}`;
   }
   const lines = detailLines(inFlags(error)).map((line) => `  ${printable(line)}`);
   return [`${name} ${printable(error.message)}`, ...lines].join("\n");

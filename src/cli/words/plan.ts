@@ -8,6 +8,7 @@ import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
 import { counted, grouped } from "./count.ts";
 import { formatDuration } from "./duration.ts";
+import { printable } from "./printable.ts";
 import { formatShape } from "./shape.ts";
 import { warningText } from "./warning.ts";
 
@@ -74,7 +75,7 @@ function jobText(job: ArrayJob): string {
       ...(cost ? [["", `    ${costText(cost)}`]] : []),
     ]),
     ["chunks", change(gridText(source), gridText(target))],
-    ["codecs", change(source.codecs.join(", ") || "none", target.codecs.join(", ") || "none")],
+    ["codecs", printable(change(source.codecs.join(", ") || "none", target.codecs.join(", ") || "none"))],
     [
       "tasks",
       `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks${stepText(job)}`,
@@ -165,7 +166,7 @@ function costText({ seconds, passes, requests, scratchBytes, peak }: Cost): stri
 }
 
 function title({ path, dataType, source }: ArrayJob): string {
-  return `${path || "the array"}  ${dataType} ${formatShape(source.shape)}`;
+  return printable(`${path || "the array"}  ${dataType} ${formatShape(source.shape)}`);
 }
 
 function stepText({ step }: ArrayJob): string {
@@ -184,7 +185,7 @@ function change(from: string, to: string): string {
 /** A node in words. */
 export function place(store: StoreSpec, path: string): string {
   const root = storeText(store);
-  return path === "" ? root : `${root}/${path}`;
+  return printable(path === "" ? root : `${root}/${path}`);
 }
 
 function storeText(store: StoreSpec): string {

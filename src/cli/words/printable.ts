@@ -1,7 +1,28 @@
+/** Characters that do something to a terminal, or to the direction of writing. */
+const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
 /** Text of others as one line that does nothing to a terminal: control and direction characters are escaped. */
 export function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return text.replace(ACTIVE, escaped);
+}
+
+/** The same of a text of several lines. */
+export function printableLines(text: string): string {
+  return text.replace(ACTIVE, (character) => (character === "\n" ? character : escaped(character)));
+}
+
+/** The same of JSON, whose value stays what it is. */
+export function printableJson(json: string): string {
+  return json.replace(ACTIVE, (character) => {
+    if (character === "\n") return character;
+    return Array.from({ length: character.length }, (_, i) => unit(character.charCodeAt(i))).join("");
+  });
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function unit(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
 }

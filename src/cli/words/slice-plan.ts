@@ -2,6 +2,7 @@ import type { SlicePlan } from "../../flows/plan-slice.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
 import { counted } from "./count.ts";
+import { printable } from "./printable.ts";
 import { formatShape } from "./shape.ts";
 
 /** How a slice will be read in C order and what that will cost, as lines. */
@@ -22,5 +23,5 @@ export function slicePlanText(plan: SlicePlan, name: string): string {
     ...(scratch ? [scratch] : []),
     ["memory", `${formatBytes(predictedPeak)} predicted, ${formatBytes(maxMemory)} allowed`],
   ];
-  return `${name}  ${plan.dataType} ${formatShape(plan.shape)}\n${columns(rows)}\n`;
+  return `${printable(name)}  ${plan.dataType} ${formatShape(plan.shape)}\n${columns(rows)}\n`;
 }

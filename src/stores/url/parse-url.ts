@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
+import { holdsCredentials } from "../../util/redact.ts";
 import { fragment, refuseForeign, unknownScheme } from "./foreign-url.ts";
 import { absolutePath, pathOfFileUrl, slashed } from "./local-path.ts";
 import { applyStage, decoded, zipValue } from "./pipeline.ts";
@@ -22,9 +23,20 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
  * ```
  */
 export function parseStoreUrl(text: string): StoreUrl {
+  refuseCredentials(text);
   refuseForeign(text);
   const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);
   return stages.reduce(applyStage, parseBase(base));
+}
+
+/** A name and a password, or a signature, would be in every message and every plan. */
+function refuseCredentials(text: string): void {
+  if (!/^[a-z][a-z0-9+.-]+:\//i.test(text) || !holdsCredentials(text)) return;
+  if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
+    return;
+  throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
+    hint: "`?` in names is percent-encoded; for tokens open the store in a program: new HttpStore(url, { headers }).",
+  });
 }
 
 function parseBase(text: string): StoreUrl {

@@ -27,6 +27,7 @@ describe("completion in bash", () => {
       "--anonymous",
       "--missing-403",
       "--v2-separator",
+      "--max-metadata",
       "--quiet",
       "--json",
       "--help",

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { ZarrflowError } from "../../src/util/errors.ts";
+import { holdsCredentials, redact } from "../../src/util/redact.ts";
+
+it.each([
+  ["https://user:hunter2@host/a", "https://***@host/a"],
+  ["s3://KEY:hunter2@bucket/a", "s3://***@bucket/a"],
+  ["https:/user:hunter2@host/a", "https:/***@host/a"],
+  ["https://hunter2@host", "https://***@host"],
+  ["https://u:p@ss@hunter2@host/a@b", "https://***@host/a@b"],
+  ["https://h/a?sig=hunter2", "https://h/a?sig=***"],
+  ["https://h/a?b=1&Signature=hunter2&c=2", "https://h/a?b=1&Signature=***&c=2"],
+  [
+    "https://h/a?X-Amz-Credential=hunter2%2F2024&X-Amz-Signature=hunter2",
+    "https://h/a?X-Amz-Credential=***&X-Amz-Signature=***",
+  ],
+  ["https://h/a?AWSAccessKeyId=hunter2&Expires=1", "https://h/a?AWSAccessKeyId=***&Expires=1"],
+  ["https://h/a?GoogleAccessId=hunter2", "https://h/a?GoogleAccessId=***"],
+  ["https://h/a?Policy=hunter2&Key-Pair-Id=hunter2", "https://h/a?Policy=***&Key-Pair-Id=***"],
+  ["https://h/a?access_token=hunter2#x", "https://h/a?access_token=***#x"],
+  ["https://h/a?api_key=hunter2;key=hunter2", "https://h/a?api_key=***;key=***"],
+  ["https://h/a#token=hunter2", "https://h/a#token=***"],
+  ["https://h/a%3Ftoken%3Dhunter2", "https://h/a%3Ftoken%3D***"],
+  ["data.zarr?sig=hunter2|zip:x", "data.zarr?sig=***|zip:x"],
+  ['"https://h/a?sig=hunter2", "b"', '"https://h/a?sig=***", "b"'],
+])("leaves the credentials of %s out", (text, shown) => {
+  expect(redact(text)).toBe(shown);
+  expect(holdsCredentials(text)).toBe(true);
+});
+
+it.each([
+  "a plain sentence",
+  "s3://bucket/a@b/c=1/date=2024",
+  "https://host/a?version=3&keys=all",
+  "mail me@example.org, or see https://example.org/a@b",
+  "C:/me@here/x",
+  '{"a": "https://a", "b": "c@d"}',
+])("leaves %s as it is", (text) => {
+  expect(redact(text)).toBe(text);
+  expect(holdsCredentials(text)).toBe(false);
+});
+
+it("is what errors do with all they are told", () => {
+  const url = "https://user:hunter2@h/a?token=hunter2";
+  const cause = new TypeError(`Request cannot be constructed from ${url}`);
+  const details = { store: url, key: url, value: url, found: url, hint: `Write ${url}`, pointers: [url] };
+  const error = new ZarrflowError("transient", `no ${url}`, details, { cause }).addContext({ path: url });
+  const { message, reason, stack } = error;
+  const texts = [message, reason, stack, JSON.stringify(error.details), String(error.cause)];
+  for (const text of texts) expect(text).not.toContain("hunter2");
+});
