@@ -17,7 +17,7 @@ import type { EventOptions } from "./events.ts";
 import { coresAvailable, singleThreadReason } from "./executors/thread-count.ts";
 import { type FlowTarget, targetSpec, withDialectOf } from "./flow-target.ts";
 import { groupsOfCutImages } from "./image-slice.ts";
-import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { belowPath, type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./pace.ts";
 import { existingNodes, partialPlan } from "./partial-plan.ts";
@@ -111,8 +111,13 @@ async function planFrom(
   const { signal, allowLoss, isPlain } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
   const all: ZarrNode[] = isPlain ? [] : [root];
-  if (root.kind === "group" && !isPlain) for await (const node of walk(root, { signal })) all.push(node);
   const filter = pathFilter(options);
+  const excluded: string[] = [];
+  if (root.kind === "group" && !isPlain) {
+    const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
+    const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
+    for await (const node of walk(root, walking)) all.push(node);
+  }
   const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
   const target = targetSpec(to, pacedAccess(options));
   const scratch = parseScratch(options.scratch);
@@ -131,6 +136,7 @@ async function planFrom(
   const change = changeOf(options, opened, selections);
   const cutImages = groupsOfCutImages(inFormat, selections);
   const changed =
+    excluded.length > 0 ||
     taken.length < all.length ||
     dialect.name !== root.layout.dialect ||
     taken.some(needsSeparator) ||
@@ -177,7 +183,7 @@ async function planFrom(
   const planned = new Set(nodes.map(({ path }) => path));
   const plan = partialPlan(whole, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
-    leftOut: all.flatMap(({ path }) => (planned.has(path) ? [] : [path])),
+    leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
     existing,
     ifExists: options.ifExists,
   });

@@ -17,6 +17,8 @@ export interface KeyFilter {
 export interface PathFilter {
   /** Whether a path, or a folder that it is in, is named by a glob to include, and none by one to exclude. */
   isTaken(path: string): boolean;
+  /** Whether a path, or a folder that it is in, is named by a glob to exclude. */
+  isExcluded(path: string): boolean;
 }
 
 /** The filter as one that can be asked; undefined where it takes everything. @throws `invalid-option` */
@@ -24,7 +26,8 @@ export function pathFilter({ include, exclude }: KeyFilter): PathFilter | undefi
   const included = matcherOf(include);
   const excluded = matcherOf(exclude);
   if (!included && !excluded) return undefined;
-  return { isTaken: (path) => included?.(path) !== false && excluded?.(path) !== true };
+  const isExcluded = (path: string) => excluded?.(path) === true;
+  return { isTaken: (path) => included?.(path) !== false && !isExcluded(path), isExcluded };
 }
 
 /** Tells whether a path, or a folder that it is in, is what any of the globs means. */
@@ -40,6 +43,11 @@ function matcherOf(globs: string | readonly string[] | undefined): ((path: strin
   };
 }
 
+/** The path of a node as seen from one above it. */
+export function belowPath(root: string, path: string): string {
+  return path.slice(root.length).replace(/^\//, "");
+}
+
 interface Node {
   readonly path: string;
   readonly kind: "array" | "group";
@@ -51,8 +59,7 @@ interface Node {
  */
 export function takenNodes<N extends Node>(nodes: readonly N[], filter: PathFilter): N[] {
   const root = nodes[0]?.path ?? "";
-  const isTaken = ({ path }: N) =>
-    path === root || filter.isTaken(path.slice(root.length).replace(/^\//, ""));
+  const isTaken = ({ path }: N) => path === root || filter.isTaken(belowPath(root, path));
   const taken = nodes.filter(isTaken);
   const needed = new Set(taken.flatMap(({ path }) => ancestorPaths(path)));
   return nodes.filter((node) => isTaken(node) || (node.kind === "group" && needed.has(node.path)));

@@ -1,5 +1,9 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { readDocument, type StoredDocument } from "../hierarchy/stored-documents.ts";
+import {
+  type ReadDocumentOptions,
+  readDocument,
+  type StoredDocument,
+} from "../hierarchy/stored-documents.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
@@ -12,6 +16,7 @@ interface WatchedDocument {
   readonly store: Store;
   readonly key: string;
   readonly state: DocumentState;
+  readonly maxMetadata: number | undefined;
 }
 
 /**
@@ -54,11 +59,11 @@ export class SourceWatch {
     await forEachConcurrent(this.#watched(), check, { concurrency: io, signal });
   }
 
-  #add({ store, stored }: ZarrNode): void {
+  #add({ store, stored, reading: { maxMetadata } }: ZarrNode): void {
     const known = this.#documents.get(store) ?? new Map<string, WatchedDocument>();
     this.#documents.set(store, known);
     for (const [key, document] of stored) {
-      if (!known.has(key)) known.set(key, { store, key, state: stateOf(document) });
+      if (!known.has(key)) known.set(key, { store, key, state: stateOf(document), maxMetadata });
     }
   }
 
@@ -67,8 +72,11 @@ export class SourceWatch {
   }
 }
 
-async function assertSame({ store, key, state }: WatchedDocument, { signal }: StoreOptions): Promise<void> {
-  const found = await stateNow(store, key, { isVersion: typeof state === "string", signal });
+async function assertSame(
+  { store, key, state, maxMetadata }: WatchedDocument,
+  { signal }: StoreOptions,
+): Promise<void> {
+  const found = await stateNow(store, key, { isVersion: typeof state === "string", maxMetadata, signal });
   if (JSON.stringify(found) === JSON.stringify(state)) return;
   const reason =
     found === undefined
@@ -80,17 +88,17 @@ async function assertSame({ store, key, state }: WatchedDocument, { signal }: St
 async function stateNow(
   store: Store,
   key: string,
-  { isVersion, signal }: StoreOptions & { readonly isVersion: boolean },
+  { isVersion, ...options }: ReadDocumentOptions & { readonly isVersion: boolean },
 ): Promise<DocumentState | undefined> {
   if (isVersion) {
     let version: string | undefined;
     const onVersion = (of: string) => {
       version = of;
     };
-    const size = await store.size(key, { onVersion, signal });
+    const size = await store.size(key, { onVersion, signal: options.signal });
     if (size === undefined || version !== undefined) return version;
   }
-  const document = await readDocument(store, key, { signal });
+  const document = await readDocument(store, key, options);
   return document && stateOf(document);
 }
 

@@ -2,7 +2,7 @@ import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts"
 import type { Documents, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { Store, StoreOptions } from "../stores/store.ts";
+import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
 import { type ReadDocumentOptions, readDocument, type StoredDocument } from "./stored-documents.ts";

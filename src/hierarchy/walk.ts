@@ -12,6 +12,10 @@ import type { StoredDocument, StoredDocuments } from "./stored-documents.ts";
 import { type Members, toldMembers } from "./told-members.ts";
 
 export interface WalkOptions {
+  /** Paths that are passed over with all below them: nothing there is opened. */
+  readonly isLeftOut?: ((path: string) => boolean) | undefined;
+  /** Called with the path of each node that is passed over, as far as its documents are there. */
+  readonly onLeftOut?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -77,8 +81,9 @@ export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGene
 async function* nodesOf(
   group: ZarrGroup,
   levels: number,
-  { signal }: WalkOptions,
+  options: WalkOptions,
 ): AsyncGenerator<ZarrNode | BrokenNode> {
+  const { signal } = options;
   const { store, layout } = group;
   const mayTell = carriesConsolidated(layout) || !isListable(store);
   const read = new Map<string, StoredDocument>();
@@ -86,18 +91,18 @@ async function* nodesOf(
   const consolidated =
     group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
-  if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels });
-  else yield* nodesOfMembers(group, { levels, named: [], signal });
+  if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels, options });
+  else yield* nodesOfMembers(group, { levels, named: [], options });
 }
 
 interface Descent {
   readonly levels: number;
   /** Paths below the group that a group above it names. */
   readonly named: readonly string[];
-  readonly signal: AbortSignal | undefined;
+  readonly options: WalkOptions;
 }
 
-async function membersOf(group: ZarrGroup, { named, signal }: Descent): Promise<Members> {
+async function membersOf(group: ZarrGroup, { named, options: { signal } }: Descent): Promise<Members> {
   const { store, layout } = group;
   if (!isListable(store)) return toldMembers(group, named, signal);
   return new Map((await memberNames(store, layout, { signal })).map((name) => [name, []]));
@@ -116,23 +121,25 @@ async function isOnlyCopy(
   return documents.size > 0;
 }
 
+interface Told {
+  /** The documents that hold them, as they were read. */
+  readonly stored: StoredDocuments;
+  readonly levels: number;
+  readonly options: WalkOptions;
+}
+
 /** The nodes that `documents` describe below the group, and the groups that they imply. */
 function* nodesBelow(
   { store, spec, layout, path, reading }: ZarrGroup,
   documents: Documents,
-  { stored, levels }: { readonly stored: StoredDocuments; readonly levels: number },
+  { stored, levels, options: { isLeftOut, onLeftOut } }: Told,
 ): Generator<ZarrNode | BrokenNode> {
-  const prefix = joinKey(path, "");
-  const paths = new Set<string>();
-  for (const key of documents.keys()) {
-    if (!key.startsWith(prefix)) continue;
-    const names = key.slice(prefix.length).split("/").slice(0, -1);
-    names.slice(0, levels).forEach((_, i) => {
-      paths.add(prefix + names.slice(0, i + 1).join("/"));
-    });
-  }
   const { dialect } = layout;
-  for (const below of [...paths].sort(comparePaths)) {
+  for (const below of pathsBelow(documents, path, levels)) {
+    if (isLeftOut?.(below)) {
+      onLeftOut?.(below);
+      continue;
+    }
     const told = { consolidated: documents, stored };
     const implied = impliedGroup(below, { store, spec, layout, reading }, told);
     const options = { ...reading, spec, dialect, areConsolidated: true, stored };
@@ -145,6 +152,23 @@ function* nodesBelow(
   }
 }
 
+/** The paths of nodes with documents in so many levels below a path, and of what they lie in, parents first. */
+function* pathsBelow(documents: Documents, path: string, levels: number): Generator<string> {
+  const prefix = joinKey(path, "");
+  const folders = [...documents.keys()]
+    .filter((key) => key.startsWith(prefix) && key.includes("/", prefix.length))
+    .map((key) => key.slice(prefix.length, key.lastIndexOf("/")));
+  let before: readonly string[] = [];
+  for (const folder of folders.sort(comparePaths)) {
+    const names = folder.split("/").slice(0, levels);
+    const known = names.findIndex((name, i) => name !== before[i]);
+    for (let i = known < 0 ? names.length : known; i < names.length; i++) {
+      yield prefix + names.slice(0, i + 1).join("/");
+    }
+    before = names;
+  }
+}
+
 /** Orders parents before their children, and siblings by name. */
 function comparePaths(a: string, b: string): number {
   const [x, y] = [a.split("/"), b.split("/")];
@@ -153,15 +177,15 @@ function comparePaths(a: string, b: string): number {
 }
 
 async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
-  const { levels, signal } = descent;
+  const { levels, options } = descent;
   if (levels < 1) return;
   const members = [...(await membersOf(group, descent))];
   for (let start = 0; start < members.length; start += AHEAD) {
     const children = members
       .slice(start, start + AHEAD)
-      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, signal)) }));
+      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, options)) }));
     for (const { node, implied, named } of await Promise.all(children)) {
-      const below = { levels: levels - 1, named, signal };
+      const below = { levels: levels - 1, named, options };
       if (node) yield node;
       if (node?.kind === "group") yield* nodesOfMembers(node, below);
       if (implied) yield* withNodes(implied, below);
@@ -176,10 +200,18 @@ interface Child {
 }
 
 /** One folder of a group; neither node nor implied group when its name is none of the dialect. */
-async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | undefined): Promise<Child> {
+async function openChild(
+  group: ZarrGroup,
+  name: string,
+  { isLeftOut, onLeftOut, signal }: WalkOptions,
+): Promise<Child> {
   const { store, spec, layout, reading } = group;
   const implied = impliedGroup(joinKey(group.path, name), group);
   if (implied === undefined) return {};
+  if (isLeftOut?.(implied.path)) {
+    if (onLeftOut && (await hasDocuments(implied, signal))) onLeftOut(implied.path);
+    return {};
+  }
   const { dialect } = layout;
   const how = { ...reading, spec, dialect, isInside: true, isSparing: true, signal };
   try {
@@ -188,6 +220,12 @@ async function openChild(group: ZarrGroup, name: string, signal: AbortSignal | u
   } catch (error) {
     return { node: brokenNode(implied.path, error) };
   }
+}
+
+/** Whether a document of a node is there, none of which is read. */
+async function hasDocuments({ store, layout }: ZarrGroup, signal: AbortSignal | undefined): Promise<boolean> {
+  const sizes = await Promise.all(layout.documentKeys.map((key) => store.size(key, { signal })));
+  return sizes.some((size) => size !== undefined);
 }
 
 /** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */

@@ -1,3 +1,4 @@
+import { ZarrflowError } from "../util/errors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
@@ -9,6 +10,9 @@ import { expectObject, integerOf, invalid, isObject, member, refusal, required }
 import { joinKey } from "./join-key.ts";
 
 /** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */
+
+/** Folders that a node may lie in: paths of all of them are made. */
+const MAX_LEVELS = 256;
 
 const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
 
@@ -147,8 +151,14 @@ function isNamed(key: string, name: string): boolean {
   return key === name || key.endsWith(`/${name}`);
 }
 
-/** Whether a key or path stays in its group. */
+/** Whether a key or path stays in its group. @throws `resource-limit` where it is too deep. */
 function isInside(key: string): boolean {
+  if (key.length > 2 * MAX_LEVELS && key.split("/", MAX_LEVELS + 2).length > MAX_LEVELS + 1) {
+    throw new ZarrflowError("resource-limit", "a name in the consolidated metadata has too many folders", {
+      expected: `at most ${MAX_LEVELS}`,
+      value: key,
+    });
+  }
   return !/(?:^|\/)\.{0,2}(?:\/|$)|\\/.test(key);
 }
 

@@ -8,7 +8,7 @@ const USER = /([a-z][\w+.-]+:\/{1,2})[^/?#\s"'\\<>]*@/gi;
 const SECRETS = [
   String.raw`x-(?:amz|goog|ms|oss)-[\w-]+`,
   String.raw`(?:[\w.-]*[_.-])?(?:sig|signature|tokens?|secrets?|passwd|password|pwd|credentials?|auth|authorization)`,
-  String.raw`(?:access|auth|id|refresh|session|security)token`,
+  "(?:access|auth|id|refresh|session|security)token",
   String.raw`(?:[\w.-]*[_.-])?(?:api|access|account|secret|private|shared|subscription|awsaccess)?[_-]?key(?:[_-]?(?:id|pair-id))?`,
   "googleaccessid|key-pair-id|policy|jwt|sas",
 ].join("|");

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { pathFilter } from "../../src/flows/key-filter.ts";
 import { copy, type KeyFilter, open, walk } from "../../src/index.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { GetOptions } from "../../src/stores/store.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 
@@ -78,5 +79,33 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (dialect) => {
 
   test("refuses a glob that makes no sense", async () => {
     await expect(keysOf({ include: "[a" })).rejects.toMatchObject({ code: "invalid-option" });
+  });
+
+  test("opens nothing of what is excluded, whatever is wrong with it", async () => {
+    const broken = new TextEncoder().encode("{ this is no JSON");
+    const documents = dialect === "v2" ? [".zarray", ".zattrs"] : ["zarr.json"];
+    for (const name of documents) {
+      await source.set(`2023/${name}`, broken);
+      await source.set(`2024/u10/${name}`, broken);
+    }
+    const asked: string[] = [];
+    const watched = {
+      ...source,
+      description: "watched",
+      get: (key: string, options: GetOptions) => {
+        asked.push(key);
+        return source.get(key, options);
+      },
+      size: source.size.bind(source),
+      list: source.list.bind(source),
+      listDirectory: source.listDirectory.bind(source),
+    };
+    await copy(watched, "memory:filter-target", { exclude: ["2023", "u10"] });
+    expect(await nodesOf()).toEqual(["2024", "2024/t2m", "empty", "time"]);
+    expect(asked.filter((key) => /2023|u10/.test(key))).toEqual([]);
+    await expectTrueConsolidation(namedMemoryStore("filter-target") as MemoryStore);
+    await expect(copy(watched, "memory:filter-other", {})).rejects.toMatchObject({
+      code: "invalid-metadata",
+    });
   });
 });

@@ -123,7 +123,9 @@ export class S3Client {
     this.repeat = repeater(`s3://${options.bucket}`, options.retry);
     this.#fetch = options.fetch ?? fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
-      throw new ZarrflowError("invalid-option", "this is no name of a bucket", { value: options.bucket });
+      // A name and a password in front of it are not to be seen.
+      const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);
+      throw new ZarrflowError("invalid-option", "this is no name of a bucket", { value });
     }
     if (options.endpoint !== undefined && !/^https?:\/\/[^/?#@]+\/?$/.test(options.endpoint)) {
       throw new ZarrflowError("invalid-option", "an endpoint is a URL without a path", {
