@@ -1,9 +1,17 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openKernelHeap } from "../../src/codecs/kernels/kernels.ts";
 import { create } from "../../src/hierarchy/create.ts";
-import { convert, type Difference, type DiffOptions, diff, rechunk } from "../../src/index.ts";
+import {
+  type ArrayDigest,
+  convert,
+  type Difference,
+  type DiffOptions,
+  diff,
+  digest,
+  rechunk,
+} from "../../src/index.ts";
 import { rejection } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
@@ -156,3 +164,43 @@ describe("values", () => {
     expect(await differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: needed })).toHaveLength(1);
   });
 });
+
+describe("missing values", () => {
+  const said = { ...array, fillValue: -999, attributes: { units: "K" } };
+  const text = async (a: string, b: string) =>
+    (await differences(a, b))
+      .filter(({ counts }) => counts)
+      .map(({ what, a: one, b: two }) => ({ what, one, two }));
+
+  it("of a conversion are the same, whatever the format says them by", async () => {
+    const cwd = await testFolder();
+    const [v2, v3] = [join(cwd, "v2"), join(cwd, "v3")];
+    await writeV2Array(v2, said);
+    await convert(v2, v3, { to: "v3" });
+    expect(await text(v2, v3)).toEqual([]);
+    expect(await text(v3, v2)).toEqual([]);
+  });
+
+  it("that a v3 array lost or changed are told, also by its digest", async () => {
+    const cwd = await testFolder();
+    const [v2, v3] = [join(cwd, "v2"), join(cwd, "v3")];
+    await writeV2Array(v2, said);
+    await convert(v2, v3, { to: "v3" });
+    const document = join(v3, "zarr.json");
+    const json = JSON.parse(await readFile(document, "utf8"));
+    expect(await digestOf(v3)).toMatchObject({ missingValue: "-999" });
+    delete json.attributes._FillValue;
+    await writeFile(document, JSON.stringify(json));
+    expect(await text(v2, v3)).toEqual([{ what: "missing value", one: "-999", two: undefined }]);
+    expect(await digestOf(v3)).not.toHaveProperty("missingValue");
+    expect((await digestOf(v3)).sha256).toBe((await digestOf(v2)).sha256);
+    json.attributes._FillValue = "AAAAAAAAAEA=";
+    await writeFile(document, JSON.stringify(json));
+    expect(await text(v2, v3)).toEqual([{ what: "missing value", one: "-999", two: "2" }]);
+  });
+});
+
+async function digestOf(url: string): Promise<ArrayDigest> {
+  for await (const one of digest(url)) return one;
+  throw new Error("no array");
+}

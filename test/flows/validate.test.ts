@@ -230,3 +230,67 @@ describe("a zip", () => {
 it("fails with not-found where nothing is", async () => {
   await expect(findings(join(await testFolder(), "no.zarr"))).rejects.toMatchObject({ code: "not-found" });
 });
+
+describe("missing values", () => {
+  const told = async (url: string, options?: ValidateOptions) =>
+    (await faults(url, options)).map(({ level, what, path, key, pointer }) => ({
+      level,
+      what,
+      path,
+      key,
+      pointer,
+    }));
+  const missing = { what: "missing-value", path: "t" } as const;
+
+  it("of 0 where nobody asked for it are worth knowing, and a warning where a 0 is stored", async () => {
+    const url = await group({ t: { ...array, fillValue: 0 } });
+    const info = { ...missing, level: "info", key: undefined, pointer: "/fill_value" };
+    expect(await told(url)).toEqual([info]);
+    const stored = { ...missing, level: "warning", key: "t/0.0", pointer: undefined };
+    expect(await told(url, { deep: true })).toEqual([info, stored]);
+    const ones = await group({ t: { ...array, fillValue: 0, items: ramp(24).map((n) => n + 1) } });
+    expect(await told(ones, { deep: true })).toEqual([info]);
+  });
+
+  it("of 0 are a warning of packed data", async () => {
+    const url = await group({ t: { ...array, fillValue: 0, attributes: { scale_factor: 0.1 } } });
+    expect(await told(url)).toEqual([
+      { ...missing, level: "warning", key: undefined, pointer: "/fill_value" },
+    ]);
+  });
+
+  it("do not count items beyond the array's edge", async () => {
+    const items = ramp(9).map((n) => n + 1);
+    const url = await group({ t: { ...array, shape: [3, 3], chunks: [2, 2], items, fillValue: 0 } });
+    expect((await told(url, { deep: true })).map(({ level }) => level)).toEqual(["info"]);
+  });
+
+  it.each([
+    ["null", { fillValue: null }],
+    ["chosen", { fillValue: -999 }],
+    ["0 that an attribute states", { fillValue: 0, attributes: { _FillValue: 0 } }],
+    ["0 without dimension names", { fillValue: 0, dimensions: undefined }],
+  ])("that are %s are in order", async (_, change) => {
+    const { dimensions, ...rest } = { ...array, ...change };
+    const url = await group({ t: { ...rest, ...(dimensions && { dimensions }) } });
+    expect(await told(url, { deep: true })).toEqual([]);
+  });
+
+  it("that the attribute says otherwise than the fill value are a warning", async () => {
+    const url = await group({ t: { ...array, fillValue: -1, attributes: { _FillValue: -2 } } });
+    const pointer = "/attributes/_FillValue";
+    expect(await told(url)).toEqual([{ ...missing, level: "warning", key: undefined, pointer }]);
+  });
+
+  it("in v3 that xarray cannot read are a warning", async () => {
+    const url = await group({ t: { ...array, fillValue: 7 } });
+    const v3 = join(await testFolder(), "v3.zarr");
+    await convert(url, v3, { to: "v3" });
+    expect(await told(v3)).toEqual([]);
+    const document = join(v3, "t/zarr.json");
+    const text = await readFile(document, "utf8");
+    await writeFile(document, text.replace(/"_FillValue": "[^"]*"/, '"_FillValue": 7.0'));
+    const pointer = "/attributes/_FillValue";
+    expect(await told(v3)).toEqual([{ ...missing, level: "warning", key: undefined, pointer }]);
+  });
+});

@@ -9,19 +9,22 @@ import { isZarrflowError } from "../../util/errors.ts";
 import { codingBytes } from "../plan/task-memory.ts";
 import { chunksOf } from "../selected-chunks.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
+import { StoredZeros } from "./missing-values.ts";
 import type { StoredChunk } from "./stored-keys.ts";
 
 /** Chunks of a shard that are decoded at one time. */
 const AHEAD = 4;
 
-/** Reads and decodes chunks to see whether they can be, within a memory budget; those in a shard one by one. */
+/** Reads and decodes chunks to see whether they can be, and hold what readers take for missing, within a memory budget; those in a shard one by one. */
 export function decodeCheck(
   maxMemory: number,
 ): (chunk: StoredChunk, context: { signal: AbortSignal }) => Promise<ValidateFinding | undefined> {
   const budget = new ByteBudget(maxMemory);
   const buffers = new BufferPool(maxMemory);
 
-  const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<void> => {
+  const zeros = new StoredZeros();
+
+  const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<ValidateFinding | undefined> => {
     const array = chunk.array.innerChunks();
     const pipeline = await array.pipeline();
     const maxEncodedSize = mostStoredBytes(pipeline);
@@ -35,21 +38,23 @@ export function decodeCheck(
     const inFlight = { budget: new ByteBudget(lease.bytes), bytesPerChunk };
     const { start, shape } = chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape);
     const refs = chunksOf(array, { start, step: start.map(() => 1), shape });
+    let found: ValidateFinding | undefined;
     try {
       const options = { concurrency: ahead, inFlight, maxEncodedSize, buffers, signal };
       const decoded = readChunks(array, refs, options).pipeThrough(decodeChunks(array, { buffers }));
-      for await (const { data, release } of decoded) {
-        if (data) buffers.give(data.bytes);
-        release?.();
+      for await (const inner of decoded) {
+        found ??= zeros.look(chunk.array, chunk.key, inner);
+        if (inner.data) buffers.give(inner.data.bytes);
+        inner.release?.();
       }
+      return found;
     } finally {
       lease.release();
     }
   };
   return async (chunk, { signal }) => {
     try {
-      await decode(chunk, signal);
-      return undefined;
+      return await decode(chunk, signal);
     } catch (error) {
       if (isZarrflowError(error, "unsupported-codec")) return undefined;
       return { ...faultFinding(error, "broken-chunk", chunk.array.path), key: chunk.key };

@@ -9,6 +9,8 @@ export interface ValidateFinding {
   readonly level: "error" | "warning" | "info";
   readonly what:
     | "metadata"
+    /** Readers of CF conventions take stored values for missing, or cannot read what is. */
+    | "missing-value"
     | "implied-group"
     | "lone-attributes"
     | "inside-array"

@@ -12,6 +12,7 @@ import { ancestorPaths } from "../../util/node-path.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import { withChunkSeparators } from "../chunk-separators.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
+import { missingFindings } from "./missing-values.ts";
 
 /** The nodes of a hierarchy, as far as they can be read. */
 export interface ReadNodes {
@@ -83,16 +84,20 @@ function loneAttributes({ path, attributesKey }: NodeLayout): ValidateFinding {
 }
 
 /** What reading a node's metadata went on over. */
-function nodeFindings({ path, documents, kind, findings, layout }: ZarrNode): ValidateFinding[] {
+function nodeFindings(node: ZarrNode): ValidateFinding[] {
+  const { path, documents, kind, findings, layout } = node;
   const isImplied = kind === "group" && documents.size === 0;
   if (isImplied && !layout.hierarchy.impliesGroups) return [impliedGroup(path)];
-  return findings.map(({ message, pointer }) => ({
-    level: "warning",
-    what: "metadata",
-    path,
-    message,
-    ...(pointer !== undefined && { pointer }),
-  }));
+  const read = findings.map(
+    ({ message, pointer }): ValidateFinding => ({
+      level: "warning",
+      what: "metadata",
+      path,
+      message,
+      ...(pointer !== undefined && { pointer }),
+    }),
+  );
+  return [...read, ...missingFindings(node)];
 }
 
 function impliedGroup(path: string): ValidateFinding {

@@ -1,0 +1,113 @@
+import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import {
+  FILL_VALUE_ATTRIBUTE,
+  hasMissingForm,
+  isVariable,
+  isVariableIn,
+  missingValueOf,
+  parseMissing,
+  readDouble,
+  statedMissing,
+} from "../../meta/conventions/missing-value.ts";
+import { bytesEqual } from "../../meta/number-bytes.ts";
+import type { DecodedChunk, Region } from "../../streams/chunk.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import { coordsOf, product } from "../../util/shape.ts";
+import { bytesText } from "../diff/compare-values.ts";
+import type { ValidateFinding } from "./finding.ts";
+
+const POINTER = pointerTo("/attributes", FILL_VALUE_ATTRIBUTE);
+
+/** What of a node's missing value readers of CF conventions, such as xarray, trip over. */
+export function missingFindings(node: ZarrNode): ValidateFinding[] {
+  if (node.kind !== "array") return [];
+  return [unreadable(node), contradicted(node), zeroIsMissing(node)].filter(
+    (finding) => finding !== undefined,
+  );
+}
+
+/** An attribute `_FillValue` in v3 that is not in the form that xarray reads: it then opens nothing of the group. */
+function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
+  const { attributes, dataType } = metadata;
+  const stated = statedMissing(attributes);
+  if (layout.dialect !== "v3" || stated === undefined || !isVariableIn(metadata, "v3")) return undefined;
+  const isFloat = dataType.kind === "float" || dataType.kind === "complex";
+  const isDoubles = [stated].flat().every((part) => readDouble(part) !== undefined);
+  if (isFloat ? isDoubles : hasMissingForm(dataType) && parseMissing(stated, dataType)) return undefined;
+  const form = isFloat ? ": it must be the Base64 of a little-endian double" : "";
+  const message = `xarray cannot read the missing value of this data type, and opens nothing of the group${form}`;
+  return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
+}
+
+/** A v2 array whose fill value and attribute say that other values are missing: readers differ in which they take. */
+function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
+  const { attributes, dataType, fillValue } = metadata;
+  const stated = statedMissing(attributes);
+  if (layout.dialect !== "v2" || !isVariable(metadata) || !fillValue.bytes || stated === undefined)
+    return undefined;
+  const bytes = parseMissing(stated, dataType);
+  if (bytes && bytesEqual(bytes, fillValue.bytes)) return undefined;
+  const message = `xarray takes the fill value ${bytesText(fillValue.bytes, dataType)} for missing, and passes this over`;
+  return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
+}
+
+/** A v2 array whose fill value is 0, which many writers put where nothing was asked for: xarray masks every 0. */
+function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
+  if (!takesZeroForMissing(array)) return undefined;
+  const { attributes } = array.metadata;
+  const isPacked = Object.hasOwn(attributes, "scale_factor") || Object.hasOwn(attributes, "add_offset");
+  return {
+    level: isPacked ? "warning" : "info",
+    what: "missing-value",
+    path: array.path,
+    message: `readers of CF conventions take every stored 0 for missing${isPacked ? ", a common value of packed data" : ""}: it is the fill value`,
+    pointer: "/fill_value",
+  };
+}
+
+/** Whether every 0 of an array is missing to readers of CF conventions, and no attribute says that it is to be. */
+function takesZeroForMissing({ metadata, layout }: ZarrArray): boolean {
+  const { attributes, dataType } = metadata;
+  if (layout.dialect !== "v2" || !["int", "uint", "float", "complex"].includes(dataType.kind)) return false;
+  const isStated = ["missing_value", FILL_VALUE_ATTRIBUTE].some((name) => Object.hasOwn(attributes, name));
+  const missing = missingValueOf(metadata, "v2");
+  return !isStated && missing !== undefined && missing.every((byte) => byte === 0);
+}
+
+/** Looks in decoded chunks for zeros that readers of CF conventions take for missing; one finding an array is enough. */
+export class StoredZeros {
+  readonly #found = new Set<string>();
+
+  /** What is found in a chunk of `array` with this key. */
+  look(array: ZarrArray, key: string, { data, region }: DecodedChunk): ValidateFinding | undefined {
+    if (data === undefined || this.#found.has(array.path) || !takesZeroForMissing(array)) return undefined;
+    // Of one byte without a sign it is what masks are made of.
+    const { dataType } = array.metadata;
+    if (dataType.kind === "uint" && dataType.size === 1) return undefined;
+    if (!holdsZero(data, region)) return undefined;
+    this.#found.add(array.path);
+    const message = "holds 0, which readers of CF conventions take for missing: it is the fill value";
+    return { level: "warning", what: "missing-value", path: array.path, message, key };
+  }
+}
+
+/** Whether any item of the array in a chunk has zero bytes alone. */
+function holdsZero(data: ChunkData, region: Region): boolean {
+  if (data.kind !== "fixed") return false;
+  const { bytes, itemSize, strides, shape } = data;
+  const isZero = (item: number) => {
+    const end = (item + 1) * itemSize;
+    for (let at = item * itemSize; at < end; at++) if (bytes[at] !== 0) return false;
+    return true;
+  };
+  if (region.shape.every((n, d) => n === shape[d])) {
+    const items = product(shape);
+    for (let item = 0; item < items; item++) if (isZero(item)) return true;
+    return false;
+  }
+  for (const coords of coordsOf(region.shape)) {
+    if (isZero(coords.reduce((sum, at, d) => sum + at * (strides[d] ?? 0), 0))) return true;
+  }
+  return false;
+}
