@@ -11,7 +11,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
-import { type Described, described, references } from "../support/conventions.ts";
+import { described, references, withoutMissing } from "../support/conventions.ts";
 
 type Dialect = "v2" | "v3";
 type Attributes = Readonly<Record<string, unknown>>;
@@ -161,16 +161,6 @@ async function geoZarr(url: string, dialect: Dialect): Promise<void> {
     await group.close();
   }
   await root.close();
-}
-
-/** Nodes without the attribute that v3 has in place of v2's fill value. */
-function withoutMissing(nodes: Record<string, Described>): Record<string, Described> {
-  return Object.fromEntries(
-    Object.entries(nodes).map(([path, node]) => {
-      const { _FillValue: _, ...attributes } = node.attributes as Attributes;
-      return [path, { ...node, attributes }];
-    }),
-  );
 }
 
 const conventions = { cf, _CRS: gdal, "OME-NGFF": ome, GeoZarr: geoZarr };

@@ -32,6 +32,16 @@ export async function described(source: FlowSource): Promise<Record<string, Desc
   );
 }
 
+/** Nodes without the attribute that v3 has in place of v2's fill value. */
+export function withoutMissing(nodes: Record<string, Described>): Record<string, Described> {
+  return Object.fromEntries(
+    Object.entries(nodes).map(([path, node]) => {
+      const { _FillValue: _, ...attributes } = node.attributes as Record<string, unknown>;
+      return [path, { ...node, attributes }];
+    }),
+  );
+}
+
 /** What attributes name in a hierarchy, and the path at which it is; null where it is not. */
 export async function references(source: FlowSource): Promise<Record<string, string | null>> {
   const nodes = await nodesOf(source);

@@ -1,6 +1,7 @@
 import type { DialectName } from "../array-metadata.ts";
 import type { Convention, ConventionNode, ConventionNote } from "./convention.ts";
 import { missingValues } from "./missing-values.ts";
+import { ncZarr } from "./nczarr.ts";
 import { omeZarr } from "./ome/ome.ts";
 
 /**
@@ -8,7 +9,7 @@ import { omeZarr } from "./ome/ome.ts";
  * reverse order, so that each finds what it left on the way there. Arrays of images get dimension names last: they are no
  * variables of CF conventions.
  */
-export const CONVENTIONS: readonly Convention[] = [missingValues, omeZarr];
+export const CONVENTIONS: readonly Convention[] = [ncZarr, missingValues, omeZarr];
 
 /** Nodes in the words of another format, and what is to be said about them. */
 export interface ConvertedNodes {

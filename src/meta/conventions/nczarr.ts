@@ -1,0 +1,79 @@
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { NodeMetadata, Stated } from "../array-metadata.ts";
+import { isObject, member } from "../expect.ts";
+import type { Convention, ConventionNode } from "./convention.ts";
+
+/**
+ * What netCDF-C keeps of its own: dimensions, types of attributes, the format's version. In v2 its older releases put
+ * these names into `.zarray` and `.zgroup`, where v3 has no place for names that not all readers know; newer ones, and all
+ * in v3, among the attributes.
+ */
+export const ncZarr: Convention = {
+  name: "NCZarr",
+  convert(nodes, { from, to, note }) {
+    if (from === "v2" && to === "v3") {
+      return nodes.map((node) => {
+        const names = Object.keys(ownNames(node.metadata.extra));
+        if (names.length === 0) return node;
+        note({
+          path: node.path,
+          message: `${names.join(", ")} of NCZarr ${names.length === 1 ? "becomes an attribute" : "become attributes"}, where netCDF-C has ${names.length === 1 ? "it" : "them"} since 4.9.3`,
+        });
+        return toAttributes(node);
+      });
+    }
+    return from === "v3" && to === "v2" ? nodes.map(toDocument) : nodes;
+  },
+};
+
+/** Names that only releases up to 4.8.1 wrote, and in documents alone. */
+const DOCUMENT_NAMES = ["_NCZARR_ARRAY", "_NCZARR_GROUP", "_NCZARR_SUPERBLOCK"];
+const PREFIX = "_nczarr_";
+
+function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
+  const own = ownNames(metadata.extra);
+  const others = Object.entries(metadata.extra?.json ?? {}).filter(([name]) => !Object.hasOwn(own, name));
+  const { extra: _, ...rest } = metadata;
+  const changed: NodeMetadata = {
+    ...rest,
+    attributes: { ...metadata.attributes, ...own },
+    ...(others.length > 0 && { extra: { dialect: "v2", json: Object.fromEntries(others) } }),
+  };
+  if (changed.kind === "group" || changed.dimensionNames !== undefined) return { path, metadata: changed };
+  const names = dimensionsOf(own, changed.shape.length);
+  return { path, metadata: names ? { ...changed, dimensionNames: names } : changed };
+}
+
+/** The names of NCZarr in a v2 document. */
+function ownNames(extra: Stated<JsonObject> | undefined): JsonObject {
+  if (extra?.dialect !== "v2") return {};
+  const own = Object.entries(extra.json).filter(([name]) => name.toLowerCase().startsWith(PREFIX));
+  return Object.fromEntries(own);
+}
+
+/** Names of dimensions from the paths that an array refers to: `/time`, `/group/time`. */
+function dimensionsOf(own: JsonObject, rank: number): string[] | undefined {
+  const array = member(own, "_NCZARR_ARRAY") ?? member(own, "_nczarr_array");
+  const paths = isObject(array)
+    ? (member(array, "dimrefs") ?? member(array, "dimension_references"))
+    : undefined;
+  if (!Array.isArray(paths) || paths.length !== rank || !paths.every(isText)) return undefined;
+  return paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
+}
+
+function isText(value: JsonValue): value is string {
+  return typeof value === "string";
+}
+
+/** Names of older releases stand in the document again; others are read among the attributes. */
+function toDocument(node: ConventionNode): ConventionNode {
+  const { metadata, path } = node;
+  const own = DOCUMENT_NAMES.filter((name) => Object.hasOwn(metadata.attributes, name));
+  if (own.length === 0) return node;
+  const pick = (isOwn: boolean) =>
+    Object.fromEntries(Object.entries(metadata.attributes).filter(([name]) => own.includes(name) === isOwn));
+  return {
+    path,
+    metadata: { ...metadata, attributes: pick(false), extra: { dialect: "v2", json: pick(true) } },
+  };
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
+import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
+import type { Documents } from "../../../src/meta/dialect.ts";
+import { dialectNamed } from "../../../src/meta/dialects.ts";
+import { USUAL_ARRAY } from "../../../src/meta/usual-array.ts";
+
+const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+const array = {
+  zarr_format: 2,
+  shape: [4],
+  chunks: [4],
+  dtype: "<i2",
+  order: "C",
+  filters: null,
+  compressor: null,
+  fill_value: -9,
+};
+
+function parsed(format: "v2" | "v3", documents: Documents): NodeMetadata {
+  const dialect = dialectNamed(format);
+  const node = dialect.parse(documents, dialect.layout(""));
+  if (node === undefined) throw new Error("no node");
+  return node.metadata;
+}
+
+/** What is written, and read again, of a node in another format. */
+function through(metadata: NodeMetadata, from: "v2" | "v3", to: "v2" | "v3") {
+  const { nodes, notes } = convertConventions([{ path: "", metadata }], { from, to });
+  const dialect = dialectNamed(to);
+  const now = nodes[0]?.metadata ?? metadata;
+  const keyed = now.kind === "array" ? { ...now, chunkKeyEncoding: USUAL_ARRAY[to].keys } : now;
+  return { metadata: parsed(to, dialect.write(keyed, dialect.layout(""))), notes };
+}
+
+test.each(["_NCZARR_ARRAY", "_nczarr_array"])(
+  "%s of a v2 array becomes an attribute and names dimensions",
+  (name) => {
+    const own = { dimrefs: ["/group/time"], storage: "chunked" };
+    const before = parsed("v2", new Map([[".zarray", encode({ ...array, [name]: own })]]));
+    const there = through(before, "v2", "v3");
+    expect(there.metadata).toMatchObject({ attributes: { [name]: own }, dimensionNames: ["time"] });
+    expect(there.metadata.attributes._FillValue).toBe(-9);
+    expect(there.notes).toEqual([{ path: "", message: expect.stringContaining(name) }]);
+    const back = through(there.metadata, "v3", "v2").metadata;
+    expect(back).toMatchObject({ dimensionNames: ["time"], fillValue: { bytes: Uint8Array.of(0xf7, 0xff) } });
+    const where = name === "_NCZARR_ARRAY" ? back.extra?.json : back.attributes;
+    expect(where).toEqual({ [name]: own });
+  },
+);
+
+test("what a group has of NCZarr goes among its attributes, and into its document again", () => {
+  const own = { _NCZARR_GROUP: { dims: { time: 4 } }, _NCZARR_SUPERBLOCK: { version: "2.0.0" } };
+  const before = parsed("v2", new Map([[".zgroup", encode({ zarr_format: 2, ...own })]]));
+  const there = through(before, "v2", "v3").metadata;
+  expect(there.attributes).toEqual(own);
+  expect(through(there, "v3", "v2").metadata).toEqual(before);
+});
+
+test("attributes of NCZarr stay attributes", () => {
+  const attributes = { _nczarr_attr: { types: { units: "<U1" } }, _ARRAY_DIMENSIONS: ["time"] };
+  const documents = new Map([
+    [".zarray", encode({ ...array, fill_value: null })],
+    [".zattrs", encode(attributes)],
+  ]);
+  const { metadata, notes } = through(parsed("v2", documents), "v2", "v3");
+  expect(metadata.attributes).toEqual({ _nczarr_attr: attributes._nczarr_attr });
+  expect(notes).toEqual([]);
+});
