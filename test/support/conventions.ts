@@ -32,12 +32,16 @@ export async function described(source: FlowSource): Promise<Record<string, Desc
   );
 }
 
-/** Nodes without the attribute that v3 has in place of v2's fill value. */
+/**
+ * Nodes without the attribute that v3 has in place of v2's fill value, and with the empty list of names that v2 has of an
+ * array without dimensions.
+ */
 export function withoutMissing(nodes: Record<string, Described>): Record<string, Described> {
   return Object.fromEntries(
     Object.entries(nodes).map(([path, node]) => {
       const { _FillValue: _, ...attributes } = node.attributes as Record<string, unknown>;
-      return [path, { ...node, attributes }];
+      const { dimensionNames = node.kind === "array" ? [] : undefined } = node;
+      return [path, { ...node, attributes, dimensionNames }];
     }),
   );
 }
