@@ -204,6 +204,9 @@ describe("a replacement that was cut", () => {
   /** Lays out a place as a run leaves it that is killed at some moment. */
   function cut(parts: Readonly<Record<string, Uint8Array>>): { kind: "directory"; path: string } {
     const spec = newSpec("directory") as { kind: "directory"; path: string };
+    const ownerFile = join(dirname(spec.path), ".x.zarr.zarrflow-0123456789ab/owner.json");
+    fs.mkdirSync(dirname(ownerFile), { recursive: true });
+    fs.writeFileSync(ownerFile, JSON.stringify({ format: "zarrflow-run/1", run: "killed" }));
     for (const [name, value] of Object.entries(parts)) {
       const control = join(dirname(spec.path), ".x.zarr.zarrflow-0123456789ab");
       const file = join(name === "target" ? spec.path : join(control, name), "a/0");

@@ -4,6 +4,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { removeFolder } from "../directory/remove-folder.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { controlName, isControlName } from "../own-names.ts";
+import { type FolderOwner, OWNER_NAME, ownerOf, signFolder } from "./owner-record.ts";
 
 /**
  * The folder beside a target where one run builds it. In it are
@@ -22,8 +23,20 @@ export class ControlFolder {
   readonly #old: string;
   readonly #trash: string;
 
-  private constructor(path: string, target: string) {
+  readonly #run: string;
+  /** Whether its run has not been heard of for so long that it is over. */
+  readonly isDead: boolean;
+  readonly #endRenewal: () => void;
+
+  private constructor(
+    path: string,
+    target: string,
+    { run, isDead = false, end = () => {} }: Partial<FolderOwner> & { run: string; end?: () => void },
+  ) {
     this.path = path;
+    this.#run = run;
+    this.isDead = isDead;
+    this.#endRenewal = end;
     this.build = join(path, "build");
     this.#target = target;
     this.#old = join(path, "old");
@@ -34,16 +47,23 @@ export class ControlFolder {
   static async create(target: string): Promise<ControlFolder> {
     const path = join(dirname(target), controlName(basename(target)));
     await mkdir(path);
-    return new ControlFolder(path, target);
+    return new ControlFolder(path, target, await signFolder(path));
   }
 
-  /** Those beside `target`, of runs that were killed and of others that are under way. */
+  /**
+   * Those beside `target`, of runs that were killed and of others that are under way. What has such a name and is no
+   * folder of a run of this user's is none of them.
+   */
   static async all(target: string): Promise<ControlFolder[]> {
     const parent = dirname(target);
     const names = (await isThere(parent)) ? await readdir(parent) : [];
-    return names
-      .filter((name) => isControlName(name, basename(target)))
-      .map((name) => new ControlFolder(join(parent, name), target));
+    const found: ControlFolder[] = [];
+    for (const name of names) {
+      if (!isControlName(name, basename(target))) continue;
+      const owner = await ownerOf(join(parent, name));
+      if (owner) found.push(new ControlFolder(join(parent, name), target, owner));
+    }
+    return found;
   }
 
   /**
@@ -52,6 +72,7 @@ export class ControlFolder {
    * @throws `target-exists`
    */
   async publish(): Promise<void> {
+    await this.#demandOwn();
     try {
       await moveWithoutReplacing(this.build, this.#target);
     } catch (error) {
@@ -62,6 +83,7 @@ export class ControlFolder {
 
   /** Puts the build at the target's place, by two renames; if the second fails, the old target is put back. */
   async replace(): Promise<void> {
+    await this.#demandOwn();
     await rename(this.#target, this.#old);
     try {
       await rename(this.build, this.#target);
@@ -71,18 +93,40 @@ export class ControlFolder {
     }
   }
 
-  /** Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. */
+  /** @throws `locked` when another run took this one for dead, and removed what it had built. */
+  async #demandOwn(): Promise<void> {
+    if ((await ownerOf(this.path))?.run === this.#run) return;
+    throw new ZarrflowError(
+      "locked",
+      "what this run has built was removed by another, which took it for dead",
+      {
+        store: `directory ${this.#target}`,
+        hint: "Start again.",
+      },
+    );
+  }
+
+  /**
+   * Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. What a dead
+   * run has built is removed.
+   */
   async mend(): Promise<void> {
     if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
       await rename(this.build, this.#target);
     }
-    if ((await isThere(this.#old)) || (await isThere(this.#trash))) await this.remove();
+    const isReplaced = (await isThere(this.#old)) || (await isThere(this.#trash));
+    if (this.isDead || isReplaced) await this.remove();
   }
 
   /** Removes all of it. An old target that nothing has replaced is put back first. */
   async remove(): Promise<void> {
+    this.#endRenewal();
     if (await isThere(this.#old)) {
       await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
+    }
+    // what tells whose it is goes last, so that the rest is found by the next run if this one is killed
+    for (const name of (await isThere(this.path)) ? await readdir(this.path) : []) {
+      if (name !== OWNER_NAME) await removeFolder(join(this.path, name));
     }
     await removeFolder(this.path);
   }

@@ -31,7 +31,8 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
   const attempt = <T>(step: () => Promise<T>) => tellingStore(spec, step);
   return attempt(async () => {
     const target = await realpathIfThere(resolve(spec.path));
-    for (const control of await ControlFolder.all(target)) await control.mend();
+    // what cannot be removed is in nobody's way
+    for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
     await checkPlace(spec, target, options);
 
     const parent = dirname(target);

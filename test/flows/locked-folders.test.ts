@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { copy, digest } from "../../src/index.ts";
+import type { MemoryStore } from "../../src/stores/memory.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { makeHierarchy } from "../support/made-hierarchy.ts";
+
+const folder = temporaryFolder();
+const LOCK = ".zarrflow-lock";
+
+async function digestsOf(source: Parameters<typeof digest>[0]): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path, sha256 } of digest(source)) found.push(`${path} ${sha256}`);
+  return found.sort();
+}
+
+async function target(exclude: readonly string[] = []): Promise<string> {
+  const path = folder.next("t.zarr");
+  await copy(await makeHierarchy("v2", { consolidated: true }), path, { exclude: [...exclude] });
+  return path;
+}
+
+test.each(["update", "skip"] as const)(
+  "of two runs at one folder with %s one is refused",
+  async (ifExists) => {
+    const sources: MemoryStore[] = [];
+    for (const offset of [100, 200]) sources.push(await makeHierarchy("v2", { consolidated: true, offset }));
+    for (let round = 0; round < 3; round++) {
+      const path = await target(ifExists === "skip" ? ["2024"] : []);
+      const runs = await Promise.allSettled(sources.map((source) => copy(source, path, { ifExists })));
+      const left = await digestsOf(path);
+      const { status } = runs[0] ?? {};
+      expect(runs.filter((run) => run.status === "fulfilled").length).toBeGreaterThan(0);
+      for (const run of runs) {
+        if (run.status === "rejected") expect(["locked", "target-exists"]).toContain(run.reason.code);
+      }
+      const all = await Promise.all(sources.map(digestsOf));
+      const added = ifExists === "skip" ? left.filter((line) => line.startsWith("2024")) : left;
+      expect(
+        all.some((lines) => added.every((line) => lines.includes(line))),
+        `${status}`,
+      ).toBe(true);
+      expect(existsSync(join(path, LOCK))).toBe(false);
+    }
+  },
+);
+
+test("a locked folder is neither updated, added to nor replaced; one whose lock is old is", async () => {
+  const path = await target(["time"]);
+  const source = await makeHierarchy("v2", { consolidated: true, offset: 100 });
+  const record = { owner: "other", host: "elsewhere", pid: 1, begun: "2026-01-01", renewed: "2026-01-01" };
+  await writeFile(join(path, LOCK), JSON.stringify(record));
+  for (const ifExists of ["update", "skip", "replace"] as const) {
+    await expect(copy(source, path, { ifExists }), ifExists).rejects.toMatchObject({
+      code: "locked",
+      details: {
+        found: expect.stringContaining("process 1 on elsewhere"),
+        hint: expect.stringContaining("--break-lock"),
+      },
+    });
+  }
+  await expect(copy({ store: source, path: "time" }, join(path, "time"))).rejects.toMatchObject({
+    code: "locked",
+  });
+  const old = new Date(Date.now() - 6 * 60_000);
+  await utimes(join(path, LOCK), old, old);
+  await copy(source, path, { ifExists: "update" });
+  expect(await digestsOf(path)).toEqual(await digestsOf(source));
+  await writeFile(join(path, LOCK), JSON.stringify(record));
+  await copy(await makeHierarchy("v2"), path, { ifExists: "replace", breakLock: true });
+  expect(existsSync(join(path, LOCK))).toBe(false);
+});
+
+test("a run whose lock another has taken stops, and removes nothing of the other's", async () => {
+  const path = await target(["time"]);
+  await mkdir(dirname(path), { recursive: true });
+  const source = await makeHierarchy("v2", { consolidated: true });
+  const { set } = source;
+  expect(set).toBeDefined();
+  const record = JSON.stringify({ owner: "other", begun: "now", renewed: "now" });
+  const run = copy(source, path, {
+    ifExists: "skip",
+    onEvent: ({ type }) => type === "progress" && void writeFile(join(path, LOCK), record),
+  });
+  await expect(run).rejects.toMatchObject({ code: "locked" });
+  expect(await readFile(join(path, LOCK), "utf8")).toBe(record);
+});

@@ -1,0 +1,107 @@
+import { readdirSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { copy, exists, type FlowEvent, openArray, rechunk } from "../../src/index.ts";
+import { DirectoryStore } from "../../src/stores/directory.ts";
+import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
+
+const folder = temporaryFolder();
+
+describe.each(["v2", "v3"] as const)(
+  "an array of a consolidated hierarchy of %s in S3 that is replaced",
+  (dialect) => {
+    const HIERARCHY = `s3://${BUCKET}/o.zarr`;
+    let server: S3Server;
+    beforeEach(async () => {
+      server = await serveReachableBucket();
+      await copy(await makeHierarchy(dialect, { consolidated: true }), HIERARCHY);
+    });
+    afterEach(() => server.close());
+
+    const told = () => {
+      const key = dialect === "v2" ? "o.zarr/.zmetadata" : "o.zarr/zarr.json";
+      return Object.keys(
+        JSON.parse(server.objects.get(key)?.toString() ?? "{}")[
+          dialect === "v2" ? "metadata" : "consolidated_metadata"
+        ].metadata ?? JSON.parse(server.objects.get(key)?.toString() ?? "{}").metadata,
+      ).join();
+    };
+    const replace = async () =>
+      rechunk({ store: await makeHierarchy(dialect, { offset: 500 }), path: "time" }, `${HIERARCHY}/time`, {
+        chunks: [2],
+        ifExists: "replace",
+      });
+
+    test("has left the consolidated metadata before its first key is deleted", async () => {
+      const seen: boolean[] = [];
+      server.fault = (_, { method, key, query }) => {
+        const isChange = method === "DELETE" || query.has("delete") || key.startsWith("o.zarr/time/");
+        if (isChange && method !== "GET" && method !== "HEAD" && !key.endsWith("lock"))
+          seen.push(told().includes("time"));
+        return false;
+      };
+      await replace();
+      expect(seen.length).toBeGreaterThan(3);
+      expect(seen).not.toContain(true);
+      expect(told()).toContain("time");
+    });
+
+    test("is not found by anybody when the run was cut", async () => {
+      let isCut = false;
+      server.fault = (response, { method, key }) => {
+        isCut ||= method === "PUT" && key.startsWith("o.zarr/time/") && !key.endsWith("lock");
+        if (isCut) response.writeHead(403).end();
+        return isCut;
+      };
+      await expect(replace()).rejects.toMatchObject({ code: "access-denied" });
+      server.fault = undefined;
+      expect(await exists(`${HIERARCHY}/time`)).toBe(false);
+      expect(await exists(`${HIERARCHY}/2023/t2m`)).toBe(true);
+    });
+
+    test("is there as it was when its replacement is refused at the first key", async () => {
+      server.fault = (response, { method, query }) => {
+        const isDeletion = method === "DELETE" || query.has("delete");
+        if (isDeletion) response.writeHead(403).end();
+        return isDeletion;
+      };
+      const before = told();
+      await expect(replace()).rejects.toMatchObject({ code: "access-denied" });
+      expect(told().split(",").sort()).toEqual(before.split(",").sort());
+      expect((await openArray(`${HIERARCHY}/time`)).chunkShape).toEqual([4]);
+    });
+  },
+);
+
+test("what cannot be removed once a replacement is published is a warning, and undoes nothing", async () => {
+  const root = folder.next("h.zarr");
+  await mkdir(dirname(root), { recursive: true });
+  await copy(await makeHierarchy("v2", { consolidated: true }), root);
+  const events: FlowEvent[] = [];
+  await rechunk({ store: await makeHierarchy("v2", { offset: 500 }), path: "time" }, `${root}/time`, {
+    chunks: [2],
+    ifExists: "replace",
+    onEvent: async (event) => {
+      events.push(event);
+      if (event.type !== "task-start" && event.type !== "plan") return;
+      // in the way of what is to be removed
+      for (const name of readdirSync(root)) {
+        if (name.startsWith(".time.zarrflow-"))
+          await mkdir(join(root, name, "trash/in the way"), { recursive: true });
+      }
+    },
+  });
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "warning", message: expect.stringContaining("could not be removed") }),
+  );
+  expect((await openArray(`${root}/time`)).chunkShape).toEqual([2]);
+  expect(
+    JSON.parse(await readFile(join(root, ".zmetadata"), "utf8")).metadata["time/.zarray"].chunks,
+  ).toEqual([2]);
+  await expectTrueConsolidation(new DirectoryStore(root));
+});

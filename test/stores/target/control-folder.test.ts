@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { openTargetBuild } from "../../../src/stores/target.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const folder = temporaryFolder();
+const OLD = new Date(Date.now() - 60 * 60_000);
+
+async function place(): Promise<{ readonly path: string; readonly parent: string }> {
+  const path = folder.next("out.zarr");
+  await mkdir(dirname(path), { recursive: true });
+  return { path, parent: dirname(path) };
+}
+
+const build = (path: string) => openTargetBuild({ kind: "directory", path }, { ifExists: "replace" });
+
+it("touches nothing that a planted link leads to, and no folder without its owner's record", async () => {
+  const { path, parent } = await place();
+  for (const name of ["victim", "victim/old", ".out.zarr.zarrflow-0123456789ac/trash"]) {
+    await mkdir(join(parent, name), { recursive: true });
+    await writeFile(join(parent, name, "mine"), "mine");
+  }
+  await symlink("victim", join(parent, ".out.zarr.zarrflow-0123456789ab"));
+  const target = await build(path);
+  await target.store.set(".zgroup", new TextEncoder().encode('{"zarr_format": 2}'));
+  await target.publish();
+  expect(await readFile(join(parent, "victim/mine"), "utf8")).toBe("mine");
+  expect(await readFile(join(parent, "victim/old/mine"), "utf8")).toBe("mine");
+  expect(existsSync(join(parent, ".out.zarr.zarrflow-0123456789ac/trash/mine"))).toBe(true);
+});
+
+it("removes what a run has left that has not been heard of for long, and leaves what another builds", async () => {
+  const { path, parent } = await place();
+  const [dead, live] = [await build(path), await build(path)];
+  await dead.store.set("a/0", new Uint8Array(100));
+  await utimes(join(dead.controlFolder ?? "", "owner.json"), OLD, OLD);
+  const next = await build(path);
+  const names = [live, next].map(({ controlFolder = "" }) => controlFolder.slice(parent.length + 1));
+  expect((await readdir(parent)).sort()).toEqual(names.sort());
+  await dead.store.set("a/1", new Uint8Array(100)); // makes its folder again
+  await expect(dead.publish()).rejects.toMatchObject({ code: "locked" });
+  expect(existsSync(path)).toBe(false);
+  for (const other of [live, next]) await other.discard();
+});
+
+it("tells what it could not remove once the target is published, which stands", async () => {
+  const { path } = await place();
+  const first = await build(path);
+  await first.store.set("a", new Uint8Array(1));
+  await first.publish();
+  const second = await build(path);
+  await second.store.set("a", new Uint8Array(2));
+  const trash = join(second.controlFolder ?? "", "trash");
+  await mkdir(join(trash, "in the way"), { recursive: true }); // the old target cannot be moved there
+  const warnings: string[] = [];
+  await second.publish({ onWarning: ({ message }) => warnings.push(message) });
+  expect(await second.store.size("a")).toBeUndefined();
+  expect((await readFile(join(path, "a"))).length).toBe(2);
+  expect(warnings).toEqual([expect.stringContaining(second.controlFolder ?? "?")]);
+  await second.discard();
+  expect(existsSync(path)).toBe(true);
+});
