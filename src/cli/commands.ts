@@ -14,6 +14,7 @@ const commands: Readonly<Record<keyof typeof summaries, () => Promise<{ readonly
   digest: () => import("./commands/digest.ts"),
   diff: () => import("./commands/diff.ts"),
   validate: () => import("./commands/validate.ts"),
+  clean: () => import("./commands/clean.ts"),
   completion: async () => {
     const { completionOf } = await import("./commands/completion.ts");
     return { command: completionOf(loadCommands) };

@@ -9,5 +9,6 @@ export const summaries = {
   digest: "print the SHA-256 of an array's values, or of each array of a group",
   diff: "tell what differs between two arrays or groups: nodes, metadata, values",
   validate: "look for what is wrong with an array, or a group with all below it",
+  clean: "remove what runs that were killed have left at a target",
   completion: "print a script that completes commands and flags in bash, zsh or fish",
 } as const;

@@ -7,6 +7,7 @@
 export type { Range, SliceOption } from "../hierarchy/slice-option.ts";
 export type { Changes } from "./changes.ts";
 export type { ChunksOption } from "./chunk-option.ts";
+export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
 export { type ConvertChanges, convert, planConvert } from "./convert.ts";
 export { copy, planCopy } from "./copy.ts";
 export { type Difference, type DiffOptions, diff } from "./diff.ts";

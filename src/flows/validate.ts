@@ -8,10 +8,12 @@ import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
+import { targetSpec } from "./flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
-import { leftoverFindings } from "./validate/leftovers.ts";
+import { leftoverFindings, ownLeftoverFindings } from "./validate/leftovers.ts";
+import { mendConsolidated } from "./validate/mend-consolidated.ts";
 import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
 import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
@@ -20,13 +22,17 @@ export type { ValidateFinding } from "./validate/finding.ts";
 export interface ValidateOptions extends PlanOptions {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
+  /** Writes consolidated metadata that are not true any more, of the node and the groups in it, as their nodes are. */
+  readonly fix?: boolean;
+  /** With `fix`: changes nothing, and tells what would be written. */
+  readonly dryRun?: boolean;
   readonly onEvent?: (event: ReadEvent) => void;
 }
 
 /**
  * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
  * metadata that are no longer true, keys that belong to nothing, chunks outside the grid or of a wrong size, odd zip
- * entries, uploads that were never ended; with `deep` also chunks that cannot be decoded. Changes nothing.
+ * entries, what killed runs have left; with `deep` also chunks that cannot be decoded. Changes nothing but with `fix`.
  *
  * @throws `not-found`; whatever keeps the store from being read.
  * @example
@@ -41,8 +47,9 @@ export async function* validate(
   options: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
   const opened = await openRoot(source, options);
-  if (!("root" in opened)) return yield opened;
+  if (!("root" in opened)) return yield* opened;
   try {
+    if (options.fix) yield* mendConsolidated(opened.root, options);
     yield* rootFindings(opened.root, options);
   } finally {
     await opened.close();
@@ -53,12 +60,18 @@ export async function* validate(
 async function openRoot(
   source: FlowSource,
   options: PlanOptions,
-): Promise<Awaited<ReturnType<typeof openSource>> | ValidateFinding> {
+): Promise<Awaited<ReturnType<typeof openSource>> | readonly ValidateFinding[]> {
   try {
     return await openSource(source, options);
   } catch (error) {
+    if (isZarrflowError(error, "not-found") && typeof source === "string") {
+      const left: ValidateFinding[] = [];
+      const place = targetSpec(source, options);
+      for await (const finding of ownLeftoverFindings(place, options.signal)) left.push(finding);
+      if (left.length > 0) return left;
+    }
     if (!isZarrflowError(error) || !isFault(error)) throw error;
-    return faultFinding(error, "metadata", error.details.path ?? "");
+    return [faultFinding(error, "metadata", error.details.path ?? "")];
   }
 }
 

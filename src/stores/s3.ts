@@ -8,6 +8,7 @@ import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";
 import { listUploads } from "./s3/list-uploads.ts";
+import { giveUpUpload } from "./s3/multipart-upload.ts";
 import { MultipartWriter } from "./s3/multipart-writer.ts";
 import { checksummed, putIfAbsent } from "./s3/put-object.ts";
 import { S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
@@ -194,7 +195,9 @@ export class S3Store implements ListableStore, WritableStore {
     try {
       for await (const { key, id, begun } of listUploads(this.#client, this.#root + prefix, signal)) {
         const hint = `aws s3api abort-multipart-upload --bucket ${this.#bucket} --key ${quoted(key)} --upload-id ${quoted(id)} ends it`;
-        yield { key: key.slice(this.#root.length), begun, hint };
+        const giveUp = () =>
+          this.#about(key, undefined, () => giveUpUpload(this.#client, { key, id, begun: begun.getTime() }));
+        yield { key: key.slice(this.#root.length), begun, hint, giveUp };
       }
     } catch (error) {
       signal?.throwIfAborted();

@@ -98,6 +98,8 @@ export interface OpenUpload {
   readonly begun: Date;
   /** How to be rid of it, as a sentence. */
   readonly hint: string;
+  /** Gives it up. */
+  giveUp?(): Promise<void>;
 }
 
 export interface WriterOptions extends StoreOptions {

@@ -14,10 +14,12 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "An `error` is what readers fail or are wrong over, a `warning` what some may be; both make the exit code 1.",
-    "`info` is worth knowing. Nothing is changed. Without --deep no chunk is decoded.",
+    "`info` is worth knowing. Nothing is changed, but with --fix. Without --deep no chunk is decoded.",
   ],
   operands: [1, 1],
   options: {
+    fix: { type: "boolean", summary: "write consolidated metadata anew that are not true any more" },
+    "dry-run": { type: "boolean", summary: "with --fix: tell what would be written, and write nothing" },
     deep: { type: "boolean", summary: "read and decode every chunk, too" },
     ...readingOptions,
     ...tellingOptions,
@@ -27,9 +29,13 @@ export const command = defineCommand({
     { line: "validate era5.zarr.zip --deep", says: "also whether every chunk can be decoded" },
     { line: "validate era5.zarr --json", says: "a JSON list with an object for each finding" },
   ],
-  async run([url = ""], { deep = false, json, quiet, ...values }, terminal) {
+  async run(
+    [url = ""],
+    { deep = false, fix = false, "dry-run": dryRun = false, json, quiet, ...values },
+    terminal,
+  ) {
     const { validate } = await import("../../flows/validate.ts");
-    const options = { ...planOptions(values, terminal.signal), deep };
+    const options = { ...planOptions(values, terminal.signal), deep, fix, dryRun };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const onEvent = readAdvance((advance) => view.show(advance));
     const levels: ValidateFinding["level"][] = [];

@@ -1,5 +1,7 @@
 import { MemoryStore, nameMemoryStore } from "../../stores/memory.ts";
 import { isListable, isWritable, type StoreSpec } from "../../stores/store.ts";
+import { SCRATCH_PREFIX } from "../../stores/target/leftovers.ts";
+import { PrefixLock } from "../../stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Scratch } from "./scratch.ts";
@@ -34,7 +36,7 @@ export async function openScratch({ place, bytes }: OpenScratchOptions): Promise
   if (place === undefined || place.kind === "directory") {
     return (await import("./scratch-folder.node.ts")).openScratchFolder(place?.path, bytes);
   }
-  const spec = below(place, `zarrflow-scratch-${crypto.randomUUID().slice(-12)}`);
+  const spec = below(place, `${SCRATCH_PREFIX}${crypto.randomUUID().slice(-12)}`);
   const store = spec && (await openStore(spec));
   if (store === undefined || !isWritable(store) || !isListable(store)) {
     await store?.close?.();
@@ -43,6 +45,7 @@ export async function openScratch({ place, bytes }: OpenScratchOptions): Promise
       hint: "give a folder, or a prefix of a bucket",
     });
   }
+  const lock = await PrefixLock.take(store); // tells whoever cleans up that it is in use
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };
@@ -53,6 +56,7 @@ export async function openScratch({ place, bytes }: OpenScratchOptions): Promise
     async remove() {
       try {
         await removeBelow("");
+        await lock?.release();
       } finally {
         await store.close?.();
         if (spec?.kind === "memory") nameMemoryStore(spec.name, undefined);

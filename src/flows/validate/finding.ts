@@ -26,6 +26,7 @@ export interface ValidateFinding {
     | "broken-chunk"
     | "open-upload"
     | "lock"
+    | "leftover"
     | "not-checked";
   /** Path of the node inside its store. */
   readonly path: string;

@@ -1,12 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
-import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
+import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
+import { deleteAll } from "./delete-all.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { demandUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
-
-/** How many keys are deleted at a time: in one call, or by one call each. */
-const DELETED_TOGETHER = 1000;
-const DELETED_EACH = 16;
 
 /** Where a target is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
@@ -86,30 +82,4 @@ async function demandEmpty(store: WritableStore & ListableStore, options: LockOp
       hint: "Replace it, or name another target.",
     });
   }
-}
-
-/** What makes nodes of them first, so that what is left at any moment is no array that lacks attributes or chunks. */
-async function deleteAll(store: WritableStore & ListableStore, options: StoreOptions = {}): Promise<void> {
-  await deleteWhere(store, (key) => isNamedDocument(key) && !isNamedAttributes(key), options);
-  await deleteWhere(store, () => true, options);
-}
-
-async function deleteWhere(
-  store: WritableStore & ListableStore,
-  isMeant: (key: string) => boolean,
-  options: StoreOptions,
-): Promise<void> {
-  const deleteTogether = async (keys: readonly string[]) => {
-    if (store.deleteMany) await store.deleteMany(keys, options);
-    else await Promise.all(keys.map((key) => store.delete(key, options)));
-  };
-  const most = store.deleteMany ? DELETED_TOGETHER : DELETED_EACH;
-  let batch: string[] = [];
-  for await (const { key } of store.list("", options)) {
-    if (isMeant(key)) batch.push(key);
-    if (batch.length < most) continue;
-    await deleteTogether(batch);
-    batch = [];
-  }
-  if (batch.length > 0) await deleteTogether(batch);
 }

@@ -8,7 +8,7 @@ export const OWNER_NAME = "owner.json";
 const FORMAT = "zarrflow-run/1";
 /** Milliseconds after which a run renews its record, and those after which one that nobody renews is a dead run's. */
 const RENEW_AFTER = 60_000;
-const DEAD_AFTER = 15 * 60_000;
+export const DEAD_AFTER = 15 * 60_000;
 
 /** A run, as it left word in a folder of its own. */
 interface OwnerRecord {

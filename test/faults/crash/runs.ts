@@ -82,5 +82,10 @@ export async function runOnce(
   } as const;
   if (operation === "copy") await copy(node, target, options);
   else if (operation === "convert") await convert(node, target, { ...options, to: dialect });
-  else await rechunk(node, target, { ...options, chunks: isMember ? [4, 2] : ["a:4,2", "b:4,2"], strategy: operation });
+  else
+    await rechunk(node, target, {
+      ...options,
+      chunks: isMember ? [4, 2] : ["a:4,2", "b:4,2"],
+      strategy: operation,
+    });
 }

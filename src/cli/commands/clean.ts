@@ -1,0 +1,63 @@
+import type { CleanedLeftover } from "../../flows/clean.ts";
+import { defineCommand } from "../command.ts";
+import { writeJsonList } from "../json-list.ts";
+import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
+import { counted } from "../words/count.ts";
+import { printable } from "../words/printable.ts";
+
+export const command = defineCommand({
+  summary: summaries.clean,
+  usage: "URL",
+  notes: [
+    "Lists and removes targets that were being built, files and uploads that were not ended, locks, and scratch objects.",
+    "What may belong to a run that is at work is listed and left. Nothing that another program wrote is touched.",
+  ],
+  operands: [1, 1],
+  options: {
+    "dry-run": { type: "boolean", summary: "list what would be removed, and remove nothing" },
+    "break-lock": {
+      type: "boolean",
+      summary: "remove what may belong to a run that is at work, too, as you know that there is none",
+    },
+    anonymous: accessOptions.anonymous,
+    "missing-403": accessOptions["missing-403"],
+    ...tellingOptions,
+  },
+  examples: [
+    {
+      line: "clean era5.zarr --dry-run",
+      says: "what runs that were killed have left in and beside a folder",
+    },
+    { line: "clean s3://bucket/era5.zarr", says: "also uploads that were not ended, and the lock" },
+  ],
+  async run([url = ""], values, terminal) {
+    const { clean } = await import("../../flows/clean.ts");
+    const { json, quiet, "dry-run": dryRun = false, "break-lock": breakLock = false } = values;
+    let [removed, left] = [0, 0];
+    async function* noted() {
+      for await (const found of clean(url, {
+        ...accessOf(values),
+        dryRun,
+        breakLock,
+        signal: terminal.signal,
+      })) {
+        if (found.isRemoved) removed++;
+        else left++;
+        yield found;
+      }
+    }
+    if (json) return writeJsonList(noted(), terminal);
+    for await (const found of noted()) await terminal.write(leftoverText(found, dryRun));
+    if (quiet) return;
+    const what = `${counted(removed, "leftover")} ${dryRun ? "would be removed" : "removed"}`;
+    terminal.tell(
+      left === 0 ? what : `${what}, ${left} left that may be in use; --break-lock removes these, too`,
+    );
+  },
+});
+
+function leftoverText({ kind, place, isRemoved }: CleanedLeftover, dryRun: boolean): string {
+  const what = !isRemoved ? "in use?" : dryRun ? "would remove" : "removed";
+  return `${what.padEnd(12)}  ${kind.padEnd(11)}  ${printable(place)}\n`;
+}

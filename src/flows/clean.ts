@@ -1,0 +1,44 @@
+import type { StoreAccess } from "../stores/access.ts";
+import type { Leftover } from "../stores/target/leftover.ts";
+import { leftoversAt } from "../stores/target/leftovers.ts";
+import { type FlowTarget, targetSpec } from "./flow-target.ts";
+
+export interface CleanOptions extends StoreAccess {
+  /** Removes nothing. */
+  readonly dryRun?: boolean;
+  /** Removes what may be of a run that is at work, too: whoever asks for that knows that there is none. */
+  readonly breakLock?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Something that a run has left at a place, or has there while it is at work. */
+export interface CleanedLeftover extends Pick<Leftover, "kind" | "place"> {
+  /** Whether it was removed, or would be without `dryRun`; else its run may be at work. */
+  readonly isRemoved: boolean;
+}
+
+/**
+ * Removes what runs that were killed have left at a target, and beside it: what they were building, files and uploads
+ * that were not ended, locks, scratch objects in a bucket. What may belong to a run that is at work is told and left: a
+ * run counts as over when it has not been heard of for 5 minutes (a lock), or 15 (its own files and folders). A
+ * replacement that was cut is ended.
+ *
+ * @throws whatever keeps the place from being read or written.
+ * @example
+ * ```ts
+ * import { clean } from "zarrflow";
+ *
+ * for await (const { kind, place, isRemoved } of clean("era5.zarr")) console.log(kind, place, isRemoved);
+ * ```
+ */
+export async function* clean(
+  target: FlowTarget,
+  { dryRun = false, breakLock = false, signal, ...access }: CleanOptions = {},
+): AsyncGenerator<CleanedLeftover> {
+  for await (const { kind, place, isDead, remove } of leftoversAt(targetSpec(target, access), { signal })) {
+    signal?.throwIfAborted();
+    const isRemoved = isDead || breakLock;
+    if (isRemoved && !dryRun) await remove();
+    yield { kind, place, isRemoved };
+  }
+}

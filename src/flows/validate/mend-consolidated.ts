@@ -1,0 +1,29 @@
+import { ConsolidatedMetadata } from "../../hierarchy/edit-consolidated.ts";
+import { demandWritable } from "../../hierarchy/edit-home.ts";
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import { walk } from "../../hierarchy/walk.ts";
+import { type StoreCall, wrapStore } from "../../stores/with/around.ts";
+import type { ValidateFinding } from "./finding.ts";
+
+/** Writes consolidated metadata that are not what the nodes say, and tells so. @throws `unsupported-operation` */
+export async function* mendConsolidated(
+  root: ZarrNode,
+  { dryRun = false, signal }: { readonly dryRun?: boolean; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<ValidateFinding> {
+  if (root.kind === "array") return;
+  const groups = [root.path];
+  for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
+  const store = demandWritable(root.store);
+  const written = new Set<string>();
+  const noting = wrapStore(store, async <T>({ operation, key }: StoreCall, call: () => Promise<T>) => {
+    if (operation !== "set") return call();
+    written.add(key);
+    return dryRun ? (undefined as T) : call();
+  });
+  const consolidated = await ConsolidatedMetadata.find(noting, groups, { signal });
+  await consolidated.restate([root.path], { signal });
+  for (const key of written) {
+    const message = `consolidated metadata that were not true any more ${dryRun ? "would be" : "were"} written anew`;
+    yield { level: "info", what: "stale-consolidated", path: root.path, key, message };
+  }
+}

@@ -1,0 +1,95 @@
+import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
+import { folderInside } from "../folder-spec.ts";
+import { LOCK_NAME } from "../own-names.ts";
+import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
+import { openStoreIfThere } from "../url.ts";
+import { deleteAll } from "./delete-all.ts";
+import type { Leftover } from "./leftover.ts";
+import { isStale, type LockRecord, readLock } from "./prefix-lock.ts";
+
+/** Milliseconds after which an upload counts as that of a dead run: nothing renews it, and not all have a lock. */
+const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
+
+/** What the names of places for scratch objects in a bucket begin with. */
+export const SCRATCH_PREFIX = "zarrflow-scratch-";
+
+interface LeftoverOptions extends StoreOptions {
+  /** @default true */
+  readonly withUploads?: boolean;
+}
+
+/** What runs have at a target: in it, and beside it where it is a file or a folder. */
+export async function* leftoversAt(
+  { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
+  options: LeftoverOptions = {},
+): AsyncGenerator<Leftover> {
+  const place = folderInside(spec, path) ?? spec;
+  if (place.kind === "directory" || place.kind === "zip") {
+    yield* (await import("./file-leftovers.ts")).fileLeftovers(place.path);
+  }
+  const store =
+    place.kind === "zip" || place.kind === "zip-value" ? undefined : await openStoreIfThere(place);
+  if (store === undefined) return;
+  try {
+    yield* leftoversIn(store, place, options);
+  } finally {
+    await store.close?.();
+  }
+}
+
+async function* leftoversIn(
+  store: Store,
+  spec: StoreSpec,
+  { withUploads = true, ...options }: LeftoverOptions,
+): AsyncGenerator<Leftover> {
+  const lock = await readLock(store, options);
+  const isDead = lock === undefined || (await isStale(store, lock, options));
+  if (withUploads && isListable(store) && store.listUploads) {
+    for await (const { key, begun, hint, giveUp } of store.listUploads("", options)) {
+      const isOld = Date.now() - begun.getTime() > UPLOAD_DEAD_AFTER;
+      if (giveUp) yield { kind: "upload", place: key, isDead: isDead && isOld, hint, remove: giveUp };
+    }
+  }
+  if (lock) yield await lockLeftover(store, isDead, options);
+  if (!isListable(store) || spec.kind !== "s3") return;
+  for await (const entry of store.listDirectory("", options)) {
+    if (!("prefix" in entry) || !entry.prefix.startsWith(SCRATCH_PREFIX)) continue;
+    const inside = folderInside(spec, entry.prefix.slice(0, -1));
+    const scratch = inside && (await openStoreIfThere(inside));
+    if (!scratch || !isListable(scratch) || !isWritable(scratch)) continue;
+    const held: LockRecord | undefined = await readLock(scratch, options);
+    yield {
+      kind: "scratch",
+      place: scratch.description,
+      isDead: held === undefined || (await isStale(scratch, held, options)),
+      async remove() {
+        await deleteAll(scratch);
+        await scratch.delete(LOCK_NAME);
+      },
+    };
+  }
+}
+
+/** A lock, with what it is the only sign of: keys that no document shows. */
+async function lockLeftover(store: Store, isDead: boolean, options: StoreOptions): Promise<Leftover> {
+  const about = { place: `${store.description}/${LOCK_NAME}`, isDead };
+  const unlock = async () => {
+    if (isWritable(store)) await store.delete(LOCK_NAME);
+  };
+  if (!isListable(store) || !isWritable(store)) return { kind: "lock", ...about, remove: unlock };
+  let keys = 0;
+  for await (const { key } of store.list("", options)) {
+    keys++;
+    if (isNamedDocument(key) && !isNamedAttributes(key)) return { kind: "lock", ...about, remove: unlock };
+  }
+  if (keys === 0) return { kind: "lock", ...about, remove: unlock };
+  return {
+    kind: "half-target",
+    place: store.description,
+    isDead,
+    async remove() {
+      await deleteAll(store);
+      await unlock();
+    },
+  };
+}
