@@ -183,7 +183,7 @@ describe("zarrflow copy", () => {
     const isOutOfView = () => ["a", "b"].some((name) => !existsSync(join(cwd, "d.zarr", name, ".zarray")));
     let amid = 0;
     for (const ms of [0, 20, 60]) {
-      const child = startCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--io", "1");
+      const child = startCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--io", "1", "--break-lock");
       const watch = setInterval(() => isOutOfView() && setTimeout(() => child.kill("SIGKILL"), ms), 1);
       await exitOf(child);
       clearInterval(watch);
@@ -193,7 +193,9 @@ describe("zarrflow copy", () => {
       for (const line of stdout.split("\n")) expect([...old, ...next]).toContain(line);
     }
     expect(amid).toBeGreaterThan(0);
-    await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update");
+    const locked = await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update");
+    expect(locked).toMatchObject({ code: 1, stderr: expect.stringContaining("--break-lock") });
+    await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--break-lock");
     expect((await runCli(cwd, "digest", "d.zarr")).stdout.split("\n")).toEqual(next);
   }, 60_000);
 });
