@@ -14,6 +14,8 @@ import { skippedCodec } from "./skipped-codec.ts";
 export type { PlacedCodec };
 
 export interface ChainOptions {
+  /** Whether chunks will be encoded: then settings count, too, that decoding does not look at. */
+  readonly isWritten?: boolean | undefined;
   /** The most bytes that a chunk of variable data may have; 2 GiB by default. */
   readonly maxVariableSize?: number | undefined;
   /** Bytes that an item of varying size takes on average; for estimates only. */
@@ -44,11 +46,23 @@ export async function loadCodecs(
     };
     const codec = await at(config, pointer, () => makeCodec(config, context)).catch(skipped(config, place));
     expectKind(codec, place.isBytes, list);
+    if (options.isWritten) await at(config, pointer, () => checkEncoding(codec));
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
     place = await at(config, pointer, () => after(codec, place, config));
   }
   if (!place.isBytes) throw misplaced("no codec turns the array into bytes", list);
   return placed;
+}
+
+/** @throws `invalid-metadata`, `unsupported-codec` for a codec that can decode alone. */
+export function checkEncoding(codec: Codec): void {
+  if (codec.kind === "array-to-array") return;
+  try {
+    codec.checkEncoding?.();
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    throw error.addContext({ hint: "Chunks are decoded all the same; to write them, choose another codec." });
+  }
 }
 
 /** Makes the chains of a codec whose own codecs stand in the `list`. */

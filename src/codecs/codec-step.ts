@@ -83,6 +83,7 @@ function packingStep(
   buffers: Buffers,
 ): Awaitable<ChunkForm> {
   if (direction === "decode") return codec.decode(asBytes(chunk), buffers);
+  codec.checkEncoding?.();
   return after(codec.encode(asArray(chunk), buffers), (bytes) => assertEncoded(bytes, codec.encodedSize));
 }
 
@@ -126,6 +127,7 @@ function encodeBytesStep(
   source: Uint8Array,
   buffers: Buffers,
 ): Awaitable<Uint8Array> {
+  codec.checkEncoding?.();
   const limit = assertLength(
     codec.maxEncodedSize(source.length),
     Number.MAX_SAFE_INTEGER,

@@ -49,6 +49,12 @@ export interface ArrayToBytesCodec {
   statedItems?(bytes: Uint8Array): number;
   /** The most bytes that the codec itself holds besides what it is given and what it gives; absent: none. */
   readonly scratchSize?: number;
+  /**
+   * Holds that the configuration can be encoded with, where only encoding looks at some of it.
+   *
+   * @throws `invalid-metadata`, `unsupported-codec`
+   */
+  checkEncoding?(): void;
   /** Takes ownership of `bytes`. @throws `corrupt-chunk` when the length is not what the spec promises. */
   decode(bytes: Uint8Array, buffers: Buffers): ChunkData | Promise<ChunkData>;
   /** Takes ownership of `data`, which lies in C order without gaps. */
@@ -75,6 +81,12 @@ export interface BytesToBytesCodec {
    * against what the metadata promise before anything is allocated.
    */
   statedDecodedSize?(source: Uint8Array): number | undefined;
+  /**
+   * Holds that the configuration can be encoded with, where only encoding looks at some of it.
+   *
+   * @throws `invalid-metadata`, `unsupported-codec`
+   */
+  checkEncoding?(): void;
   encodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
   /**
    * Decodes into `target`, whose length bounds the output.

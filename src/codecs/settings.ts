@@ -1,4 +1,4 @@
-import { ZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 
 /**
@@ -61,5 +61,31 @@ export class Settings {
       setting: this.#within ?? name,
       value: value && String(value),
     });
+  }
+}
+
+/** A setting that only encoding looks at. */
+export interface EncoderSetting<T> {
+  /** What is stated, or what stands in for it until something is encoded. */
+  readonly value: T;
+  /** @throws `invalid-metadata` when what is stated cannot be encoded with. */
+  check(): void;
+}
+
+/**
+ * Reads what only encoding needs: other writers state what no encoder here takes, and what they wrote is decoded all the
+ * same. The codec's `checkEncoding` is to call `check`.
+ *
+ * @param standIn used where `read` fails
+ */
+export function encoderSetting<T>(read: () => T, standIn: T): EncoderSetting<T> {
+  const check = () => {
+    read();
+  };
+  try {
+    return { value: read(), check };
+  } catch (error) {
+    if (!isZarrflowError(error, "invalid-metadata")) throw error;
+    return { value: standIn, check };
   }
 }

@@ -143,5 +143,6 @@ async function* keyFindings(
     .pipeThrough(chunks)
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));
   for await (const finding of checked) if (finding) yield finding;
+  await keys.lookAtCodecs();
   yield* keys.findings;
 }

@@ -110,9 +110,12 @@ export async function describeArray(array: NewArray, layout: NodeLayout): Promis
   try {
     // Reading its documents back says what the dialect makes of it, and finds whatever breaks a rule.
     const documents = documentsOf(newArrayMetadata(array, layout.dialect), layout);
-    const metadata = dialectNamed(layout.dialect).parse(documents, layout)?.metadata;
+    const { metadata, findings = [] } = dialectNamed(layout.dialect).parse(documents, layout) ?? {};
     if (metadata?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
-    return { metadata, pipeline: await createPipeline(metadata.codecs, chunkSpecOf(metadata)) };
+    const [fault] = findings.filter(({ pointer = "" }) => pointer.startsWith("/codecs"));
+    if (fault) throw new ZarrflowError("invalid-option", fault.message, { pointer: fault.pointer ?? "" });
+    const pipeline = await createPipeline(metadata.codecs, chunkSpecOf(metadata), { isWritten: true });
+    return { metadata, pipeline };
   } catch (error) {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;
     throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });

@@ -7,6 +7,7 @@ import { compressorsOf } from "./codec-role.ts";
 import { expectObject } from "./expect.ts";
 import { parseV2Codec } from "./v2-codec.ts";
 import { parseV3Codec } from "./v3-codec.ts";
+import { expectV3Settings } from "./v3-codec-settings.ts";
 import { innerCodecs } from "./v3-sharding.ts";
 
 /**
@@ -36,7 +37,9 @@ export function optionCodecs(): string[] {
 function fromJson(text: string): CodecConfig {
   try {
     const json = expectObject(parseJson(new TextEncoder().encode(text)), "");
-    return Object.hasOwn(json, "id") ? parseV2Codec(json, "/compressor") : parseV3Codec(json, "");
+    if (Object.hasOwn(json, "id")) return parseV2Codec(json, "/compressor");
+    expectV3Settings(json, "");
+    return parseV3Codec(json, "");
   } catch (error) {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;
     throw invalidCodec(`\`${text}\` is no codec: ${error.message}`);

@@ -62,7 +62,7 @@ export function parseFillV2(
       return swapElement(bytes, dataType, endian ?? "little");
     }
     case "string":
-      return isZero(json) ? zeroElement(dataType) : parseStringFill(json, pointer);
+      return parseStringFill(json, pointer);
     case "binary":
       return isZero(json) ? zeroElement(dataType) : parseBase64(json, pointer);
     case "object":

@@ -20,6 +20,7 @@ import {
 import { parseFillV2, writeFillV2 } from "./fill-value-v2.ts";
 import { Losses } from "./losses.ts";
 import { statedFill } from "./stated-fill.ts";
+import { usualFillV2 } from "./usual-fill.ts";
 import { parseV2Codecs, writeV2Codecs } from "./v2-codec-list.ts";
 import { parseNumpyType, writeNumpyType } from "./v2-data-type.ts";
 import { reword, wordingOf } from "./wording.ts";
@@ -52,7 +53,8 @@ export function parseZarray(
   } as const;
   const { codecs, dataType } = parseV2Codecs(coding, stored, shape.length);
   const fill = required(document, "fill_value");
-  const bytes = parseFillV2(fill, dataType, stored.endian, "/fill_value");
+  const usual = usualFillV2(fill, dataType, (message) => findings.push({ message, pointer: "/fill_value" }));
+  const bytes = parseFillV2(usual, dataType, stored.endian, "/fill_value");
   const separator = memberOr(document, "dimension_separator", usualSeparator);
   if (member(document, "filters") === undefined)
     findings.push({ message: "`filters` is missing, and taken to be null", pointer: "/filters" });
@@ -126,7 +128,9 @@ function writeFill(
   endian: "little" | "big" | undefined,
   losses: Losses,
 ): JsonValue {
-  const stated = statedFill(fillValue, "v2", (json) => parseFillV2(json, dataType, endian, "/fill_value"));
+  const stated = statedFill(fillValue, "v2", (json) =>
+    parseFillV2(usualFillV2(json, dataType), dataType, endian, "/fill_value"),
+  );
   const json = stated ?? writeFillV2(fillValue.bytes, dataType, endian);
   if (json !== undefined) return json;
   losses.add("/fill_value", "a NaN with a payload, or text that is no Unicode");

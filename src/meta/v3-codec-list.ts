@@ -8,7 +8,7 @@ import { hasByteOrder } from "./element-order.ts";
 import { expectList, invalid, member, refusal } from "./expect.ts";
 import { typeBehind } from "./v3-cast.ts";
 import { codecPointer, endianOf, parseV3Codec } from "./v3-codec.ts";
-import { expectV3Settings } from "./v3-codec-settings.ts";
+import { noteV3Settings } from "./v3-codec-settings.ts";
 import { filterTypes, isItemFilter, itemType, placeFilter } from "./v3-filters.ts";
 import { type CodecPlace, parseSharding, transposedShape } from "./v3-sharding.ts";
 
@@ -23,7 +23,7 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   const { type, pointer, findings } = place;
   const parsed = expectList(json, pointer).map((item, i) => {
     const at = pointerTo(pointer, i);
-    expectV3Settings(item, at);
+    noteV3Settings(item, at, findings);
     return parseV3Codec(item, at, findings);
   });
   const normal = parsed.map((codec) => normalTranspose(codec, place.shape.length));

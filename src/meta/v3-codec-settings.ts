@@ -1,10 +1,23 @@
 import { BLOSC_SHUFFLES, INNER_CODECS } from "../codecs/bytes-to-bytes/blosc/descriptor.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import type { Finding } from "./dialect.ts";
 import { expectInteger, expectWord, invalid, member, required } from "./expect.ts";
 import { parseExtension } from "./extension.ts";
 
 const MAX_LEVEL = 9;
+
+/** Notes settings of a codec that are not what v3 says: they guide encoding alone, so its chunks can be read. */
+export function noteV3Settings(codec: JsonValue, pointer: string, findings: Finding[]): void {
+  try {
+    expectV3Settings(codec, pointer);
+  } catch (error) {
+    const at = isZarrflowError(error, "invalid-metadata") ? error.details.pointer : undefined;
+    if (!isZarrflowError(error) || !at?.startsWith(`${pointer}/configuration/`)) throw error;
+    findings.push({ message: `${error.reason}: chunks are read, but not written so`, pointer: at });
+  }
+}
 
 /**
  * Holds that the settings of a codec are what v3 says, where the codec itself, which other dialects have too, takes more

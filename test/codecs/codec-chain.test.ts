@@ -29,7 +29,7 @@ describe("order", () => {
     const error = await errorOf(() => loadCodecs([BYTES, stated], specOf([4], FLOAT64)), "unsupported-codec");
     expect(error.details).toMatchObject({ codec: "nosuch", pointer });
     const unstated = await errorOf(
-      () => loadCodecs([BYTES, codec("zlib", { level: 10 })], specOf([4], FLOAT64)),
+      () => loadCodecs([BYTES, codec("zlib", { level: 10 })], specOf([4], FLOAT64), { isWritten: true }),
       "invalid-metadata",
     );
     expect(unstated.details).toMatchObject({ codec: "zlib", pointer: "/codecs/1/configuration/level" });

@@ -53,7 +53,7 @@ test("what is no codec of bytes", async () => {
   await errorOf(() => decodeBytes("bytes", bytes), "invalid-option");
   await errorOf(() => decodeBytes({ id: "nosuch" }, bytes), "unsupported-codec");
   await errorOf(() => decodeBytes({} as CodecJson, bytes), "invalid-option");
-  await errorOf(() => decodeBytes({ id: "zlib", level: "x" }, bytes), "invalid-metadata");
+  await errorOf(() => encodeBytes({ id: "zlib", level: "x" }, bytes), "invalid-metadata");
 });
 
 describe("codecs of objects", () => {

@@ -44,12 +44,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "what zarrita and early zarr-python wrote while v3 was a draft; `validate` tells of it",
   },
   {
-    id: /^bad\/v2\/meta-blosc-cname$/,
-    gives: "read",
-    what: "a v2 `blosc` with a `cname` that nobody knows",
-    reason: "each chunk says itself what it was compressed with; writing such an array is refused",
-  },
-  {
     id: /^bad\/v3\/meta-codec-unknown-must-understand-false$/,
     gives: "read",
     what: "an unknown v3 codec of bytes that its document marks `must_understand: false`",

@@ -81,10 +81,10 @@ const refusals = (
     ...["i4", "|i4", "<f16"].map((dtype) => ["V1-20", { dtype }, refused("unsupported-data-type", "/dtype")]),
     ["V1-21", { dtype: "|O", fill_value: null }, refused("unsupported-data-type", "/dtype")],
     ["V1-21", { dtype: [["a", "|O"]], fill_value: null }, refused("unsupported-data-type", "/dtype")],
-    ["V1-30", { ...ZLIB, compression_opts: 10 }, invalid("/compression_opts")],
+    ["V1-30", { ...ZLIB, compression_opts: 10 }, "array"],
     ["V1-30", { ...ZLIB, compression_opts: "fast" }, invalid("/compression_opts")],
     ["V1-30", { compression: 5 }, invalid("/compression")],
-    ["V1-30", { ...BLOSC, compression_opts: { clevel: 10 } }, invalid("/compression_opts/clevel")],
+    ["V1-30", { ...BLOSC, compression_opts: { clevel: 10 } }, "array"],
     ["V1-32", { compression: "lzma", compression_opts: { format: 3 } }, invalid("/compression_opts/filters")],
     ...["zopfli", "__proto__"].map((compression) => [
       "V1-34",

@@ -4,7 +4,7 @@ import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { overrun } from "../failures.ts";
 import { swapBytes } from "../kernels/swap-bytes.ts";
 import { wordsOf } from "../kernels/words.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 
 /** Bits of the significand by size of the float. */
 const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
@@ -16,7 +16,8 @@ const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
  * @see V3-48
  */
 export const createBitround: CodecFactory = (configuration, { spec, itemSize, endian }) => {
-  const keepBits = new Settings(configuration).integer("keepbits", 0, 52);
+  const settings = new Settings(configuration);
+  const { value: keepBits, check } = encoderSetting(() => settings.integer("keepbits", 0, 52), 0);
   const copy = (source: Uint8Array, target: Uint8Array) => {
     if (source.length > target.length) throw overrun(target.length);
     target.set(source);
@@ -28,6 +29,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
     ...(isFixed(spec.dataType) && { encodedDataType: spec.dataType }),
     maxEncodedSize: (decodedSize) => decodedSize,
     fixedEncodedSize: (decodedSize) => decodedSize,
+    checkEncoding: check,
     encodeInto(source, target) {
       const bits = SIGNIFICAND[itemSize] ?? 0;
       if (spec.dataType.kind !== "float" || keepBits > bits) {

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 import { chooseBlockSize, splitsBlocks } from "./blosc/block-size.ts";
 import { decodeBlockRange, decodeBlocks } from "./blosc/decode.ts";
 import { encodeBlosc } from "./blosc/encode.ts";
@@ -29,12 +29,8 @@ const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
  */
 export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
   const settings = new Settings(configuration);
-  const cname = settings.text("cname", "lz4");
-  const level = settings.integer("clevel", 0, 9, 5);
-  const wantedBlockSize = settings.integer("blocksize", 0, MAX_SIZE, 0);
-  const statedTypeSize = settings.integer("typesize", 1, 2 ** 31 - 1, itemSize);
-  const typeSize = statedTypeSize > MAX_TYPE_SIZE ? 1 : statedTypeSize;
-  const shuffle = shuffleSetting(settings, typeSize);
+  const stated = encoderSetting<BloscSettings>(() => bloscSettings(settings, itemSize), STAND_INS);
+  const { cname, level, wantedBlockSize, typeSize, shuffle } = stated.value;
 
   return {
     kind: "bytes-to-bytes",
@@ -43,6 +39,10 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
     // Blocks in the making: before and after the shuffle, and an inner codec's own copies.
     scratchSize: (decodedSize) => 4 * Math.min(decodedSize, Math.max(wantedBlockSize, 1024 * 1024)),
     statedDecodedSize: (source) => readHeader(source).size,
+    checkEncoding() {
+      stated.check();
+      innerName(cname);
+    },
     encodeInto(source, target) {
       const name = innerName(cname);
       const header = newHeader(source.length, name);
@@ -95,6 +95,35 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
     return { inner, shuffle, isStored: false, mayBeSplit, typeSize, size, blockSize, encodedSize: 0 };
   }
 };
+
+/** What guides encoding. */
+interface BloscSettings {
+  readonly cname: string;
+  readonly level: number;
+  readonly wantedBlockSize: number;
+  readonly typeSize: number;
+  readonly shuffle: Shuffle;
+}
+
+const STAND_INS: BloscSettings = {
+  cname: "lz4",
+  level: 5,
+  wantedBlockSize: 0,
+  typeSize: 1,
+  shuffle: "noshuffle",
+};
+
+function bloscSettings(settings: Settings, itemSize: number): BloscSettings {
+  const typeSize = settings.integer("typesize", 1, 2 ** 31 - 1, itemSize);
+  const usedTypeSize = typeSize > MAX_TYPE_SIZE ? 1 : typeSize;
+  return {
+    cname: settings.text("cname", "lz4"),
+    level: settings.integer("clevel", 0, 9, 5),
+    wantedBlockSize: settings.integer("blocksize", 0, MAX_SIZE, 0),
+    typeSize: usedTypeSize,
+    shuffle: shuffleSetting(settings, usedTypeSize),
+  };
+}
 
 /** The automatic choice is bit shuffle for items of one byte, else byte shuffle. */
 function shuffleSetting(settings: Settings, typeSize: number): Shuffle {

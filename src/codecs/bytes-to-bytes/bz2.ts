@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../codec.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 import { columnLimit, decodeBz2 } from "./bz2/decode.ts";
 import { blockCapacity, encodeBz2, maxBz2Size } from "./bz2/encode.ts";
 import { BLOCK_UNIT } from "./bz2/format.ts";
@@ -11,7 +11,8 @@ const ENCODER_TABLES = 65_536;
 
 /** `bz2`: bzip2 streams, several of which are read as one. @see V2-54 */
 export const createBz2: CodecFactory = (configuration) => {
-  const level = new Settings(configuration).integer("level", 1, 9, 1);
+  const settings = new Settings(configuration);
+  const { value: level, check } = encoderSetting(() => settings.integer("level", 1, 9, 1), 1);
   return {
     kind: "bytes-to-bytes",
     name: "bz2",
@@ -21,6 +22,7 @@ export const createBz2: CodecFactory = (configuration) => {
       const decoder = 4 * Math.min(9 * BLOCK_UNIT, columnLimit(decodedSize)) + TABLES_SIZE;
       return Math.max(decoder, ENCODER_SHARE * blockCapacity(decodedSize, level) + ENCODER_TABLES);
     },
+    checkEncoding: check,
     encodeInto: (source, target) => encodeBz2(source, target, level),
     decodeInto: decodeBz2,
   };

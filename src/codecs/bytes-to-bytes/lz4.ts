@@ -4,7 +4,7 @@ import { corrupt, overrun } from "../failures.ts";
 import { kernels } from "../kernels/kernels.ts";
 import { lz4MaxEncodedSize } from "../kernels/lz4-block.ts";
 import { wordsOf } from "../kernels/words.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 
 const HEADER_SIZE = 4;
 const MAX_SIZE = 2 ** 31 - 1;
@@ -13,8 +13,9 @@ const MAX_RATIO = 255;
 
 /** `lz4` of numcodecs: the decoded size as u32le, then one raw block. @see V2-54 */
 export const createLz4: CodecFactory = (configuration) => {
-  const acceleration = new Settings(configuration).integer("acceleration", -MAX_SIZE, MAX_SIZE, 1);
-  const effort = Math.min(Math.max(acceleration, 1), 65_537);
+  const settings = new Settings(configuration);
+  const acceleration = encoderSetting(() => settings.integer("acceleration", -MAX_SIZE, MAX_SIZE, 1), 1);
+  const effort = Math.min(Math.max(acceleration.value, 1), 65_537);
   return {
     kind: "bytes-to-bytes",
     name: "lz4",
@@ -22,6 +23,7 @@ export const createLz4: CodecFactory = (configuration) => {
     // The kernels' copies of input and output.
     scratchSize: (decodedSize) => decodedSize + lz4MaxEncodedSize(decodedSize),
     statedDecodedSize,
+    checkEncoding: acceleration.check,
     encodeInto(source, target) {
       if (source.length > MAX_SIZE) {
         throw new ZarrflowError("resource-limit", "lz4 takes at most 2 GiB a chunk", {

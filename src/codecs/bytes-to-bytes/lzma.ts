@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../codec.ts";
-import { Settings } from "../settings.ts";
+import { type EncoderSetting, encoderSetting, Settings } from "../settings.ts";
 import { decodeLzma, type LzmaFormat } from "./lzma/decode.ts";
 import { encodeLzma, encoderSpace, maxLzmaSize } from "./lzma/encode.ts";
 import { type FilterChain, filterChain, presetChain } from "./lzma/filters.ts";
@@ -17,17 +17,30 @@ const MAX_CHECK = 15;
 export const createLzma: CodecFactory = (configuration) => {
   const settings = new Settings(configuration);
   const format = FORMATS[settings.integer("format", 0, FORMATS.length - 1, 1)] ?? "xz";
-  const check = settings.integer("check", -1, MAX_CHECK, -1);
-  const chain = chainOf(settings, format);
+  const check = encoderSetting(() => settings.integer("check", -1, MAX_CHECK, -1), -1);
+  // Other formats than `raw` say themselves how they were written.
+  const chain = format === "raw" ? certain(chainOf(settings, format)) : chainForEncoding(settings, format);
   return {
     kind: "bytes-to-bytes",
     name: "lzma",
-    maxEncodedSize: (decodedSize) => maxLzmaSize(decodedSize, chain),
-    scratchSize: (decodedSize) => encoderSpace(decodedSize, chain),
-    encodeInto: (source, target) => encodeLzma(source, target, format, chain, check),
-    decodeInto: (source, target) => decodeLzma(source, target, format, chain),
+    maxEncodedSize: (decodedSize) => maxLzmaSize(decodedSize, chain.value),
+    scratchSize: (decodedSize) => encoderSpace(decodedSize, chain.value),
+    checkEncoding: () => {
+      check.check();
+      chain.check();
+    },
+    encodeInto: (source, target) => encodeLzma(source, target, format, chain.value, check.value),
+    decodeInto: (source, target) => decodeLzma(source, target, format, chain.value),
   };
 };
+
+function certain(chain: FilterChain): EncoderSetting<FilterChain> {
+  return { value: chain, check() {} };
+}
+
+function chainForEncoding(settings: Settings, format: LzmaFormat): EncoderSetting<FilterChain> {
+  return encoderSetting(() => chainOf(settings, format), presetChain("lzma2", undefined));
+}
 
 /** @throws `invalid-metadata`, `unsupported-codec` */
 function chainOf(settings: Settings, format: LzmaFormat): FilterChain {

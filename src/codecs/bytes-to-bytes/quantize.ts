@@ -5,7 +5,7 @@ import { keeper } from "../numbers/number-array.ts";
 import { numberFilter } from "../numbers/number-filter.ts";
 import { numberType } from "../numbers/number-type.ts";
 import { roundToEven } from "../numbers/round-to-even.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 
 /**
  * `quantize` of numcodecs: floats rounded to the power of two that keeps `digits` decimal digits. Lossy when encoding;
@@ -15,14 +15,14 @@ import { Settings } from "../settings.ts";
  */
 export const createQuantize: CodecFactory = (configuration) => {
   const settings = new Settings(configuration);
-  const digits = settings.integer("digits", -300, 300);
+  const { value: digits, check } = encoderSetting(() => settings.integer("digits", -300, 300), 0);
   const decoded = numberType(settings, "dtype");
   const stored = numberType(settings, "astype", decoded);
   if (decoded.kind !== "float" || stored.kind !== "float") {
     throw new ZarrflowError("unsupported-data-type", "`dtype` and `astype` must be floats");
   }
   const scale = 2 ** Math.ceil(Math.log2(10 ** digits));
-  return numberFilter({
+  const filter = numberFilter({
     name: "quantize",
     decoded,
     stored,
@@ -36,4 +36,5 @@ export const createQuantize: CodecFactory = (configuration) => {
     },
     decode: convertNumbers,
   });
+  return { ...filter, checkEncoding: check };
 };

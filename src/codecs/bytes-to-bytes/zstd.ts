@@ -1,6 +1,6 @@
 import type { CodecFactory } from "../codec.ts";
 import { corrupt, overrun } from "../failures.ts";
-import { Settings } from "../settings.ts";
+import { encoderSetting, Settings } from "../settings.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./zstd/backend.ts";
 import { type ZstdFrame, zstdFrames } from "./zstd/frames.ts";
 import { loadZstd } from "./zstd/load-zstd.ts";
@@ -10,8 +10,8 @@ export async function loadZstdCodec(): Promise<CodecFactory> {
   const backend = await loadZstd();
   return (configuration) => {
     const settings = new Settings(configuration);
-    const level = settings.integer("level", ZSTD_LEVELS.least, ZSTD_LEVELS.most, 0);
-    const checksum = settings.flag("checksum", false);
+    const level = encoderSetting(() => settings.integer("level", ZSTD_LEVELS.least, ZSTD_LEVELS.most, 0), 0);
+    const checksum = encoderSetting(() => settings.flag("checksum", false), false);
     return {
       kind: "bytes-to-bytes",
       name: "zstd",
@@ -19,7 +19,11 @@ export async function loadZstdCodec(): Promise<CodecFactory> {
       // The backend's copies of input and output.
       scratchSize: (decodedSize) => 2 * (decodedSize + maxZstdSize(decodedSize)),
       statedDecodedSize: (source) => contentSize(zstdFrames(source)),
-      encodeInto: (source, target) => backend.encode(source, target, level, checksum),
+      checkEncoding: () => {
+        level.check();
+        checksum.check();
+      },
+      encodeInto: (source, target) => backend.encode(source, target, level.value, checksum.value),
       decodeInto: (source, target) => decodeZstd(backend, source, target),
     };
   };

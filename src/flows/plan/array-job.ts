@@ -223,7 +223,7 @@ function whyNotVerbatim(from: ArrayMetadata, to: ArrayMetadata, request: JobRequ
 /** @throws `invalid-option` for a codec that was asked for and cannot be made. */
 async function targetPipeline(chunks: ArrayMetadata, { source, target }: JobRequest): Promise<CodecPipeline> {
   try {
-    return await createPipeline(chunks.codecs, chunkSpecOf(chunks));
+    return await createPipeline(chunks.codecs, chunkSpecOf(chunks), { isWritten: true });
   } catch (error) {
     const asked = target.metadata.codecs !== source.metadata.codecs;
     if (!asked || !isZarrflowError(error, "invalid-metadata")) throw error;

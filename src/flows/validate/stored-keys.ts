@@ -1,5 +1,5 @@
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
-import { loadCodecs } from "../../codecs/codec-chain.ts";
+import { loadCodecs, type PlacedCodec } from "../../codecs/codec-chain.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { Listed } from "../../stores/store.ts";
@@ -37,6 +37,11 @@ export class StoredKeys {
   /** What was found so far: of one kind and node together. */
   get findings(): readonly ValidateFinding[] {
     return [...this.#findings, ...this.#groups.values()];
+  }
+
+  /** Looks at the codecs of all arrays, those without chunks too. */
+  async lookAtCodecs(): Promise<void> {
+    for (const node of this.#read.nodes.values()) if (node.kind === "array") await this.#chunkSize(node);
   }
 
   /** The chunk that a key names, when it is one and may be right. */
@@ -114,12 +119,24 @@ export class StoredKeys {
     return false;
   }
 
-  /** Bytes of every stored chunk, where all have the same; what keeps chunks from being decoded is noted once. */
+  /** Bytes of every stored chunk, where all have the same. */
   #chunkSize(array: ZarrArray): Promise<number | undefined> {
-    const size =
-      this.#sizes.get(array) ?? fixedChunkSize(array).catch((error) => this.#noteCodecs(array, error));
+    const size = this.#sizes.get(array) ?? this.#lookAtCodecs(array);
     this.#sizes.set(array, size);
     return size;
+  }
+
+  /** The same; what keeps chunks from being decoded, or from being encoded, is noted. */
+  async #lookAtCodecs(array: ZarrArray): Promise<number | undefined> {
+    const { codecs } = array.metadata;
+    const spec = chunkSpecOf(array.metadata);
+    try {
+      const size = fixedChunkSize(await loadCodecs(codecs, spec));
+      await loadCodecs(codecs, spec, { isWritten: true }).catch((error) => this.#noteCodecs(array, error));
+      return size;
+    } catch (error) {
+      return this.#noteCodecs(array, error);
+    }
   }
 
   #noteCodecs({ path }: ZarrArray, error: unknown): undefined {
@@ -142,8 +159,7 @@ export class StoredKeys {
   }
 }
 
-async function fixedChunkSize({ metadata }: ZarrArray): Promise<number | undefined> {
-  const chain = await loadCodecs(metadata.codecs, chunkSpecOf(metadata));
+function fixedChunkSize(chain: readonly PlacedCodec[]): number | undefined {
   const last = chain.at(-1);
   if (last?.codec.kind === "array-to-bytes") return last.codec.encodedSize;
   if (last?.codec.kind !== "bytes-to-bytes" || last.decodedSize === undefined) return undefined;

@@ -183,7 +183,7 @@ const coding: Row[] = [
     corrupt("vlen-utf8"),
   ],
   ["V2-56", "no UTF-8", () => valuesIn(bytes(1, STRINGS, hex("01000000 01000000 ff"))), corrupt("vlen-utf8")],
-  ["V2-56", "0 is empty", () => valuesIn(bytes(1, { ...STRINGS, fill_value: 0 })), [""]],
+  ["V2-56", "0 is its text", () => valuesIn(bytes(1, { ...STRINGS, fill_value: 0 })), ["0"]],
 ];
 
 /** Containers of blosc with four bytes; each breaks one rule of V2-60. */

@@ -1,5 +1,5 @@
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../settings.ts";
+import { encoderSetting, Settings } from "../../settings.ts";
 import { type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
 import { loadDeflate } from "./load-deflate.ts";
 
@@ -23,13 +23,15 @@ export async function loadDeflateCodec({
 }: DeflateCodec): Promise<CodecFactory> {
   const { inflate, deflate } = await loadDeflate();
   return (configuration) => {
-    const level = new Settings(configuration).integer("level", leastLevel, 9, 1);
+    const settings = new Settings(configuration);
+    const level = encoderSetting(() => settings.integer("level", leastLevel, 9, 1), 1);
     return {
       kind: "bytes-to-bytes",
       name,
       maxEncodedSize: maxDeflatedSize,
       scratchSize: maxDeflatedSize,
-      encodeInto: (source, target) => deflate(writes, source, target, level),
+      checkEncoding: level.check,
+      encodeInto: (source, target) => deflate(writes, source, target, level.value),
       decodeInto: (source, target) => inflate(formatOf(source), source, target),
     } satisfies BytesToBytesCodec;
   };
