@@ -22,7 +22,7 @@ const MAX_NUMBERED = 10_000;
  */
 export async function toldMembers(
   group: ZarrGroup,
-  named: readonly string[],
+  named: readonly string[] | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Members> {
   const { store, path, metadata, documents } = group;
@@ -34,7 +34,8 @@ export async function toldMembers(
     });
   }
   const own = omeMembers(metadata.attributes);
-  if (own === undefined && named.length === 0 && documents.size > 0) {
+  const isNamedPath = named !== undefined && documents.size === 0;
+  if (own === undefined && !named?.length && !isNamedPath) {
     throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
       store: store.description,
       path,
@@ -42,7 +43,7 @@ export async function toldMembers(
     });
   }
   const images = own === undefined ? [] : await imagesOf(group, own, signal);
-  return byFirstName([...named, ...(own?.paths ?? []), ...images]);
+  return byFirstName([...(named ?? []), ...(own?.paths ?? []), ...images]);
 }
 
 /** Paths of the images of a collection: those that its series name, or those that are numbered. */

@@ -92,13 +92,13 @@ async function* nodesOf(
     group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
   if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels, options });
-  else yield* nodesOfMembers(group, { levels, named: [], options });
+  else yield* nodesOfMembers(group, { levels, named: undefined, options });
 }
 
 interface Descent {
   readonly levels: number;
-  /** Paths below the group that a group above it names. */
-  readonly named: readonly string[];
+  /** Paths below the group that a group above it names; undefined for the group that the walk began with. */
+  readonly named: readonly string[] | undefined;
   readonly options: WalkOptions;
 }
 

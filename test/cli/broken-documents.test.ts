@@ -1,4 +1,4 @@
-import { cp, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { walk } from "../../src/hierarchy/walk.ts";
@@ -78,9 +78,9 @@ it("ends a diff with 1 where nothing else differs", async () => {
 it("is marked where consolidated metadata hold it", async () => {
   const cwd = await testFolder();
   const group = { zarr_format: 2 };
-  const metadata = { "t/.zarray": { zarr_format: 2, shape: "?" }, "u/.zgroup": group };
+  const metadata = { ".zgroup": group, "t/.zarray": { zarr_format: 2, shape: "?" }, "u/.zgroup": group };
   const document = JSON.stringify({ zarr_consolidated_format: 1, metadata });
-  await writeV2Group(join(cwd, "a.zarr"), {});
+  await mkdir(join(cwd, "a.zarr"));
   await writeFile(join(cwd, "a.zarr/.zmetadata"), document);
   const { code, stdout } = await runCli(cwd, "tree", "a.zarr", "--ascii");
   expect({ code, stdout }).toEqual({
