@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import "./build-kernels.mjs";
 import { bundle } from "./bundle.mjs";
-import { removeUnreadDeclarations } from "./declarations.mjs";
+import { referToGlobals, removeUnreadDeclarations } from "./declarations.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -16,5 +16,6 @@ const options = ["-p", join(root, "tsconfig.build.json"), "--emitDeclarationOnly
 const { status } = spawnSync(process.execPath, [tsc, ...options], { stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
 removeUnreadDeclarations();
+referToGlobals();
 await bundle();
 chmodSync(join(root, "dist/cli/main.js"), 0o755);

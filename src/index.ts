@@ -26,6 +26,7 @@ export { GroupWriter } from "./hierarchy/write-group.ts";
 export type { ArrayPart } from "./hierarchy/write-parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write-region.ts";
 export type { ValueList, Values } from "./hierarchy/write-values.ts";
+export type { DataTypeName } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export {
   type ErrorCode,

@@ -38,5 +38,6 @@ export { runFlow } from "./run-flow.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
 export { planSliceTo, type SliceChanges, sliceTo } from "./slice-to.ts";
 export { type TreeArray, type TreeBroken, type TreeGroup, type TreeNode, tree } from "./tree.ts";
+export type { ItemValues, TypedValues, ValuesOf } from "./typed-values.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";
 export type { Warning } from "./warnings.ts";

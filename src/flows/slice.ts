@@ -8,6 +8,7 @@ import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import { parseSlice, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
+import type { Store } from "../stores/store.ts";
 import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
@@ -20,6 +21,7 @@ import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { rawPieces } from "./formats/raw.ts";
@@ -28,21 +30,21 @@ import { parseScratch } from "./scratch/open-scratch.ts";
 import { chunksOf } from "./selected-chunks.ts";
 import type { Slab } from "./slab-reading.ts";
 import { SourceWatch } from "./source-watch.ts";
-import { type TypedValues, typedValues } from "./typed-values.ts";
+import { typedValues, type ValuesOf } from "./typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
-export interface SliceChunk {
+export interface SliceChunk<Name extends string = string> {
   /** Where it belongs in the slice, in items. */
   readonly region: Region;
-  readonly data: TypedValues;
+  readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
   /** Items of `data` to step for one step along each dimension. */
   readonly stride: readonly number[];
 }
 
 /** A slice in memory, in C order. */
-export interface SliceValues {
-  readonly data: TypedValues;
+export interface SliceValues<Name extends string = string> {
+  readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
   readonly stride: readonly number[];
 }
@@ -62,12 +64,12 @@ interface OpenSlice {
 }
 
 /** A part of an array, read when it is asked for. */
-export class Slice {
-  readonly #source: string | ZarrArray;
+export class Slice<Name extends string = string> {
+  readonly #source: string | ZarrArray<Store, Name>;
   readonly #option: SliceOption | string;
   readonly #options: PlanOptions;
 
-  constructor(source: string | ZarrArray, option: SliceOption | string, options: PlanOptions) {
+  constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: PlanOptions) {
     this.#source = source;
     this.#option = option;
     this.#options = options;
@@ -84,7 +86,7 @@ export class Slice {
   }
 
   /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
-  chunks(): ReadableStream<SliceChunk> {
+  chunks(): ReadableStream<SliceChunk<Name>> {
     return streamFrom(this.#chunks());
   }
 
@@ -94,7 +96,7 @@ export class Slice {
    *
    * @throws `unsupported-operation` for strings and objects, which have no fixed size.
    */
-  bytes(): ReadableStream<Uint8Array<ArrayBuffer>> {
+  bytes(): ReadableStream<OwnBytes> {
     return streamFrom(this.#pieces());
   }
 
@@ -103,11 +105,11 @@ export class Slice {
    *
    * @throws `resource-limit` for more than one buffer can hold.
    */
-  read(): Promise<SliceValues> {
+  read(): Promise<SliceValues<Name>> {
     return this.#opened((opened) => this.#read(opened));
   }
 
-  async #read({ array, resolved, assertUnchanged }: OpenSlice): Promise<SliceValues> {
+  async #read({ array, resolved, assertUnchanged }: OpenSlice): Promise<SliceValues<Name>> {
     const { selection } = resolved;
     const shape = keptShape(resolved);
     const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
@@ -122,7 +124,7 @@ export class Slice {
       await assertUnchanged();
     }
     return {
-      data: typedValues(data ?? fillData(chunk, plainBuffers), chunk.dataType),
+      data: typedValues(data ?? fillData(chunk, plainBuffers), chunk.dataType) as ValuesOf<Name>,
       shape,
       stride: cStrides(shape),
     };
@@ -142,13 +144,13 @@ export class Slice {
     }
   }
 
-  async *#pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  async *#pieces(): AsyncGenerator<OwnBytes> {
     for await (const bytes of rawPieces(this.slabs())) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
     }
   }
 
-  async *#chunks(): AsyncGenerator<SliceChunk> {
+  async *#chunks(): AsyncGenerator<SliceChunk<Name>> {
     const { array, resolved, assertUnchanged, close } = await this.#open();
     try {
       yield* this.#chunksOf(array, resolved);
@@ -158,7 +160,7 @@ export class Slice {
     }
   }
 
-  async *#chunksOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<SliceChunk> {
+  async *#chunksOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<SliceChunk<Name>> {
     const { dataType } = array.metadata;
     const spec = (await array.pipeline()).spec;
     for await (const piece of await this.#decoded(array, selection)) {
@@ -170,7 +172,7 @@ export class Slice {
       const values = typedValues(data, dataType);
       yield {
         region,
-        data: values.subarray(box.offset * numbersPerItem(dataType)),
+        data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
         shape: region.shape,
         stride: box.strides,
       };
@@ -233,11 +235,11 @@ export class Slice {
  * console.log(shape, data.at(0));
  * ```
  */
-export function slice(
-  source: string | ZarrArray,
+export function slice<Name extends string = string>(
+  source: string | ZarrArray<Store, Name>,
   option: SliceOption | string = {},
   options: PlanOptions = {},
-): Slice {
+): Slice<Name> {
   return new Slice(source, option, options);
 }
 

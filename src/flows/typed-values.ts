@@ -1,5 +1,6 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { DataType } from "../meta/data-type.ts";
+import type { ItemOf, NumbersOf } from "../meta/data-type-name.ts";
 import { typedArrayOf } from "../meta/typed-array.ts";
 import { fromFloat16Bits } from "../util/float16.ts";
 import { itemValue } from "./item-value.ts";
@@ -21,26 +22,43 @@ export type TypedValues =
   | Float64Array
   | ItemValues;
 
-/** Items that no typed array holds (text, bytes, structures, objects); each value is made when it is asked for. */
-export class ItemValues {
+/** What holds items of a type, by its name in words; of any type where no name is known. */
+export type ValuesOf<Name extends string = string> = string extends Name
+  ? TypedValues
+  : NumbersOf<Name> extends undefined
+    ? ItemValues<ItemOf<Name>>
+    : NumbersOf<Name>;
+
+const INDEX = /^(?:0|[1-9][0-9]*)$/;
+
+/**
+ * Items that no typed array holds (text, bytes, structures, objects), by their index as in an array; each value is made
+ * when it is asked for.
+ */
+export class ItemValues<T = unknown> {
+  readonly [index: number]: T;
   readonly length: number;
-  readonly #at: (index: number) => unknown;
+  /** The item at `index`; from the end where that is below 0. */
+  readonly at: (index: number) => T | undefined;
+  /** The items from `start` on. */
+  readonly subarray: (start: number) => ItemValues<T>;
 
-  constructor(length: number, at: (index: number) => unknown) {
+  constructor(length: number, itemAt: (index: number) => T) {
     this.length = length;
-    this.#at = at;
+    this.at = (index) => {
+      const i = index < 0 ? length + index : index;
+      return i >= 0 && i < length ? itemAt(i) : undefined;
+    };
+    this.subarray = (start) => new ItemValues(length - start, (index) => itemAt(start + index));
+    // biome-ignore lint/correctness/noConstructorReturn: an index is no property, but looks like one
+    return new Proxy(this, {
+      get: (values, name) =>
+        typeof name === "string" && INDEX.test(name) ? values.at(Number(name)) : Reflect.get(values, name),
+    });
   }
 
-  at(index: number): unknown {
-    return this.#at(index);
-  }
-
-  subarray(begin: number): ItemValues {
-    return new ItemValues(this.length - begin, (index) => this.#at(begin + index));
-  }
-
-  *[Symbol.iterator](): Generator<unknown> {
-    for (let i = 0; i < this.length; i++) yield this.#at(i);
+  *[Symbol.iterator](): Generator<T> {
+    for (let i = 0; i < this.length; i++) yield this.at(i) as T;
   }
 }
 

@@ -2,6 +2,7 @@ import { chunkSpecOf } from "../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { createPipeline } from "../codecs/pipeline.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
@@ -72,7 +73,7 @@ interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
 }
 
 /** An array that is open: a place of chunks and their coding, for the stages of `zarrflow/streams`. */
-export class ZarrArray<S extends Store = Store>
+export class ZarrArray<S extends Store = Store, Name extends string = string>
   extends Node<ArrayMetadata, S>
   implements ChunkPlace<S>, ChunkCoding
 {
@@ -96,8 +97,27 @@ export class ZarrArray<S extends Store = Store>
   }
 
   /** Data type in words, such as `float32` or `datetime64[ns]`. */
-  get dataType(): string {
-    return describeDataType(this.metadata.dataType);
+  get dataType(): Name {
+    return describeDataType(this.metadata.dataType) as Name;
+  }
+
+  /**
+   * Whether this is its data type, as `dataType` says it: `float32`, `int64`, `string`. TypeScript then knows what its
+   * slices hold.
+   *
+   * @example
+   * ```ts
+   * import { openArray, slice } from "zarrflow";
+   *
+   * const array = await openArray("era5.zarr/t2m");
+   * if (array.is("float32")) {
+   *   const { data } = await slice(array, { time: [0, 1] }).read();
+   *   console.log(data instanceof Float32Array); // true
+   * }
+   * ```
+   */
+  is<Wanted extends DataTypeName>(name: Wanted): this is ZarrArray<S, Wanted> {
+    return describeDataType(this.metadata.dataType) === name;
   }
 
   /** A name a dimension, null where it has none; undefined where none has. */
@@ -117,14 +137,14 @@ export class ZarrArray<S extends Store = Store>
    *
    * @param levels how deep to go where shards lie in shards; all the way by default.
    */
-  innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S> {
+  innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S, Name> {
     const sharded = levels > 0 ? withinShards(this.metadata) : undefined;
     if (sharded === undefined) return this;
     const shards = new Shards(this, sharded);
     const { store, spec, layout, documents, stored, findings, reading } = this;
     const parts = { store, spec, layout, documents, stored, findings, reading };
     const inner = { ...parts, metadata: sharded.inner, shards };
-    return new ZarrArray<S>(inner).innerChunks(levels - 1);
+    return new ZarrArray<S, Name>(inner).innerChunks(levels - 1);
   }
 
   /**

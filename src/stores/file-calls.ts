@@ -2,6 +2,18 @@ import * as fs from "node:fs";
 import { promisify } from "node:util";
 import type { Awaitable } from "../util/awaitable.ts";
 
+/** What stores ask of a file's state: a part of Node's `Stats`. */
+export interface FileStats {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly birthtimeMs: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
 /**
  * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the
  * system's are.
@@ -11,13 +23,13 @@ export interface FileCalls {
   readonly block?: true;
   open(path: string, flags: number): Awaitable<number>;
   /** Of an open file: answered from memory, so never waits. */
-  stat(fd: number): fs.Stats;
+  stat(fd: number): FileStats;
   read(fd: number, into: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
   write(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
   /** Closes a file that was only read: never waits. */
   release(fd: number): void;
   close(fd: number): Awaitable<void>;
-  lstat(path: string): Awaitable<fs.Stats>;
+  lstat(path: string): Awaitable<FileStats>;
   realpath(path: string): Awaitable<string>;
   makeFolder(path: string): Awaitable<void>;
   removeFolder(path: string): Awaitable<void>;

@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import type { Fetch } from "../util/platform-types.ts";
 import { fetchInTime } from "./fetch-in-time.ts";
 import type { Answer, PlainFetch } from "./http/answer.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
@@ -11,7 +12,7 @@ import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: Fetch;
   /** Sent with every request, such as an `Authorization`; never shown, and to no server that requests are sent on to. */
   readonly headers?: Readonly<Record<string, string>>;
   /**

@@ -1,10 +1,11 @@
+import type { Fetch } from "../util/platform-types.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** Called before each request to a server, also one that is made again; the request is made when it resolves. */
 export type RequestHook = (signal: AbortSignal | undefined) => Promise<void>;
 
 /** The runtime's own. Known before the first store is opened: programs may have put theirs in its place by then. */
-export const { fetch: ownFetch } = globalThis;
+export const ownFetch: Fetch = globalThis.fetch;
 
 const hooks = new WeakMap<StoreSpec, RequestHook>();
 

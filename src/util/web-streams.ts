@@ -1,3 +1,5 @@
+import type { OfPlatform } from "./platform-types.ts";
+
 /**
  * The one place that picks the streams: the runtime's own, or the ponyfill where async iteration is lacking.
  * The two kinds cannot be mixed in one chain, so everything here takes them from this module.
@@ -10,13 +12,15 @@ const streams: Pick<typeof globalThis, "ReadableStream" | "TransformStream" | "W
   ? globalThis
   : ((await import("web-streams-polyfill")) as unknown as typeof globalThis);
 
-export const { ReadableStream, TransformStream, WritableStream } = streams;
+export const ReadableStream: OfPlatform<"ReadableStream"> = streams.ReadableStream;
+export const TransformStream: OfPlatform<"TransformStream"> = streams.TransformStream;
+export const WritableStream: OfPlatform<"WritableStream"> = streams.WritableStream;
 export type ReadableStream<T> = globalThis.ReadableStream<T>;
 export type TransformStream<I, O> = globalThis.TransformStream<I, O>;
 export type WritableStream<T> = globalThis.WritableStream<T>;
 
 /** The runtime's own: `fetch` and what it answers with take no other. */
-export const OwnReadableStream = globalThis.ReadableStream;
+export const OwnReadableStream: OfPlatform<"ReadableStream"> = globalThis.ReadableStream;
 
 /** A stream that pulls from an iterable when read, and closes it when cancelled. */
 export function streamFrom<T>(items: AsyncIterable<T> | Iterable<T>): ReadableStream<T> {

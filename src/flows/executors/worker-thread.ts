@@ -1,4 +1,4 @@
-import { type ResourceLimits, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { StoreSpec, WritableStore } from "../../stores/store.ts";
 import { tellRetry } from "../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -34,11 +34,19 @@ export interface OtherThreads {
   readonly sourceSpec: StoreSpec;
 }
 
+/** Node's limits of a worker's memory, in megabytes. */
+export interface WorkerLimits {
+  readonly maxYoungGenerationSizeMb?: number;
+  readonly maxOldGenerationSizeMb?: number;
+  readonly codeRangeSizeMb?: number;
+  readonly stackSizeMb?: number;
+}
+
 /** How worker threads are started. */
 export interface WorkerSettings {
   /** The script of a worker thread; by default the one that lies beside the library. */
   readonly script?: URL;
-  readonly resourceLimits?: ResourceLimits;
+  readonly resourceLimits?: WorkerLimits;
   /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
   readonly threads?: number;
 }
@@ -51,7 +59,7 @@ export interface WorkerListener {
 }
 
 /** Starts a worker thread that takes part in a run. */
-export function startWorker(script: URL, resourceLimits: ResourceLimits | undefined): WorkerThread {
+export function startWorker(script: URL, resourceLimits: WorkerLimits | undefined): WorkerThread {
   const worker = new Worker(script, {
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, ...resourceLimits },
   });

@@ -5,11 +5,11 @@ import {
   openSync,
   readSync,
   renameSync,
-  type Stats,
   unlinkSync,
   writeSync,
 } from "node:fs";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import type { FileStats } from "../file-calls.ts";
 import { hasSystemCode } from "../file-error.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
@@ -48,7 +48,7 @@ export function readRangeAtOnce(
   flags: number,
   range: ByteRange | undefined,
   allocate: (byteLength: number) => Uint8Array,
-  check?: (info: Stats) => void,
+  check?: (info: FileStats) => void,
 ): { readonly bytes: Uint8Array | undefined } | undefined {
   try {
     const fd = openSync(path, flags);

@@ -1,8 +1,8 @@
-import { mkdirSync, type Stats } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { FileCalls } from "../file-calls.ts";
+import type { FileCalls, FileStats } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { folderVersion } from "../file-version.ts";
 import { folderOf } from "../key.ts";
@@ -13,7 +13,7 @@ const MOST_REMEMBERED = 10_000;
 const MAX_LINKS = 64;
 
 /** @throws `corrupt-store` for a pipe, a socket or a device, which is not taken for a missing value. */
-export function assertFileOrFolder(info: Stats): void {
+export function assertFileOrFolder(info: FileStats): void {
   if (info.isFile() || info.isDirectory()) return;
   throw new ZarrflowError("corrupt-store", "this is neither a file nor a folder", {
     hint: "Remove it, or move it out of the store.",

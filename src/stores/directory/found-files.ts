@@ -1,8 +1,8 @@
-import { constants, type Stats } from "node:fs";
+import { constants } from "node:fs";
 import { plainBuffers } from "../../util/buffers.ts";
 import { resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { type FileCalls, readFully } from "../file-calls.ts";
+import { type FileCalls, type FileStats, readFully } from "../file-calls.ts";
 import { hasSystemCode, isMissing } from "../file-error.ts";
 import { fileVersion } from "../file-version.ts";
 import { folderOf } from "../key.ts";
@@ -25,7 +25,7 @@ export interface FoundFilesOptions {
 /** A file, and what the system knows of it. */
 export interface FoundFile {
   readonly path: string;
-  readonly info: Stats;
+  readonly info: FileStats;
 }
 
 /** The files at keys, none of which is reached through a symbolic link that leaves the root. */
@@ -130,7 +130,7 @@ export class FoundFiles {
 }
 
 /** Checks and reports the version of a file; undefined where nobody asks for it. */
-function versionCheck(options: GetOptions): ((info: Stats) => void) | undefined {
+function versionCheck(options: GetOptions): ((info: FileStats) => void) | undefined {
   if (options.ifVersion === undefined && options.onVersion === undefined) return undefined;
   return (info) => checkVersion(options, fileVersion(info));
 }

@@ -1,9 +1,9 @@
-import { opendirSync, type Stats } from "node:fs";
+import { opendirSync } from "node:fs";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nextTurn } from "../../util/next-turn.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import type { FileCalls } from "../file-calls.ts";
+import type { FileCalls, FileStats } from "../file-calls.ts";
 import { isMissing } from "../file-error.ts";
 import { folderOf } from "../key.ts";
 import { isLockKey, isOwnName } from "../own-names.ts";
@@ -98,7 +98,7 @@ async function lookAt(
 }
 
 /** @throws `corrupt-store` for what is neither. */
-function kindOf(info: Stats): "file" | "folder" {
+function kindOf(info: FileStats): "file" | "folder" {
   assertFileOrFolder(info);
   return info.isFile() ? "file" : "folder";
 }

@@ -3,7 +3,7 @@ export interface Answer {
   readonly ok: boolean;
   readonly status: number;
   readonly statusText: string;
-  readonly headers: Pick<Headers, "get" | "has">;
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
   readonly body: ReadableStream<Uint8Array> | null;
   /** As `fetch` tells it, `opaqueredirect` where browsers hide where a request is sent on to. */
   readonly type?: string;

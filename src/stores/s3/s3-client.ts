@@ -1,4 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { Fetch } from "../../util/platform-types.ts";
 import { unlessAborted } from "../../util/unless-aborted.ts";
 import { fetchInTime } from "../fetch-in-time.ts";
 import type { Answer, PlainFetch } from "../http/answer.ts";
@@ -36,7 +37,7 @@ export interface S3ClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: Fetch;
   /** How often requests that failed for now are made again. */
   readonly retry?: RetryOptions;
   /**

@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { requireBuild, root } from "../built-package.ts";
+
+// Each compiles the declarations of the platform, too.
+vi.setConfig({ testTimeout: 180_000 });
+
+const run = promisify(execFile);
+const { resolve } = createRequire(import.meta.url);
+
+/** A project that has installed what `npm pack` makes, and nothing else but Node's types. */
+let project = "";
+
+beforeAll(async () => {
+  requireBuild();
+  project = await mkdtemp(join(tmpdir(), "zarrflow-types-"));
+  const installed = join(project, "node_modules/zarrflow");
+  await mkdir(installed, { recursive: true });
+  await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", project], { cwd: root });
+  const [tarball = ""] = (await readdir(project)).filter((name) => name.endsWith(".tgz"));
+  await run("tar", ["xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
+  for (const name of ["@types/node", "undici-types"]) {
+    await cp(join(root, "node_modules", name), join(project, "node_modules", name), { recursive: true });
+  }
+  const { exports } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const entries = Object.keys(exports).filter((name) => !name.endsWith(".json"));
+  const imports = entries.map((name, i) => `export * as entry${i} from "zarrflow${name.slice(1)}";`);
+  await writeFile(join(project, "every-entry.ts"), `${imports.join("\n")}\n`);
+  await copyFile(join(root, "test/package/narrowing.ts"), join(project, "narrowing.ts"));
+  await writeFile(join(project, "package.json"), '{ "type": "module" }');
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+interface Setting {
+  readonly lib: readonly string[];
+  readonly types: readonly string[];
+  readonly moduleResolution: "nodenext" | "bundler";
+}
+
+/** What a compiler says of the project. */
+async function compile(compiler: string, { lib, types, moduleResolution }: Setting): Promise<string> {
+  const compilerOptions = {
+    ...{ target: "ES2022", lib, types, moduleResolution },
+    module: moduleResolution === "bundler" ? "ESNext" : "NodeNext",
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+    ...{ skipLibCheck: false, noEmit: true, pretty: false },
+  };
+  const files = ["every-entry.ts", "narrowing.ts"];
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  const tsc = resolve(`${compiler}/bin/tsc`);
+  return run(process.execPath, [tsc, "-p", project]).then(
+    ({ stdout }) => stdout,
+    ({ stdout }) => String(stdout),
+  );
+}
+
+const platforms = [
+  { platform: "the DOM", lib: ["ES2022", "DOM"], types: [] },
+  { platform: "Node", lib: ["ES2022"], types: ["node"] },
+  { platform: "both the DOM and Node", lib: ["ES2022", "DOM"], types: ["node"] },
+  { platform: "neither the DOM nor Node", lib: ["ES2022"], types: [] },
+];
+
+describe.each(["typescript-5.4", "typescript-5.9", "typescript"])("%s", (compiler) => {
+  describe.each(["nodenext", "bundler"] as const)("with module resolution %s", (moduleResolution) => {
+    test.each(platforms)("compiles the package with types of $platform", async ({ lib, types }) => {
+      expect(await compile(compiler, { lib, types, moduleResolution })).toBe("");
+    });
+  });
+});
+
+test("a wrong use of the package is an error", async () => {
+  await writeFile(
+    join(project, "every-entry.ts"),
+    'import "zarrflow/no-such-entry";\nexport * from "zarrflow";\n',
+  );
+  const text = await compile("typescript", { lib: ["ES2022"], types: [], moduleResolution: "bundler" });
+  expect(text).toMatch("every-entry.ts(1");
+});
