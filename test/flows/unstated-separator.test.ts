@@ -59,7 +59,7 @@ async function digestOf(...of: Parameters<typeof digest>): Promise<string | unde
   return undefined;
 }
 
-/** The store of a URL as one that cannot list, and counts what it is asked. */
+/** The store of a URL as one that cannot list, and notes the chunks whose size it is asked for. */
 async function unlisted(url: string): Promise<{ store: Store; asked: string[] }> {
   const { spec } = parseStoreUrl(url);
   const inner = await openStore(spec);
@@ -70,7 +70,7 @@ async function unlisted(url: string): Promise<{ store: Store; asked: string[] }>
       description: "unlisted",
       get: (key, options) => inner.get(key, options),
       size: (key, options) => {
-        asked.push(key);
+        if (!/\.z[a-z]+$/.test(key)) asked.push(key);
         return inner.size(key, options);
       },
     },
