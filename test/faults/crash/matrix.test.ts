@@ -74,7 +74,7 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
       const calls = async (cut: Cut) => {
         await place.reset(old);
         await place.during(cut, () =>
-          runOnce(run, { from, targetAt: place.targetAt, signal: cut.signal, scratch }),
+          inTime(runOnce(run, { from, targetAt: place.targetAt, signal: cut.signal, scratch })),
         );
       };
       await place.reset(old);
@@ -90,7 +90,7 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
       const every = IS_LONG ? 1 : Math.max(1, Math.floor(counting.calls / CUTS_IN_SHORT));
       for (const kind of ["kill", "fail", "abort"] satisfies CutKind[]) {
         for (let at = 0; at < counting.calls; at += every) {
-          await calls(new Cut(kind, at)).catch(() => {});
+          const ended = await calls(new Cut(kind, at)).catch((error) => error);
           counts.cuts++;
           const views = await viewsAt(place);
           const found = Object.entries(views).flatMap(([view, arrays]) =>
@@ -98,6 +98,7 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
               .filter(([path, values]) => !isAllowed(view as "own", path, values))
               .map(([path, values]) => `${kind} at ${at} of ${counting.calls}: ${view} ${path}: ${values}`),
           );
+          if (ended === HANGS) found.push(`${kind} at ${at} of ${counting.calls}: hangs`);
           // the next run ends what was cut
           try {
             await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });
@@ -125,6 +126,17 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
     600_000,
   );
 });
+
+const HANGS = new Error("it hangs");
+
+/** What comes of a run, unless it takes far too long. */
+async function inTime<T>(run: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(HANGS), 20_000);
+  });
+  return Promise.race([run, late]).finally(() => clearTimeout(timer));
+}
 
 function sorted(view: View): string {
   return [...view]

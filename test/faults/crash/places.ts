@@ -23,6 +23,8 @@ export interface Place {
   open(): Promise<ListableStore | undefined>;
 }
 
+let made = 0;
+
 /** A folder or a zip file; `folder` holds nothing else but a copy of what it is reset to. */
 export function filePlace(folder: string, name: string): Place {
   const path = join(folder, "place", name);
@@ -34,7 +36,7 @@ export function filePlace(folder: string, name: string): Place {
       await rm(dirname(path), { recursive: true, force: true });
       await mkdir(dirname(path), { recursive: true });
       if (contents === undefined) return;
-      const master = masters.get(contents) ?? join(folder, `master-${masters.size}-${name}`);
+      const master = masters.get(contents) ?? join(folder, `master-${made++}-${name}`);
       if (!masters.has(contents)) await copy(contents, master);
       masters.set(contents, master);
       await (isZip ? copyFile(master, path) : cp(master, path, { recursive: true }));
