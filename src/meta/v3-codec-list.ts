@@ -135,9 +135,11 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   });
   if (endian !== undefined || !needsOrder)
     return [...codecs.slice(0, start), bytes, ...filters, ...codecs.slice(at + 1)];
-  if (!type.oldStruct) throw invalid(bytesAt, "the data type needs a byte order");
+  // GDAL writes text of a fixed length so.
+  const isText = dataType.kind === "fixed-text";
+  if (!type.oldStruct && !isText) throw invalid(bytesAt, "the data type needs a byte order");
   findings.push({
-    message: "no byte order is stated for a structured type; little-endian is taken",
+    message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is taken`,
     pointer: bytesAt,
   });
   return codecs.with(at, { ...bytes, configuration: { endian: "little" } });

@@ -5,8 +5,8 @@ import { writeMsgpack } from "./msgpack/write.ts";
 import { treeCodec } from "./tree-codec.ts";
 
 /**
- * `msgpack2` of numcodecs: a chunk as one MessagePack list. What JSON cannot hold is refused: binary, extensions, names
- * that are no text. With `raw`, texts are taken as such all the same.
+ * `msgpack2` of numcodecs: a chunk as one MessagePack list. Bytes are read as
+ * `{"$binary": Base64}`. What JSON cannot hold is refused: extensions, and names that are no text. With `raw`, texts are taken as such all the same.
  *
  * @see V2-56
  */

@@ -110,9 +110,31 @@ describe("chunks", () => {
   });
 });
 
+describe("bytes", () => {
+  test.each([
+    ["", "c400"],
+    ["0102", "c4020102"],
+    ["ff".repeat(255), "c4ff" + "ff".repeat(255)],
+    ["00".repeat(256), "c50100" + "00".repeat(256)],
+    ["07".repeat(65_536), "c600010000" + "07".repeat(65_536)],
+  ])("are an object with their Base64, and come back", (bytes, packed) => {
+    const json = JSON.stringify({ $binary: Buffer.from(bytes, "hex").toString("base64") });
+    expect(read(packed)).toBe(json);
+    expect(written(json)).toBe(packed);
+  });
+
+  test("are items of a chunk", async () => {
+    const { encode, decode } = await variableCodec("msgpack2", {}, OBJECT, [2]);
+    const chunk = Buffer.from("94" + "c4020102" + "c0" + "a27c4f" + "9102", "hex");
+    const items = (await decode(chunk)).map(text);
+    expect(items).toEqual(['{"$binary":"AQI="}', "null"]);
+    expect(hex(await encode(items.map(utf8)))).toBe(chunk.toString("hex"));
+  });
+});
+
 describe("what JSON has no form for", () => {
   test.each([
-    ["binary", "c4020102"],
+    ["a map that looks like bytes", "81a724" + "62696e617279" + "a4415145" + "3d"],
     ["an extension", "d40101"],
     ["a time", "d6ff00000000"],
     ["a name that is a number", "810101"],

@@ -194,7 +194,7 @@ describe("nothing is left", () => {
         if (event.type === "task-end" && event.task === 0) void removeAll(source);
       },
     }));
-    expect(error).toMatchObject({ code: "source-changed", details: { path: "" } });
+    expect(error).toMatchObject({ code: "source-changed", details: { key: "zarr.json" } });
   });
 
   test("when the disk is full amid the run", async () => {

@@ -3,14 +3,16 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import { floatJson } from "../json-elements.ts";
+import { BINARY, binaryBytes, binaryJson } from "./binary.ts";
 
 /** Deepest nesting of lists and maps, as of JSON. */
 const MAX_DEPTH = 1000;
 
-const NO_JSON = "What JSON has no form for is not read: binary, extensions, names that are no text.";
+const NO_JSON = "What JSON has no form for is not read: extensions, and names that are no text.";
 
 /**
- * The JSON value that MessagePack bytes say; integers keep all digits, floats stay floats. Counts are held against the
+ * The JSON value that MessagePack bytes say; integers keep all digits, floats stay floats, bytes are as `binaryJson` has
+ * them. Counts are held against the
  * bytes at hand before anything is made of them.
  *
  * @throws `corrupt-chunk` for bytes that are no MessagePack; `codec-error` for what JSON has no form for;
@@ -89,10 +91,14 @@ class Reader {
       case 0xde:
       case 0xdf:
         return this.#map(this.#count(type - 0xde + 1), depth);
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return this.#binary(this.#count(type - 0xc4));
       case 0xc1:
         throw corrupt(`byte ${this.#at - 1} begins no value`);
       default:
-        throw new ZarrflowError("codec-error", nameOf(type), { hint: NO_JSON });
+        throw new ZarrflowError("codec-error", "the chunk holds an extension type", { hint: NO_JSON });
     }
   }
 
@@ -111,6 +117,11 @@ class Reader {
     }
   }
 
+  #binary(length: number): JsonObject {
+    const start = this.#take(length);
+    return binaryJson(this.#bytes.subarray(start, this.#at));
+  }
+
   #list(count: number, depth: number): JsonValue[] {
     this.#expect(count);
     return Array.from({ length: count }, () => this.value(depth + 1));
@@ -125,7 +136,11 @@ class Reader {
       }
       return [name, this.value(depth + 1)];
     });
-    return Object.fromEntries(members);
+    const map = Object.fromEntries(members);
+    if (binaryBytes(map) === undefined) return map;
+    throw new ZarrflowError("codec-error", `a map of \`${BINARY}\` alone looks like bytes`, {
+      hint: "In JSON such a map stands for bytes, so that it can be nothing else.",
+    });
   }
 
   /** Holds that `values` can still come: each takes a byte at least. */
@@ -149,8 +164,4 @@ class Reader {
 function integer(value: bigint): JsonValue {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : new JsonNumber(String(value));
-}
-
-function nameOf(type: number): string {
-  return type >= 0xc4 && type <= 0xc6 ? "the chunk holds binary" : "the chunk holds an extension type";
 }

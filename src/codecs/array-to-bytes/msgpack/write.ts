@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 import { wordsOf } from "../../kernels/words.ts";
+import { binaryBytes } from "./binary.ts";
 
 export interface WriteMsgpackOptions {
   /** Whether texts below 256 bytes take the form that came with MessagePack's binary. */
@@ -32,6 +33,7 @@ interface Header {
 
 const TEXT: Header = { short: 0xa0, shortCounts: 32, long: 0xd9, least: 1 };
 const OLD_TEXT: Header = { short: 0xa0, shortCounts: 32, long: 0xda, least: 2 };
+const BINARY: Header = { short: 0, shortCounts: 0, long: 0xc4, least: 1 };
 const LIST: Header = { short: 0x90, shortCounts: 16, long: 0xdc, least: 2 };
 const MAP: Header = { short: 0x80, shortCounts: 16, long: 0xde, least: 2 };
 
@@ -64,6 +66,8 @@ class Writer {
       this.#header(LIST, value.length);
       for (const item of value) this.value(item);
     } else {
+      const bytes = binaryBytes(value);
+      if (bytes) return this.#binary(bytes);
       const members = Object.entries(value);
       this.#header(MAP, members.length);
       for (const [name, member] of members) {
@@ -71,6 +75,12 @@ class Writer {
         this.value(member);
       }
     }
+  }
+
+  #binary(bytes: Uint8Array): void {
+    this.#header(this.#options.hasShortTexts ? BINARY : OLD_TEXT, bytes.length);
+    const at = this.#grow(bytes.length);
+    this.#bytes.set(bytes, at);
   }
 
   #string(text: string): void {
