@@ -37,7 +37,11 @@ describe("parseCommandLine", () => {
     [["a", "--zzzzzz"], "there is no flag `--zzzzzz` here", "its flags are --quiet, --chunks, --mode, --io"],
     [["a", "--toString"], "there is no flag `--toString` here", undefined],
     [["a", "-q"], "there is no flag `-q` here", undefined],
-    [["a", "--no-quiet"], "there is no flag `--no-quiet` here", "did you mean `--quiet`?"],
+    [
+      ["a", "--no-quiet"],
+      "there is no flag `--no-quiet` here",
+      "its flags are --quiet, --chunks, --mode, --io",
+    ],
     [["a", "--quiet=yes"], "--quiet takes no value, but `yes` is given", undefined],
     [["a", "--io"], "--io needs a value", "write --io N"],
     [["a", "--io", "--quiet"], "--io needs a value", "write --io N"],

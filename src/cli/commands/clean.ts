@@ -10,8 +10,8 @@ export const command = defineCommand({
   summary: summaries.clean,
   usage: "URL",
   notes: [
-    "Lists and removes targets that were being built, files and uploads that were not ended, locks, and scratch objects.",
-    "What may belong to a run that is at work is listed and left. Nothing that another program wrote is touched.",
+    "Lists and removes targets that were being built, files and uploads that were not ended, locks, and scratch",
+    "objects. What may belong to a run that is at work is listed and left. Nothing that another program wrote is touched.",
   ],
   operands: [1, 1],
   options: {

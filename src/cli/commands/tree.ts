@@ -11,8 +11,8 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "A group is `implied` where no document makes it one, but nodes lie below it. What is odd about a node's",
-    "metadata stands below it after a `!`; `zarrflow validate` looks further. A node that cannot be read is `broken`:",
-    "the others are listed, and the exit code is 1.",
+    "metadata stands below it after a `!`; `zarrflow validate` looks further. A node that cannot be read is",
+    "`broken`: the others are listed, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: {
