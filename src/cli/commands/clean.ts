@@ -11,7 +11,8 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "Lists and removes targets that were being built, files and uploads that were not ended, locks, and scratch",
-    "objects. What may belong to a run that is at work is listed and left. Nothing that another program wrote is touched.",
+    "objects. What may belong to a run that is at work is listed and left. Nothing that another program wrote",
+    "is touched.",
   ],
   operands: [1, 1],
   options: {
