@@ -1,26 +1,39 @@
 import { mostStoredBytes } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
+import { gridShape } from "../meta/array-metadata.ts";
 import { openStore, specOf } from "../stores/url.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import { type ChunkPlace, type ChunkRef, type EncodedChunk, isSharded } from "../streams/chunk.ts";
+import {
+  type ChunkPlace,
+  type ChunkRef,
+  type DecodedChunk,
+  decodedChunk,
+  type EncodedChunk,
+  isSharded,
+} from "../streams/chunk.ts";
 import { chunkDecoder } from "../streams/decode-chunks.ts";
 import { partRefs } from "../streams/part-refs.ts";
 import { type ChunkReader, chunkReader, readChunks } from "../streams/read-chunks.ts";
 import type { ReadChunksOptions } from "../streams/read-options.ts";
 import { selectionWithin } from "../streams/selection.ts";
+import { indexOf } from "../util/shape.ts";
 import { lookingUp } from "./executors/look-up.ts";
 import { chunksOf } from "./selected-chunks.ts";
 import type { SlabChunks, SlabReading } from "./slab-reading.ts";
+import { MissingChunks, type StoredChunks } from "./stored-chunks.ts";
 
 /** What a call that blocks may take, and each MiB that it reads. */
 const CALL_MS = 1;
 const MIB_MS = 2;
 /** When calls have taken so much longer, it is a disk or a network that is waited for. */
 const PATIENCE_MS = 200;
+/** Chunks that are asked for together, where it is known which are stored. */
+const PRESENT_AT_ONCE = 1000;
 
 /**
  * Slabs straight from the source. Files are read one after the other, by calls that block, as long as they answer at
- * once; of those that do not, and of all other stores, several values are asked for at one time.
+ * once; of those that do not, and of all other stores, several values are asked for at one time. Where many chunks are
+ * missing, those that are stored are listed, and no other is asked for.
  */
 export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const { array, pipeline, selection, plan, buffers, io, signal } = reading;
@@ -31,18 +44,77 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const place = await filesOf(array);
   const files = place && new QuickFiles(place, { maxEncodedSize, buffers, signal });
   const decode = chunkDecoder(array, { buffers });
+  const missing = new MissingChunks(reading);
+  const lookUp = lookingUp();
+  const slabGrid = gridShape(selection.shape, plan.slabShape);
+
   async function* decoded(refs: Generator<ChunkRef>) {
-    while (files?.isQuick) {
+    while (files?.isQuick && !missing.stored) {
       const { done, value: ref } = refs.next();
       if (done) return;
-      yield await decode(await files.read(ref));
+      const chunk = await files.read(ref);
+      const listing = missing.note(chunk.bytes !== undefined);
+      if (listing) await listing;
+      yield await decode(chunk);
     }
-    for await (const chunk of readChunks(array, refs, options)) yield await decode(chunk);
+    for await (const chunk of readChunks(array, unlessListed(refs, missing), options)) {
+      const listing = missing.note(chunk.bytes !== undefined);
+      if (listing) await listing;
+      yield await decode(chunk);
+    }
+    const { stored } = missing;
+    if (stored) yield* decodedOf(stored, refs);
   }
-  return (_, region) => {
+  /** Asks for those alone that are stored, some at one time; what is missing between them is one piece. */
+  async function* decodedOf({ keys }: StoredChunks, refs: Generator<ChunkRef>) {
+    let present: ChunkRef[] = [];
+    let gap: DecodedChunk | undefined;
+    for (const ref of refs) {
+      const isPresent = keys.has(array.chunkKey(ref.coords));
+      const longer = isPresent ? undefined : gap && joined(gap, ref);
+      if (gap && !longer) yield gap;
+      gap = isPresent ? undefined : (longer ?? decodedChunk(ref, undefined));
+      if (isPresent) present.push(ref);
+      if (present.length === PRESENT_AT_ONCE) {
+        for await (const chunk of readChunks(array, present, options)) yield await decode(chunk);
+        present = [];
+      }
+      const others = lookUp();
+      if (others) await others;
+    }
+    if (gap) yield gap;
+    for await (const chunk of readChunks(array, present, options)) yield await decode(chunk);
+  }
+  async function* none(): AsyncGenerator<DecodedChunk> {
+    await lookUp();
+    signal.throwIfAborted();
+  }
+  return (coords, region) => {
     const part = selectionWithin(selection, region);
-    return { chunks: decoded(partRefs(chunksOf(array, part), part, pipeline)), part };
+    const isEmpty = missing.stored?.slabs.has(indexOf(coords, slabGrid)) === false;
+    return { chunks: isEmpty ? none() : decoded(partRefs(chunksOf(array, part), part, pipeline)), part };
   };
+}
+
+/** A missing piece with the missing chunk that follows it along the last dimension; undefined where none does. */
+function joined(piece: DecodedChunk, { region }: ChunkRef): DecodedChunk | undefined {
+  const { start, shape } = piece.region;
+  const last = start.length - 1;
+  for (let d = 0; d < last; d++) {
+    if (start[d] !== region.start[d] || shape[d] !== region.shape[d]) return undefined;
+  }
+  const length = shape[last] ?? 0;
+  if (last < 0 || (start[last] ?? 0) + length !== region.start[last]) return undefined;
+  return { ...piece, region: { start, shape: shape.with(last, length + (region.shape[last] ?? 0)) } };
+}
+
+/** `refs` until it is known which of them are stored; the rest is left in them. */
+function* unlessListed(refs: Generator<ChunkRef>, missing: MissingChunks): Generator<ChunkRef> {
+  while (!missing.stored) {
+    const { done, value } = refs.next();
+    if (done) return;
+    yield value;
+  }
 }
 
 /** The files in which the chunks lie, each in one of its own, read by calls that block; undefined where they are none. */

@@ -41,6 +41,11 @@ export class Shards implements ShardGrid {
     this.chunksPerShard = array.chunksPerShard;
   }
 
+  /** Whether the shards lie in shards in turn. */
+  get isNested(): boolean {
+    return this.#place.shards !== undefined;
+  }
+
   /** Key of the value that holds the chunk at `coords`. */
   chunkKey(coords: readonly number[]): string {
     return this.#place.chunkKey(this.shardOf(coords));
