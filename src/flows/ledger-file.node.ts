@@ -17,9 +17,7 @@ export class FileLedger implements Ledger {
   constructor(path: string) {
     this.#path = path;
     this.#file = createWriteStream(path, { flags: "a" });
-    this.#file.on("error", (error) => {
-      this.#failure = fileError(error, { store: `ledger ${path}` });
-    });
+    this.#file.on("error", (error) => this.#failed(error));
   }
 
   record({ task, key, size, crc32 }: LedgerEntry): void {
@@ -30,15 +28,23 @@ export class FileLedger implements Ledger {
 
   async *entries(): AsyncIterable<LedgerEntry> {
     await this.#flush();
-    const file = await open(this.#path);
+    const file = await open(this.#path).catch((error) => {
+      throw this.#failed(error);
+    });
     for await (const line of file.readLines()) if (line !== "") yield JSON.parse(line) as LedgerEntry;
   }
 
   async close(): Promise<void> {
     this.#file.end(this.#gathered());
     await finished(this.#file).catch((error) => {
-      throw this.#failure ?? error;
+      throw this.#failed(error);
     });
+  }
+
+  /** The first failure: those that follow tell that the file is closed. */
+  #failed(error: unknown): unknown {
+    this.#failure ??= fileError(error, { store: `ledger ${this.#path}` });
+    return this.#failure;
   }
 
   #gathered(): string {
@@ -49,7 +55,7 @@ export class FileLedger implements Ledger {
 
   #flush(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#file.write(this.#gathered(), (error) => (error ? reject(this.#failure ?? error) : resolve()));
+      this.#file.write(this.#gathered(), (error) => (error ? reject(this.#failed(error)) : resolve()));
     });
   }
 }

@@ -25,7 +25,7 @@ export interface ReadSlabsOptions {
   readonly strategy?: "direct" | "shuffle" | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
-  readonly worker?: Pick<WorkerSettings, "script" | "threads"> | undefined;
+  readonly worker?: Pick<WorkerSettings, "script" | "threads" | "patience"> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

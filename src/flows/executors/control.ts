@@ -7,7 +7,8 @@ const TURN = 2;
 const ENDED = 3;
 const TAKEN = 4;
 const PEAK = 5;
-const DEALT = 6;
+const BEATS = 6;
+const DEALT = 7;
 
 /** Bytes are counted by so many, so that 32 bits go up to two terabytes. */
 const UNIT = 1024;
@@ -86,6 +87,16 @@ export class Control {
       first = found;
     }
     return undefined;
+  }
+
+  /** Tells that a thread goes on with its task. */
+  beat(): void {
+    Atomics.add(this.#counters, BEATS, 1);
+  }
+
+  /** A number that changes with whatever any thread does. */
+  get progress(): number {
+    return Atomics.load(this.#counters, BEATS) + Atomics.load(this.#counters, ENDED);
   }
 
   taskEnded(): void {

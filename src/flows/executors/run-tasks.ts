@@ -6,7 +6,7 @@ import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { runInline } from "./inline.ts";
 import { taskRunner } from "./task-runner.ts";
-import type { OtherThreads } from "./worker-thread.ts";
+import type { OtherThreads, WorkerSettings } from "./worker-thread.ts";
 
 export interface RunTasksOptions {
   readonly source: Store;
@@ -21,6 +21,8 @@ export interface RunTasksOptions {
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
+  /** How worker threads are watched. */
+  readonly worker?: WorkerSettings | undefined;
   /** Undefined where this thread alone can open the stores. */
   readonly threads: OtherThreads | undefined;
   readonly signal?: AbortSignal | undefined;

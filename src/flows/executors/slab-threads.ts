@@ -10,6 +10,7 @@ import { cStrides, product } from "../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../slab-reading.ts";
 import { unpackError } from "./messages.ts";
 import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
+import { watchThreads } from "./watchdog.ts";
 import { crashed, vanished, type WorkerSettings } from "./worker-thread.ts";
 
 /** The script of a thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
@@ -25,7 +26,7 @@ export interface SlabThreadsOptions {
   /** The most threads, this one among them. */
   readonly threads: number;
   readonly maxMemory: number;
-  readonly worker?: Pick<WorkerSettings, "script" | "threads"> | undefined;
+  readonly worker?: Pick<WorkerSettings, "script" | "threads" | "patience"> | undefined;
 }
 
 /** Other threads that read slabs. */
@@ -34,12 +35,18 @@ export interface SlabThreads {
   readonly threads: number;
   readonly start: SlabStart;
   readonly script: URL;
+  readonly patience: number | undefined;
 }
 
 /** How a reading is shared with other threads; undefined where there is too little to do, or to hold. */
 export async function slabThreads(
   { array, pipeline, selection, plan, io }: SlabReading,
-  { source, maxMemory, threads: most, worker: { script = SCRIPT, threads: wanted } = {} }: SlabThreadsOptions,
+  {
+    source,
+    maxMemory,
+    threads: most,
+    worker: { script = SCRIPT, threads: wanted, patience } = {},
+  }: SlabThreadsOptions,
 ): Promise<SlabThreads | undefined> {
   const { dataType } = pipeline.spec;
   if (!isFixed(dataType)) return undefined;
@@ -59,7 +66,7 @@ export async function slabThreads(
     io: Math.max(1, Math.floor(io / threads)),
     next: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   };
-  return { threads, start, script };
+  return { threads, start, script, patience };
 }
 
 /**
@@ -70,7 +77,7 @@ export async function slabThreads(
 export async function* slabsOfThreads(
   read: SlabReader,
   reading: SlabReading,
-  { threads, start, script }: SlabThreads,
+  { threads, start, script, patience }: SlabThreads,
 ): AsyncGenerator<Slab> {
   const { buffers, signal } = reading;
   const { slabs, next } = start;
@@ -78,15 +85,18 @@ export async function* slabsOfThreads(
   let failure: { readonly error: unknown } | undefined;
   let changed = () => {};
   let held = 0;
+  let messages = 0;
+  let isWaiting = false;
   const fail = (error: unknown) => {
     failure ??= { error };
     changed();
   };
-  const workers: { readonly end: () => void }[] = [];
+  const workers: { readonly end: () => void; readonly kill: () => void }[] = [];
   const startOne = () => {
     const worker = new Worker(script, { workerData: start });
     let isDone = false;
     worker.on("message", (message: SlabMessage) => {
+      messages++;
       if (message.type === "failed") fail(unpackError(message.error));
       else if (message.type === "done") isDone = true;
       else {
@@ -104,7 +114,7 @@ export async function* slabsOfThreads(
       worker.unref();
       worker.postMessage({ type: "stop" } satisfies SlabCall);
     };
-    workers.push({ end });
+    workers.push({ end, kill: () => void worker.terminate() });
   };
   const readOne = async () => {
     const number = Atomics.add(next, 0, 1);
@@ -120,6 +130,11 @@ export async function* slabsOfThreads(
   };
   const onAbort = () => fail(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
+  const onHang = (error: unknown) => {
+    fail(error);
+    for (const { kill } of workers) kill();
+  };
+  const unwatch = watchThreads(() => (isWaiting ? messages : undefined), onHang, patience);
   try {
     // Where one cannot be started, those before it end.
     while (workers.length < threads - 1) startOne();
@@ -134,13 +149,16 @@ export async function* slabsOfThreads(
         }
         if (held < MOST_HELD && (await readOne())) await nextTurn();
         else if (!ready.has(due) && !failure) {
+          isWaiting = true;
           await new Promise<void>((resolve) => {
             changed = resolve;
           });
+          isWaiting = false;
         }
       }
     }
   } finally {
+    unwatch();
     signal.removeEventListener("abort", onAbort);
     Atomics.store(next, 0, slabs);
     for (const { end } of workers) end();

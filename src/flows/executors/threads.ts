@@ -15,6 +15,7 @@ import { openSame } from "./open-same.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
+import { watchThreads } from "./watchdog.ts";
 import { type OtherThreads, startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
 
 export { Control } from "./control.ts";
@@ -29,6 +30,7 @@ export interface ThreadsOptions extends OtherThreads {
   /** Told now and then what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskNotes) => void;
   readonly control: Control;
+  readonly worker?: WorkerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,6 +63,9 @@ export function* startWorkers(
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
   const { build, control, note, signal, workers } = options;
   const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    stop.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   const fail = (error: unknown) => {
     if (!stop.signal.aborted) stop.abort(error);
     control.stop();
@@ -69,16 +74,17 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   const onAbort = () => fail(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener("abort", onAbort, { once: true });
+  const unwatch = watchThreads(() => control.progress, fail, options.worker?.patience);
   try {
     const sourceVersion = await options.source.version?.({ signal });
     for (const worker of workers)
       worker.begin(startOf(plan, sourceVersion, options), { note, target: build.store });
     const others = Promise.all(workers.map(({ ended }) => ended.catch(fail)));
     await workHere(plan, options, stop).catch(fail);
-    if (stop.signal.aborted) await Promise.race([others, pause(GRACE_MS)]);
-    else await others;
+    await Promise.race([others, stopped.then(() => pause(GRACE_MS))]);
     stop.signal.throwIfAborted();
   } finally {
+    unwatch();
     signal?.removeEventListener("abort", onAbort);
     await Promise.all(workers.map((worker) => worker.end()));
   }

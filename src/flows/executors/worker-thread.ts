@@ -49,6 +49,8 @@ export interface WorkerSettings {
   readonly resourceLimits?: WorkerLimits;
   /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
   readonly threads?: number;
+  /** Milliseconds for which no thread may do anything; half an hour by default. */
+  readonly patience?: number | undefined;
 }
 
 /** Who is told what a worker does. */
@@ -112,17 +114,27 @@ export function startWorker(script: URL, resourceLimits: WorkerLimits | undefine
 }
 
 /** Why a worker thread ended that threw an error. */
-export function crashed(error: Error): Error {
-  if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+export function crashed(error: Error): ZarrflowError {
+  if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") {
+    const hint = "Run again with one thread (--threads 1). If that works, please report this.";
+    return new ZarrflowError(
+      "transient",
+      `a worker thread failed: ${error.message}`,
+      { hint },
+      { cause: error },
+    );
+  }
   return new ZarrflowError(
     "resource-limit",
     "a worker thread ran out of memory",
-    { hint: "Allow fewer threads." },
+    { hint: "Allow fewer threads (--threads)." },
     { cause: error },
   );
 }
 
 /** Why a worker thread ended that told nothing. */
 export function vanished(): ZarrflowError {
-  return new ZarrflowError("transient", "a worker thread ended before its work was done");
+  return new ZarrflowError("transient", "a worker thread ended before its work was done", {
+    hint: "Run again; with one thread (--threads 1) if that happens again.",
+  });
 }

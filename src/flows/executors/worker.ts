@@ -78,7 +78,10 @@ async function opened(
   { version, exclusive = false }: { readonly version?: string | undefined; readonly exclusive?: boolean },
 ): Promise<Store> {
   const store = await openSame(spec, version, { exclusive, files: blockingFileCalls });
-  return attentive(store, () => (control.isStopped ? Promise.reject(STOPPED) : undefined));
+  return attentive(store, () => {
+    control.beat();
+    return control.isStopped ? Promise.reject(STOPPED) : undefined;
+  });
 }
 
 function writable(store: Store): WritableStore {

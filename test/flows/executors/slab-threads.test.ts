@@ -116,11 +116,16 @@ describe("slabs of threads", () => {
     expect(await slabs.return(undefined)).toMatchObject({ done: true });
   });
 
-  it("fail where the other thread ends for no reason that it told", async () => {
+  it.each([
+    ["ends for no reason that it told", "process.exit(0);", /ended before its work was done/],
+    ["throws", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
+    ["hangs with a slab", "Atomics.add(workerData.next, 0, 1); for (;;);", /a worker thread hangs/],
+  ])("fail where the other thread %s", async (_, text, reason) => {
     const { path } = await written([301, 60, 50], [2, 60, 50]);
-    const vanishing = join(folder.path, "vanishing.mjs");
-    await writeFile(vanishing, "process.exit(0);\n");
-    const worker = { script: pathToFileURL(vanishing) };
-    expect(await rejection(digestOf(path, { worker }, 100))).toMatchObject({ code: "transient" });
+    const broken = join(folder.path, `${text.length}.mjs`);
+    await writeFile(broken, `import { workerData } from "node:worker_threads";\n${text}\n`);
+    const worker = { script: pathToFileURL(broken), patience: 3000 };
+    const error = await rejection(digestOf(path, { worker }, 100));
+    expect(error).toMatchObject({ code: "transient", message: expect.stringMatching(reason) });
   });
 });

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { failureText } from "../../../src/cli/words/failure.ts";
 import type { FlowEvent } from "../../../src/flows/events.ts";
 import type { WorkerSettings } from "../../../src/flows/executors/worker-thread.ts";
 import { planRechunk } from "../../../src/flows/rechunk.ts";
@@ -323,15 +324,19 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
   });
 
   it.each([
-    ["that cannot start", "throw new Error('no such luck');", /no such luck/],
+    ["that cannot start", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
     ["that ends by itself", "process.exit(0);", /ended before its work was done/],
-  ])("for a worker %s", async (_, text, reason) => {
+    ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/],
+    ["that never rests", "for (;;);", /a worker thread hangs/],
+  ])("for a worker %s, in words of its own", async (_, text, reason) => {
     const source = await steps(64);
     const path = place(".mjs");
     await writeFile(path, text);
     const before = await readdir(folder);
-    const worker = { threads: 2, script: pathToFileURL(path) };
-    await expect(run(source, place(), SMALL_TASKS, { worker })).rejects.toThrow(reason);
+    const worker = { threads: 2, script: pathToFileURL(path), patience: 3000 };
+    const error = await run(source, place(), SMALL_TASKS, { worker }).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
+    expect(failureText(error)).not.toContain("fault of zarrflow");
     expect(await newcomers(before)).toEqual([]);
   });
 });
