@@ -23,6 +23,7 @@ import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
+import { unlessAborted } from "../util/unless-aborted.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { rawPieces } from "./formats/raw.ts";
 import { readSlabs } from "./read-slabs.ts";
@@ -103,10 +104,12 @@ export class Slice<Name extends string = string> {
   /**
    * All of it in memory.
    *
-   * @throws `resource-limit` for more than one buffer can hold.
+   * @throws `resource-limit` for more than one buffer can hold; the signal's reason as soon as it is aborted, whatever a
+   *   codec does.
    */
   read(): Promise<SliceValues<Name>> {
-    return this.#opened((opened) => this.#read(opened));
+    const { signal } = this.#options;
+    return this.#opened((opened) => unlessAborted(this.#read(opened), signal));
   }
 
   async #read({ array, resolved, assertUnchanged }: OpenSlice): Promise<SliceValues<Name>> {

@@ -5,12 +5,18 @@ import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
 import { fileError, isMissing } from "./file-error.ts";
 import { fileVersion } from "./file-version.ts";
 
-/** A file, read in part. */
+/** Files of readers that nobody can use any more, and nobody has closed. */
+const dropped = new FinalizationRegistry<() => void>((close) => close());
+
+/** A file, read in part. It is closed when nobody holds the reader any more, too. */
 export class FileReader implements RangeReader {
   readonly size: number;
   readonly #files: FileCalls;
   readonly #fd: number;
   readonly #path: string;
+  /** Reads under way, after the last of which a file is closed. */
+  #reads = 0;
+  #onIdle: (() => void) | undefined;
   readonly readSync?: (offset: number, into: Uint8Array) => boolean;
 
   private constructor(files: FileCalls, fd: number, path: string, size: number) {
@@ -18,6 +24,7 @@ export class FileReader implements RangeReader {
     this.#fd = fd;
     this.#path = path;
     this.size = size;
+    dropped.register(this, closer(files, fd), this);
     if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readAtOnce(offset, into);
   }
 
@@ -41,6 +48,7 @@ export class FileReader implements RangeReader {
   async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
     signal?.throwIfAborted();
     const bytes = into ?? new Uint8Array(length);
+    this.#reads++;
     try {
       const found = await readFully(this.#files, this.#fd, bytes, offset);
       signal?.throwIfAborted();
@@ -51,6 +59,8 @@ export class FileReader implements RangeReader {
       return bytes;
     } catch (error) {
       throw fileError(error, { store: `file ${this.#path}` });
+    } finally {
+      if (--this.#reads === 0) this.#onIdle?.();
     }
   }
 
@@ -71,7 +81,19 @@ export class FileReader implements RangeReader {
     return fileVersion(this.#files.stat(this.#fd));
   }
 
+  /** Closes the file, when all reads that are under way have ended. */
   async close(): Promise<void> {
+    if (!dropped.unregister(this)) return; // closed before
+    if (this.#reads > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
     this.#files.release(this.#fd);
   }
+}
+
+/** Apart from the reader, which must not be held by what closes its file. */
+function closer(files: FileCalls, fd: number): () => void {
+  return () => files.release(fd);
 }

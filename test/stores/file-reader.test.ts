@@ -1,0 +1,110 @@
+import fs from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
+import { registerCodec } from "../../src/codecs/index.ts";
+import { create, slice } from "../../src/index.ts";
+import { asyncFileCalls } from "../../src/stores/file-calls.ts";
+import { FileReader } from "../../src/stores/file-reader.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** How often a file is open in this process. */
+function openings(path: string): number {
+  return fs.readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`) === path;
+    } catch {
+      return false; // that of the folder itself
+    }
+  }).length;
+}
+
+async function makeZip(name: string): Promise<string> {
+  const path = join(folder.path, name);
+  const array = await create(path, { shape: [1000], chunks: [100], dataType: "uint8", codec: "none" });
+  await array.write({}, new Uint8Array(1000).fill(1));
+  await array.close();
+  return path;
+}
+
+describe.runIf(fs.existsSync("/proc/self/fd"))("a file that was opened for a reader", () => {
+  it("is closed when the reader is dropped", async () => {
+    const path = await makeZip("dropped.zip");
+    const readSome = async () => {
+      const reader = slice(path).bytes().getReader();
+      await reader.read();
+      reader.releaseLock();
+    };
+    for (let i = 0; i < 5; i++) await readSome();
+    for (let i = 0; i < 100 && openings(path) > 0; i++) {
+      collectGarbage();
+      await sleep(20);
+    }
+    expect(openings(path)).toBe(0);
+  });
+
+  it("is closed once, when nothing is read from it any more", async () => {
+    const path = join(folder.path, "plain");
+    fs.writeFileSync(path, new Uint8Array(10));
+    let resume = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const released: number[] = [];
+    const reader = await FileReader.open(path, {
+      ...asyncFileCalls,
+      read: (...call) => waiting.then(() => asyncFileCalls.read(...call)),
+      release: (fd) => {
+        released.push(fd);
+        asyncFileCalls.release(fd);
+      },
+    });
+    const read = reader.read(0, 10);
+    const closing = reader.close();
+    await sleep(5);
+    expect(released).toEqual([]);
+    resume();
+    expect((await read).length).toBe(10);
+    await closing;
+    await reader.close();
+    expect(released.length).toBe(1);
+  });
+});
+
+describe("slice().read()", () => {
+  it("ends when it is aborted, whatever a codec does, and closes its file", async () => {
+    const never: BytesToBytesCodec = {
+      kind: "bytes-to-bytes",
+      name: "test-never",
+      maxEncodedSize: (size) => size,
+      fixedEncodedSize: (size) => size,
+      encodeInto: (source, target) => {
+        target.set(source);
+        return source.length;
+      },
+      decodeInto: () => new Promise<number>(() => {}),
+    };
+    registerCodec({ name: "test-never", kind: "bytes-to-bytes", role: "filter" }, () => never);
+    const path = join(folder.path, "never.zip");
+    const array = await create(path, {
+      ...{ shape: [4], chunks: [2], dataType: "uint8" },
+      codecs: [{ name: "bytes" }, { name: "test-never" }],
+    });
+    await array.write({}, Uint8Array.of(1, 2, 3, 4));
+    await array.close();
+    const stop = new AbortController();
+    const reading = slice(path, {}, { signal: stop.signal }).read();
+    await sleep(50);
+    stop.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+    if (fs.existsSync("/proc/self/fd")) expect(openings(path)).toBe(0);
+  });
+});
