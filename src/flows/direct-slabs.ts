@@ -66,7 +66,9 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
     if (stored) yield* decodedOf(stored, refs);
   }
   /** Asks for those alone that are stored, some at one time; what is missing between them is one piece. */
-  async function* decodedOf({ keys }: StoredChunks, refs: Generator<ChunkRef>) {
+  async function* decodedOf({ keys }: StoredChunks, refs: Iterable<ChunkRef>) {
+    await lookUp();
+    signal.throwIfAborted();
     let present: ChunkRef[] = [];
     let gap: DecodedChunk | undefined;
     for (const ref of refs) {
@@ -85,14 +87,12 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
     if (gap) yield gap;
     for await (const chunk of readChunks(array, present, options)) yield await decode(chunk);
   }
-  async function* none(): AsyncGenerator<DecodedChunk> {
-    await lookUp();
-    signal.throwIfAborted();
-  }
   return (coords, region) => {
     const part = selectionWithin(selection, region);
-    const isEmpty = missing.stored?.slabs.has(indexOf(coords, slabGrid)) === false;
-    return { chunks: isEmpty ? none() : decoded(partRefs(chunksOf(array, part), part, pipeline)), part };
+    const { stored } = missing;
+    if (stored && !stored.slabs.has(indexOf(coords, slabGrid)))
+      return { chunks: decodedOf(stored, []), part };
+    return { chunks: decoded(partRefs(chunksOf(array, part), part, pipeline)), part };
   };
 }
 

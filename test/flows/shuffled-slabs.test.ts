@@ -57,7 +57,8 @@ test("columns are decoded once, where slabs would decode them again and again", 
   const options = { maxMemory, strategy: "shuffle", scratch } as const;
   for await (const piece of slice(array, {}, options).bytes()) pieces.push(piece);
   expect(Buffer.concat(pieces).equals(made.bytes)).toBe(true);
-  expect(requests.filter(({ operation }) => operation === "get")).toHaveLength(64);
+  const chunks = requests.filter(({ operation, key }) => operation === "get" && !key.startsWith("."));
+  expect(chunks).toHaveLength(64);
 });
 
 test("who stops early leaves no scratch object", async () => {

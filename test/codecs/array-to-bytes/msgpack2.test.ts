@@ -114,9 +114,9 @@ describe("bytes", () => {
   test.each([
     ["", "c400"],
     ["0102", "c4020102"],
-    ["ff".repeat(255), "c4ff" + "ff".repeat(255)],
-    ["00".repeat(256), "c50100" + "00".repeat(256)],
-    ["07".repeat(65_536), "c600010000" + "07".repeat(65_536)],
+    ["ff".repeat(255), `c4ff${"ff".repeat(255)}`],
+    ["00".repeat(256), `c50100${"00".repeat(256)}`],
+    ["07".repeat(65_536), `c600010000${"07".repeat(65_536)}`],
   ])("are an object with their Base64, and come back", (bytes, packed) => {
     const json = JSON.stringify({ $binary: Buffer.from(bytes, "hex").toString("base64") });
     expect(read(packed)).toBe(json);

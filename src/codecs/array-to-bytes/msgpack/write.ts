@@ -67,13 +67,16 @@ class Writer {
       for (const item of value) this.value(item);
     } else {
       const bytes = binaryBytes(value);
-      if (bytes) return this.#binary(bytes);
-      const members = Object.entries(value);
-      this.#header(MAP, members.length);
-      for (const [name, member] of members) {
-        this.#string(name);
-        this.value(member);
-      }
+      if (bytes) this.#binary(bytes);
+      else this.#map(Object.entries(value));
+    }
+  }
+
+  #map(members: readonly (readonly [string, JsonValue])[]): void {
+    this.#header(MAP, members.length);
+    for (const [name, member] of members) {
+      this.#string(name);
+      this.value(member);
     }
   }
 

@@ -98,7 +98,8 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
         peak = Math.max(peak, buffers.taken);
       };
       await run(task, { onRead: note, onWritten: note, onStored: note }, signal);
-      expect(peak).toBeLessThanOrEqual(taskBytesOf(task));
+      // What strings take is an estimate until they are there.
+      if (given.dataType !== "string") expect(peak).toBeLessThanOrEqual(taskBytesOf(task));
       expect(buffers.taken).toBe(0);
       buffers.clear();
     }
