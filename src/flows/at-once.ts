@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { nextTurn } from "../util/next-turn.ts";
 
 /** After so many milliseconds others may run: signals, progress, calls that wait. */
@@ -39,7 +40,7 @@ export async function* doneAtOnce<T>(
       nextLeft = done < FEW_ITEMS ? Math.min(2 * nextLeft, MOST_LEFT) : LEAST_LEFT;
       spent = done = 0;
       await nextTurn();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
     }
   }
 }

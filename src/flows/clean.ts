@@ -1,6 +1,8 @@
 import type { StoreAccess } from "../stores/access.ts";
 import type { Leftover } from "../stores/target/leftover.ts";
 import { leftoversAt } from "../stores/target/leftovers.ts";
+import { throwIfAborted } from "../util/abort.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { type FlowTarget, targetSpec } from "./flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {
@@ -33,10 +35,11 @@ export interface CleanedLeftover extends Pick<Leftover, "kind" | "place"> {
  */
 export async function* clean(
   target: FlowTarget,
-  { dryRun = false, breakLock = false, signal, ...access }: CleanOptions = {},
+  options: CleanOptions = {},
 ): AsyncGenerator<CleanedLeftover> {
+  const { dryRun = false, breakLock = false, signal, ...access } = checkedOptions(options);
   for await (const { kind, place, isDead, remove } of leftoversAt(targetSpec(target, access), { signal })) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const isRemoved = isDead || breakLock;
     if (isRemoved && !dryRun) await remove();
     yield { kind, place, isRemoved };

@@ -45,7 +45,7 @@ export class CopyReadAtOnce {
   /**
    * Whether the value was copied; if not, nothing was done.
    *
-   * @throws what the target throws; the signal's reason.
+   * @throws what the target throws; `aborted`.
    */
   async copy({ key, size: listed, targetKey }: Swept, signal: AbortSignal): Promise<boolean> {
     const { source, target, mostBytes, unseen, budget, buffers, log } = this.#options;

@@ -3,6 +3,7 @@ import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
@@ -38,8 +39,9 @@ export interface DiffOptions extends PlanOptions {
 export async function* diff(
   a: FlowSource,
   b: FlowSource,
-  options: DiffOptions = {},
+  given: DiffOptions = {},
 ): AsyncGenerator<Difference> {
+  const options = checkedOptions(given);
   const left = await openSource(a, options);
   try {
     const right = await openSource(b, options);

@@ -2,6 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { arraysBelow } from "./arrays-below.ts";
 import { bytesText } from "./diff/compare-values.ts";
@@ -39,7 +40,8 @@ export interface DigestOptions extends PlanOptions {
  * for await (const { path, sha256 } of digest("era5.zarr")) console.log(sha256, path);
  * ```
  */
-export async function* digest(source: FlowSource, options: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
+export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
+  const options = checkedOptions(given);
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options);
     const { metadata, dataType, shape, layout } = array;

@@ -16,6 +16,7 @@ import { partRefs } from "../streams/part-refs.ts";
 import { type ChunkReader, chunkReader, readChunks } from "../streams/read-chunks.ts";
 import type { ReadChunksOptions } from "../streams/read-options.ts";
 import { selectionWithin } from "../streams/selection.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { indexOf } from "../util/shape.ts";
 import { lookingUp } from "./executors/look-up.ts";
 import { chunksOf } from "./selected-chunks.ts";
@@ -150,7 +151,7 @@ class QuickFiles {
     const signal = this.#signal;
     const others = this.#lookUp();
     if (others) await others;
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     const began = performance.now();
     const chunk = await this.#read(ref, { signal });
     const allowed = CALL_MS + ((chunk.bytes?.length ?? 0) / 2 ** 20) * MIB_MS;

@@ -2,11 +2,12 @@ import { dialectNamed } from "../meta/dialects.ts";
 import { outerPrefixes } from "../meta/key-trees.ts";
 import type { Listed, Store } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { demandListable } from "./demand-listable.ts";
 import { loadDocuments } from "./documents.ts";
 import { estimateUpdate } from "./estimate-update.ts";
 import type { EventOptions } from "./events.ts";
-import type { Planned } from "./flow.ts";
+import { assertPlanned, type Planned } from "./flow.ts";
 import type { Plan } from "./plan/plan.ts";
 import { sweptKeys } from "./swept-keys.ts";
 import { tellingRetries } from "./telling-retries.ts";
@@ -36,9 +37,12 @@ export interface CopyEstimate {
  * ```
  */
 export async function estimateCopy(
-  { plan, source }: Planned,
-  { signal, onEvent }: EventOptions & { readonly signal?: AbortSignal | undefined } = {},
+  planned: Planned,
+  options: EventOptions & { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<CopyEstimate> {
+  assertPlanned(planned);
+  const { signal, onEvent } = checkedOptions(options);
+  const { plan, source } = planned;
   return tellingRetries({ onEvent }, () => estimate(plan, source, signal));
 }
 

@@ -1,4 +1,5 @@
 import { accessedBy, type StoreAccess } from "../stores/access.ts";
+import { assertPlace } from "../stores/assert-place.ts";
 import { folderInside } from "../stores/folder-spec.ts";
 import { specOfObject } from "../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
@@ -22,6 +23,7 @@ export type FlowTarget =
 
 /** The store that a target means, reached as `access` says, and the path of the node in it. */
 export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
+  assertPlace(target, "target");
   if (typeof target === "string") {
     const { spec: store, path } = parseStoreUrl(target);
     return { store: accessedBy(store, access), path };

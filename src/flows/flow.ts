@@ -5,9 +5,11 @@ import { closeOpened, type OpenSource, open } from "../hierarchy/open.ts";
 import { walk } from "../hierarchy/walk.ts";
 import { type DialectOptions, dialectNamed } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";
+import { assertPlace } from "../stores/assert-place.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../stores/store.ts";
 import { specOf } from "../stores/url.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions, invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
@@ -87,8 +89,11 @@ export async function planFlow(
   operation: Plan["operation"],
   from: FlowSource,
   to: FlowTarget,
-  options: PlanOptions & EventOptions & Changes & KeyFilter,
+  given: PlanOptions & EventOptions & Changes & KeyFilter,
 ): Promise<Planned> {
+  const options = checkedOptions(given);
+  assertPlace(from, "source");
+  assertPlace(to, "target");
   const asked = withDialectOf(to, options);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
   return tellingRetries(options, async () => {
@@ -242,6 +247,7 @@ export async function openSource(
   options: PlanOptions,
   mayBePlain = false,
 ): Promise<OpenedSource> {
+  assertPlace(source, "source");
   if (isNode(source))
     return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
   const wrap = (store: Store) => withPace(store, options, specOf(store));
@@ -261,4 +267,10 @@ export async function openSource(
 
 function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
   return typeof source === "object" && "layout" in source;
+}
+
+/** Holds that a value is what planning gave. @throws `invalid-option` */
+export function assertPlanned(planned: unknown): void {
+  const isPlanned = isObject(planned) && "plan" in planned && "source" in planned && "close" in planned;
+  if (!isPlanned) throw invalid("this is no plan", "what planCopy and the like give", planned);
 }

@@ -3,6 +3,7 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { describeCodec } from "../meta/describe.ts";
 import { isListable } from "../stores/store.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { arraysBelow } from "./arrays-below.ts";
 import type { FlowSource, PlanOptions } from "./flow.ts";
@@ -34,7 +35,8 @@ export interface ArrayInfo {
 }
 
 /** Describes an array, or every array of a group, from metadata and a listing. */
-export async function* info(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<ArrayInfo> {
+export async function* info(source: FlowSource, given: PlanOptions = {}): AsyncGenerator<ArrayInfo> {
+  const options = checkedOptions(given);
   for await (const { array, path } of arraysBelow(source, options)) yield describeArray(array, path, options);
 }
 

@@ -5,6 +5,7 @@ import { dialectNamed } from "../meta/dialects.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../stores/store.ts";
 import { type LockOptions, notReleased, PrefixLock } from "../stores/target/prefix-lock.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { demandEditable, openExistingTarget } from "./existing-target.ts";
 import type { ArrayJob, Plan, PlannedDocument } from "./plan/plan.ts";
@@ -56,7 +57,7 @@ export async function openAddition(plan: Plan, { breakLock, signal }: LockOption
     reopen: async () => store,
     async publish({ onWarning, ...options } = {}) {
       await lock?.demand(options);
-      options.signal?.throwIfAborted();
+      throwIfAborted(options.signal);
       isPublished = true;
       await keepConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
         lock?.release().catch((error) => onWarning?.(notReleased(store, error))),

@@ -1,8 +1,9 @@
-import type { ZarrArray } from "../hierarchy/node.ts";
+import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunkVisits } from "./plan/chunk-visits.ts";
@@ -30,8 +31,10 @@ export interface SlicePlan extends SlabPlan {
 export async function planSlice(
   array: ZarrArray,
   option: SliceOption = {},
-  options: PlanOptions = {},
+  given: PlanOptions = {},
 ): Promise<SlicePlan> {
+  const options = checkedOptions(given);
+  assertArray(array);
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);

@@ -8,9 +8,11 @@ import {
   publishedIn,
 } from "../hierarchy/hierarchy-around.ts";
 import type { TargetBuild } from "../stores/store.ts";
+import { throwIfAborted } from "../util/abort.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import type { RunReport } from "./events.ts";
 import type { EditableStore } from "./existing-target.ts";
-import type { Planned, RunOptions } from "./flow.ts";
+import { assertPlanned, type Planned, type RunOptions } from "./flow.ts";
 import { checkBuild, openBuild } from "./open-build.ts";
 import { withPace } from "./pace.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -24,13 +26,16 @@ import { planWarnings, sourceWarnings } from "./warnings.ts";
  *
  * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
  */
-export async function checkFlow({ plan }: Planned, options: RunOptions): Promise<void> {
+export async function checkFlow({ plan }: Planned, given: RunOptions): Promise<void> {
+  const options = checkedOptions(given);
   await tellingRetries(options, () => checkBuild(plan, options));
 }
 
 /** Runs what was planned, and closes it. */
-export async function runFlow(planned: Planned, options: RunOptions): Promise<RunReport> {
+export async function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
+  assertPlanned(planned);
   try {
+    const options = checkedOptions(given);
     return await tellingRetries(options, () => runOpened(planned, options));
   } finally {
     await planned.close();
@@ -43,7 +48,7 @@ async function runOpened(planned: Planned, options: RunOptions): Promise<RunRepo
   for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
     options.onEvent?.({ type: "warning", ...warning });
   }
-  options.signal?.throwIfAborted();
+  throwIfAborted(options.signal);
   const { dialect, existing, documents } = plan.publication;
   const home = await hierarchyAround(plan.target.store, dialect, options);
   if (existing === "update") {

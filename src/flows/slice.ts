@@ -2,7 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
-import type { ZarrArray } from "../hierarchy/node.ts";
+import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import { parseSlice, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
@@ -20,6 +20,7 @@ import { selectedRegion } from "../streams/selection.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
@@ -73,7 +74,7 @@ export class Slice<Name extends string = string> {
   constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: PlanOptions) {
     this.#source = source;
     this.#option = option;
-    this.#options = options;
+    this.#options = checkedOptions(options);
   }
 
   /** Data type of the items. */
@@ -195,6 +196,7 @@ export class Slice<Name extends string = string> {
     const { io = DEFAULT_IO, signal } = this.#options;
     const source = this.#source;
     const array = typeof source === "string" ? await openArray(source, { signal }) : source;
+    assertArray(array);
     const close = async () => {
       if (array !== source) await array.store.close?.();
     };

@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import type { Finding } from "../meta/dialect.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
@@ -50,7 +51,8 @@ export interface TreeBroken extends TreeBase {
  * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
  * ```
  */
-export async function* tree(source: FlowSource, options: PlanOptions = {}): AsyncGenerator<TreeNode> {
+export async function* tree(source: FlowSource, given: PlanOptions = {}): AsyncGenerator<TreeNode> {
+  const options = checkedOptions(given);
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {

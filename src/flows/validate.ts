@@ -5,6 +5,7 @@ import { isListable, type ListableStore, type Listed } from "../stores/store.ts"
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
@@ -44,8 +45,9 @@ export interface ValidateOptions extends PlanOptions {
  */
 export async function* validate(
   source: FlowSource,
-  options: ValidateOptions = {},
+  given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
+  const options = checkedOptions(given);
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return yield* opened;
   try {

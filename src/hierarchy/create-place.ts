@@ -3,11 +3,13 @@ import { HIERARCHY_KEY } from "../meta/detect.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { assertPlace } from "../stores/assert-place.ts";
 import { folderInside } from "../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../stores/store.ts";
 import { openTargetBuild } from "../stores/target.ts";
 import { openStoreIfThere, parseStoreUrl } from "../stores/url.ts";
 import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
+import { invalid } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
@@ -65,7 +67,10 @@ export interface NodeSite {
  *   hierarchy around it.
  */
 export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
+  assertPlace(target, "target");
   if (typeof target !== "string") {
+    if (!("get" in target || "store" in target))
+      throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
     const place = await placeIn(demandWritable(asStore(store)), normalisePath(path), options);
     checkPath(place.layout, path);

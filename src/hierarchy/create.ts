@@ -1,3 +1,4 @@
+import { checkedOptions, invalid, isObject } from "../util/check-options.ts";
 import { groupMetadata, type NewArray, type NewGroup } from "./create-metadata.ts";
 import { type CreateTarget, placeOf } from "./create-place.ts";
 import { ArrayWriter, type WriterOptions } from "./write-array.ts";
@@ -50,8 +51,10 @@ export interface CreateGroupOptions extends CreateOptions {
 export async function create(
   target: CreateTarget,
   array: NewArray,
-  options: CreateOptions = {},
+  given: CreateOptions = {},
 ): Promise<ArrayWriter> {
+  const options = checkedOptions(given);
+  assertDescription(array, "array");
   const place = await placeOf(target, {
     ...options,
     dialect: array.dialect,
@@ -80,8 +83,10 @@ export async function create(
 export async function createGroup(
   target: CreateTarget,
   group: NewGroup = {},
-  options: CreateGroupOptions = {},
+  given: CreateGroupOptions = {},
 ): Promise<GroupWriter> {
+  const options = checkedOptions(given);
+  assertDescription(group, "group");
   const place = await placeOf(target, {
     ...options,
     dialect: group.dialect,
@@ -90,4 +95,8 @@ export async function createGroup(
   });
   const metadata = groupMetadata(group, place.layout);
   return new GroupWriter(await place.begin(metadata), metadata, options);
+}
+
+function assertDescription(value: unknown, what: string): void {
+  if (!isObject(value)) throw invalid(`this describes no ${what}`, "an object", value);
 }

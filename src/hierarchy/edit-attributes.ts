@@ -1,4 +1,5 @@
 import type { NodeMetadata } from "../meta/array-metadata.ts";
+import { checkedOptions, invalid, isObject } from "../util/check-options.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { type EditSource, nodeToEdit } from "./edit-home.ts";
@@ -31,8 +32,10 @@ export interface SetAttributesOptions {
 export async function setAttributes(
   source: EditSource,
   attributes: Readonly<Record<string, unknown>>,
-  { replace = false, allowLoss, signal }: SetAttributesOptions = {},
+  given: SetAttributesOptions = {},
 ): Promise<ZarrNode> {
+  const { replace = false, allowLoss, signal } = checkedOptions(given);
+  if (!isObject(attributes)) throw invalid("these are no attributes", "an object", attributes);
   const stays = ([name]: readonly [string, unknown]) =>
     !(name in attributes) || attributes[name] !== undefined;
   const change = (metadata: NodeMetadata): NodeMetadata => {

@@ -7,6 +7,7 @@ import {
 import type { Documents } from "../meta/dialect.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { StoreOptions, WritableStore } from "../stores/store.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "./consolidated.ts";
 import { documentsBelow } from "./documents-below.ts";
@@ -46,7 +47,7 @@ export async function keepConsolidated(
   { signal }: StoreOptions = {},
 ): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, groups, { signal });
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   let changes: DocumentChanges;
   try {
     await consolidated.hide(nodes);

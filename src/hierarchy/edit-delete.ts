@@ -4,6 +4,7 @@ import { dialectNamed } from "../meta/dialects.ts";
 import { DOCUMENT_NAMES, isNamedDocument } from "../stores/document-names.ts";
 import { isListable, type ListableStore, type WritableStore } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { coordsOf } from "../util/shape.ts";
@@ -31,7 +32,8 @@ export interface DeleteOptions {
  * await deleteNode("era5.zarr/t2m");
  * ```
  */
-export async function deleteNode(source: EditSource, options: DeleteOptions = {}): Promise<void> {
+export async function deleteNode(source: EditSource, given: DeleteOptions = {}): Promise<void> {
+  const options = checkedOptions(given);
   const node = await nodeToEdit(source, options.signal);
   const { store, path } = await homeOf(node);
   const layout = dialectNamed(node.layout.dialect).layout(path);

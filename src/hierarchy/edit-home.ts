@@ -1,8 +1,10 @@
 import { detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { assertPlace } from "../stores/assert-place.ts";
 import { folderAround, folderInside } from "../stores/folder-spec.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
+import { invalid } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { ZarrNode } from "./node.ts";
 import { open } from "./open.ts";
@@ -13,7 +15,11 @@ export type EditSource = ZarrNode | string;
 
 /** The node that a source is or names. @throws as `open`; `unsupported-operation` for a store that cannot be written. */
 export async function nodeToEdit(source: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
-  if (typeof source !== "string") return source;
+  assertPlace(source, "source");
+  if (typeof source !== "string") {
+    if ("layout" in source) return source;
+    throw invalid("only a node that is open, or its URL, can be edited", "a node or a URL", source);
+  }
   const node = await open(source, { signal });
   try {
     demandWritable(node.store);

@@ -1,6 +1,7 @@
 import type { NodeLayout } from "../meta/dialect.ts";
 import { movedKey } from "../meta/key-trees.ts";
 import type { WritableStore } from "../stores/store.ts";
+import { checkedOptions, invalid } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../util/node-path.ts";
 import { checkPath } from "./check-path.ts";
@@ -43,8 +44,10 @@ export interface RenameOptions {
 export async function renameNode(
   source: EditSource,
   path: string,
-  { allowUnicode, signal }: RenameOptions = {},
+  given: RenameOptions = {},
 ): Promise<ZarrNode> {
+  const { allowUnicode, signal } = checkedOptions(given);
+  if (typeof path !== "string") throw invalid("the new path is no path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { dialect } = node.layout;
   const { store, spec, path: old } = await homeOf(node);

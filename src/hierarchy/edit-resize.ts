@@ -1,6 +1,7 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-metadata.ts";
 import { isListable } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { checkedOptions, invalid } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import { withChunkSeparator } from "./chunk-separator.ts";
@@ -42,8 +43,10 @@ export interface ResizeOptions {
 export async function resizeArray(
   source: ZarrArray | string,
   shape: readonly number[],
-  { outside = "keep", io = 16, signal }: ResizeOptions = {},
+  given: ResizeOptions = {},
 ): Promise<ZarrArray> {
+  const { outside = "keep", io = 16, signal } = checkedOptions(given);
+  if (!Array.isArray(shape)) throw invalid("the new shape is no shape", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = demandWritable(node.store);

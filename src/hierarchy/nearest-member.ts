@@ -4,6 +4,7 @@ import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore } from "../stores/url.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { memberNames } from "./member-names.ts";
@@ -34,7 +35,7 @@ export async function nearestMemberHint(
     }
     return undefined;
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     if (isZarrflowError(error)) return undefined; // what cannot be listed gives no hint
     throw error;
   }

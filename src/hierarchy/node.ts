@@ -10,6 +10,7 @@ import { withinShards } from "../meta/inner-array.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
 import type { ChunkCoding, ChunkPlace } from "../streams/chunk.ts";
 import { Shards } from "../streams/shards.ts";
+import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type PlainValue, toPlain } from "../util/json-plain.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
@@ -176,3 +177,17 @@ export class ZarrGroup<S extends Store = Store> extends Node<GroupMetadata, S> {
 }
 
 export type ZarrNode<S extends Store = Store> = ZarrArray<S> | ZarrGroup<S>;
+
+/** Holds that a value is an array that is open. @throws `invalid-option` */
+export function assertArray(value: unknown): asserts value is ZarrArray {
+  if (!isNodeOf("array", value)) throw invalid("this is no array", "an array that is open", value);
+}
+
+/** Holds that a value is a group that is open. @throws `invalid-option` */
+export function assertGroup(value: unknown): asserts value is ZarrGroup {
+  if (!isNodeOf("group", value)) throw invalid("this is no group", "a group that is open", value);
+}
+
+function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {
+  return isObject(value) && "kind" in value && value.kind === kind && "layout" in value && "store" in value;
+}

@@ -3,10 +3,12 @@ import { detectionKeys } from "../meta/detect.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../stores/access.ts";
+import { assertPlace } from "../stores/assert-place.ts";
 import { specOfObject } from "../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { openStore, parseStoreUrl } from "../stores/url.ts";
 import { asStore, type ZarritaStore } from "../stores/with/zarrita.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { normalisePath } from "../util/node-path.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
@@ -50,10 +52,16 @@ export interface OpenOptions extends DialectOptions, StoreAccess {
  * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
  * ```
  */
-export async function open(
-  source: OpenSource,
-  { signal, wrap = (store) => store, v1Order, v2, maxMetadata, ...access }: OpenOptions = {},
-): Promise<ZarrNode> {
+export async function open(source: OpenSource, given: OpenOptions = {}): Promise<ZarrNode> {
+  const {
+    signal,
+    wrap = (store: Store) => store,
+    v1Order,
+    v2,
+    maxMetadata,
+    ...access
+  } = checkedOptions(given);
+  assertPlace(source, "source");
   const { spec, path, dialect, ...place } = await locate(source, access);
   const store = wrap(place.store);
   const reading = {

@@ -1,4 +1,5 @@
 import { withAxes } from "../meta/axes.ts";
+import { isObject } from "../util/check-options.ts";
 import { axesFromAbove } from "./axes-from-above.ts";
 import type { ZarrArray } from "./node.ts";
 import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
@@ -14,7 +15,7 @@ export async function resolveArraySlice(
   array: ZarrArray,
   signal: AbortSignal | undefined,
 ): Promise<ResolvedSlice> {
-  const isByName = !Array.isArray(option) && Object.keys(option).length > 0;
+  const isByName = isObject(option) && !Array.isArray(option) && Object.keys(option).length > 0;
   const axes = isByName ? await axesFromAbove(array, signal) : undefined;
   return resolveSlice(option, withAxes(array.metadata, axes), array.path);
 }

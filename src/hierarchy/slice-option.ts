@@ -110,6 +110,7 @@ export function resolveSlice(
 }
 
 function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): readonly (Range | null)[] {
+  if (typeof option !== "object" || option === null) throw invalid("this is no slice", { path });
   const rank = metadata.shape.length;
   if (Array.isArray(option)) {
     if (option.length > rank)

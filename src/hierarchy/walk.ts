@@ -2,11 +2,12 @@ import type { Documents } from "../meta/dialect.ts";
 import { dialectNamed } from "../meta/dialects.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable } from "../stores/store.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "./consolidated.ts";
 import { memberNames } from "./member-names.ts";
-import { type NodeParts, ZarrGroup, type ZarrNode } from "./node.ts";
+import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "./node.ts";
 import { nodeIn, openNode } from "./open-node.ts";
 import type { StoredDocument, StoredDocuments } from "./stored-documents.ts";
 import { type Members, toldMembers } from "./told-members.ts";
@@ -81,9 +82,11 @@ export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGene
 async function* nodesOf(
   group: ZarrGroup,
   levels: number,
-  options: WalkOptions,
+  given: WalkOptions,
 ): AsyncGenerator<ZarrNode | BrokenNode> {
+  const options = checkedOptions(given);
   const { signal } = options;
+  assertGroup(group);
   const { store, layout } = group;
   const mayTell = carriesConsolidated(layout) || !isListable(store);
   const read = new Map<string, StoredDocument>();

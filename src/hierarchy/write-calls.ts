@@ -1,3 +1,4 @@
+import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** The calls of one writer that are under way, until it is closed or given up. */
@@ -7,12 +8,13 @@ export class Calls {
   /** Each has a signal of its own: runtimes warn of leaks when many listen on one. */
   readonly #running = new Map<Promise<void>, AbortController>();
   #failure: { readonly error: unknown } | undefined;
+  readonly #stopListening: () => void;
   #isOver = false;
 
   constructor(path: string, signal: AbortSignal | undefined) {
     this.#path = path;
     this.#signal = signal;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stopListening = onAbort(signal, () => this.#abortAll(abortError(signal?.reason)));
   }
 
   get isOver(): boolean {
@@ -22,7 +24,7 @@ export class Calls {
   /** Runs one call. @throws `unsupported-operation` when the writer's life is over. */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.demandOpen();
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
     const controller = new AbortController();
     const running = work(controller.signal).catch((error: unknown) => {
       this.#failure ??= { error };
@@ -41,7 +43,7 @@ export class Calls {
     this.demandOpen();
     await this.#end();
     if (this.#failure) throw this.#failure.error;
-    this.#signal?.throwIfAborted();
+    throwIfAborted(this.#signal);
   }
 
   /** Stops what is running and ends the writer's life. */
@@ -59,13 +61,11 @@ export class Calls {
 
   async #end(): Promise<void> {
     this.#isOver = true;
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#stopListening();
     await Promise.allSettled(this.#running.keys());
   }
 
   #abortAll(reason: unknown): void {
     for (const controller of this.#running.values()) controller.abort(reason);
   }
-
-  readonly #onAbort = (): void => this.#abortAll(this.#signal?.reason);
 }

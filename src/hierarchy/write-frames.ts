@@ -10,6 +10,7 @@ import { chunkRegion } from "../streams/selection.ts";
 import { ReadableStream, streamFrom, TransformStream } from "../streams/web.ts";
 import { writeChunks } from "../streams/write-chunks.ts";
 import type { Buffers } from "../util/buffers.ts";
+import { invalid, isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./write-values.ts";
@@ -35,6 +36,8 @@ export interface GrowingArray {
  * @throws `invalid-option` for a frame of another type, or of a part of an item.
  */
 export function placeFrames(array: GrowingArray): TransformStream<Values, DecodedChunk> {
+  const isGrowing = isObject(array) && isObject(array.metadata) && Array.isArray(array.shape);
+  if (!isGrowing) throw invalid("this is no array that grows", "an ArrayWriter", array);
   const { dataType } = array.metadata;
   const [start, ...frameShape] = array.shape;
   const frameItems = product(frameShape);

@@ -4,6 +4,7 @@ import type { Finding, NodeLayout } from "../meta/dialect.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isSameButForCase, sameButForCase } from "../meta/sibling-names.ts";
 import type { WritableStore } from "../stores/store.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { isTaken } from "./create-checks.ts";
@@ -94,7 +95,7 @@ export class GroupWriter {
     this.#isOver = true;
     try {
       if (this.#failure) throw this.#failure.error;
-      this.#options.signal?.throwIfAborted();
+      throwIfAborted(this.#options.signal);
       const { path, dialect } = this.layout;
       const documents = new Map([...this.#documents, ...documentsOf(this.metadata, this.layout)]);
       const published = this.#options.consolidated ? consolidate(dialect, path, documents) : documents;

@@ -11,11 +11,13 @@ import { chunkRegion, intersect, wholeSelection } from "../streams/selection.ts"
 import { streamFrom } from "../streams/web.ts";
 import { writeChunks } from "../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { checkedOptions, isObject } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { withChunkSeparator } from "./chunk-separator.ts";
 import { demandWritable } from "./edit-home.ts";
 import type { ZarrArray } from "./node.ts";
+import { assertArray } from "./node.ts";
 import { resolveSlice, type SliceOption } from "./slice-option.ts";
 import { Turns } from "./write-turns.ts";
 import { chunkDataOf, type Values } from "./write-values.ts";
@@ -53,8 +55,10 @@ export async function writeRegion(
   array: ZarrArray,
   region: RegionOption,
   values: Values,
-  options: WriteRegionOptions = {},
+  given: WriteRegionOptions = {},
 ): Promise<void> {
+  const options = checkedOptions(given);
+  assertArray(array);
   demandWritable(array.store);
   const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
@@ -88,7 +92,7 @@ export function regionOf(
 }
 
 function isRegion(option: RegionOption): option is Region {
-  return "start" in option && "shape" in option;
+  return isObject(option) && "start" in option && "shape" in option;
 }
 
 function isWithin(n: number | undefined, least: number, most: number): boolean {

@@ -3,6 +3,7 @@ import type { ChunkData, FixedData, VariableData } from "../codecs/chunk-data.ts
 import { type DataType, type FixedDataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem, type TypedArrayConstructor, typedArrayOf } from "../meta/typed-array.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { invalid, isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { toFloat16Bits } from "../util/float16.ts";
 import { coordsOf, cStrides, product } from "../util/shape.ts";
@@ -36,6 +37,8 @@ export interface ValuesPlace {
  */
 export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   const { dataType, shape } = place;
+  if (!isObject(values) || !("length" in values || ArrayBuffer.isView(values)))
+    throw invalid("these are no values", "a typed array or a list", values);
   if (!isFixed(dataType)) return variableData(values, place);
   const itemSize = dataType.size;
   if (ArrayBuffer.isView(values)) {

@@ -1,3 +1,4 @@
+import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import { nearestName } from "../util/nearest-name.ts";
@@ -27,6 +28,8 @@ const NAMES = [
 /** @throws `unsupported-data-type` with the nearest name, `invalid-option`. */
 export function parseDataTypeOption(option: DataTypeOption): StoredDataType {
   if (typeof option === "string") return parseWords(option.trim());
+  if (!isObject(option))
+    throw invalid("this is no data type", "a name such as float32, or an object", option);
   if (isType(option)) return inLittleEndian(option);
   if (Array.isArray(option)) return parseNumpyType(fromPlain(option), "/dataType");
   return inLittleEndian(parseV3DataType(fromPlain(option), "/dataType").dataType);

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
@@ -113,7 +114,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
 
   /** What distinguishes the folder from one that takes its place; undefined where there is none. */
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return this.#attempt(undefined, () => this.#folders.version());
   }
 
@@ -129,7 +130,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
     checkPrefix(prefix);
     const names = async function* (folders: Folders, files: FileCalls) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       yield await namesIn(folders, files, prefix);
     };
     const entryOf = (name: string) =>
@@ -232,7 +233,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   #check(key: string, signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     if (key.includes("zarrflow-") && key.split("/").some(isOwnName)) {
       throw new ZarrflowError("path-not-allowed", "names of this form are kept for temporary files", { key });

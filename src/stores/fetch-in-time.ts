@@ -1,3 +1,4 @@
+import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { OwnReadableStream, type ReadableStream } from "../util/web-streams.ts";
 import type { Answer, PlainFetch } from "./http/answer.ts";
@@ -14,7 +15,7 @@ const SLOWEST_BODY = 1024;
  * As `fetch`, but fails when the server is silent for `silence` milliseconds: before its answer, or before the next
  * piece of the body; or when all waits for a body take ten times as long, and it sends less than 1 KiB a second. For a body that is sent it may be silent for as long as a slow connection takes.
  *
- * @throws `transient` on silence, also while the body is read; the signal's reason.
+ * @throws `transient` on silence, also while the body is read; `aborted`.
  */
 export async function fetchInTime(
   fetch: PlainFetch,
@@ -40,8 +41,7 @@ export async function fetchInTime(
 class SilenceWatch {
   readonly #request = new AbortController();
   readonly #silence: number;
-  readonly #caller: AbortSignal | undefined;
-  readonly #giveUp = () => this.#request.abort(this.#caller?.reason);
+  readonly #stopListening: () => void;
   #waited = 0;
   #received = 0;
   #began = 0;
@@ -49,9 +49,8 @@ class SilenceWatch {
 
   constructor(silence: number, caller: AbortSignal | null | undefined) {
     this.#silence = silence;
-    this.#caller = caller ?? undefined;
-    caller?.throwIfAborted();
-    caller?.addEventListener("abort", this.#giveUp);
+    throwIfAborted(caller);
+    this.#stopListening = onAbort(caller, () => this.#request.abort(abortError(caller?.reason)));
   }
 
   get signal(): AbortSignal {
@@ -81,7 +80,7 @@ class SilenceWatch {
 
   end(): void {
     this.pause();
-    this.#caller?.removeEventListener("abort", this.#giveUp);
+    this.#stopListening();
   }
 }
 

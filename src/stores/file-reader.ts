@@ -1,4 +1,5 @@
 import { constants, readSync } from "node:fs";
+import { throwIfAborted } from "../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
@@ -46,12 +47,12 @@ export class FileReader implements RangeReader {
 
   /** @throws `short-read` when the file ends before. */
   async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const bytes = into ?? new Uint8Array(length);
     this.#reads++;
     try {
       const found = await readFully(this.#files, this.#fd, bytes, offset);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       if (found < length) {
         const reason = `${this.#path} ends before the bytes at ${offset}`;
         throw new ZarrflowError("short-read", reason, { expected: length, found });

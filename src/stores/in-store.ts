@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { checkKey } from "./key.ts";
 
@@ -17,16 +18,16 @@ export interface KeyCall {
 /**
  * Makes a call about a key.
  *
- * @throws `path-not-allowed` for what is no key; the signal's reason once it is aborted; what `call` throws, with the
+ * @throws `path-not-allowed` for what is no key; `aborted`; what `call` throws, with the
  *   store and the key.
  */
 export async function aboutKey<T>({ store, key, signal }: KeyCall, call: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   checkKey(key);
   try {
     return await call();
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     throw inStore(error, store, key);
   }
 }

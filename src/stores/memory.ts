@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -44,7 +45,7 @@ export class MemoryStore implements ListableStore, WritableStore {
     key: string,
     { range, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
@@ -55,7 +56,7 @@ export class MemoryStore implements ListableStore, WritableStore {
   }
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     return this.#values.get(key)?.length;
   }
@@ -69,13 +70,13 @@ export class MemoryStore implements ListableStore, WritableStore {
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     this.#values.set(key, new Uint8Array(bytes));
   }
 
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     const set = async (bytes: Uint8Array) => {
       this.#values.set(key, bytes);
@@ -84,13 +85,13 @@ export class MemoryStore implements ListableStore, WritableStore {
   }
 
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     this.#values.delete(key);
   }
 
   async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkRename(from, to);
     const isAt = (place: string) => (key: string) =>
       place.endsWith("/") ? key.startsWith(place) : key === place;

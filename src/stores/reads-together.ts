@@ -1,3 +1,4 @@
+import { abortError, onAbort } from "../util/abort.ts";
 /** Runs a step when all that is asked for now has been asked for. */
 export const soon: (step: () => void) => void = globalThis.setImmediate ?? ((step) => setTimeout(step, 0));
 
@@ -21,12 +22,11 @@ export async function readForAll<T>(
   let left = waiters.length;
   const stops = waiters.map(({ signal, reject }) => {
     const giveUp = () => {
-      reject(signal?.reason);
-      if (--left === 0) abandoned.abort(signal?.reason);
+      reject(abortError(signal?.reason));
+      if (--left === 0) abandoned.abort(abortError(signal?.reason));
     };
     if (signal?.aborted) giveUp();
-    signal?.addEventListener("abort", giveUp, { once: true });
-    return () => signal?.removeEventListener("abort", giveUp);
+    return onAbort(signal, giveUp);
   });
   try {
     abandoned.signal.throwIfAborted();

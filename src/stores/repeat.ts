@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
@@ -64,7 +65,7 @@ export function repeater(
   };
   return async ({ operation, key }, run, signal) => {
     const once = () => {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return run();
     };
     for (let attempt = 1; ; attempt++) {

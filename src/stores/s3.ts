@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { aboutKey, inStore } from "./in-store.ts";
@@ -134,7 +135,7 @@ export class S3Store implements ListableStore, WritableStore {
 
   async openWriter(key: string, options: WriterOptions = {}): Promise<StoreWriter> {
     const { signal } = options;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     const writer = new MultipartWriter(this.#client, this.#root + key, options);
     const about = (run: () => Promise<void>) => this.#about(key, undefined, run);
@@ -154,13 +155,13 @@ export class S3Store implements ListableStore, WritableStore {
   }
 
   async deleteMany(keys: readonly string[], { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     for (const key of keys) checkKey(key);
     try {
       const full = keys.map((key) => this.#root + key);
       await deleteObjects(this.#client, full, signal);
     } catch (error) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       throw inStore(error, this.description);
     }
   }
@@ -178,7 +179,7 @@ export class S3Store implements ListableStore, WritableStore {
     const request = { prefix: this.#root + prefix, isLevel, signal };
     try {
       for await (const entry of listObjects(this.#client, request)) {
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         // Consoles make objects whose names end in a slash to stand for folders.
         if ("prefix" in entry) yield { prefix: entry.prefix.slice(this.#root.length) };
         else if (isKey(entry.key) && !isLockKey(entry.key)) {
@@ -186,7 +187,7 @@ export class S3Store implements ListableStore, WritableStore {
         }
       }
     } catch (error) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       throw inStore(error, this.description, prefix);
     }
   }
@@ -200,7 +201,7 @@ export class S3Store implements ListableStore, WritableStore {
         yield { key: key.slice(this.#root.length), begun, hint, giveUp };
       }
     } catch (error) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       throw inStore(error, this.description, prefix);
     }
   }

@@ -2,6 +2,7 @@ import type { ByteRange } from "../util/byte-range.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 
 export interface StoreOptions {
+  /** Ends the call, which then fails with the signal's reason, or with `aborted`, whose cause is the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -55,6 +55,10 @@ async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
       throw new ZarrflowError("unsupported-operation", "a web server can only be read", { store: spec.url });
     case "object":
       return placeIn(await openStore(spec));
+    default:
+      throw new ZarrflowError("invalid-option", "this is no spec of a store", {
+        value: JSON.stringify(spec),
+      });
   }
 }
 

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { FileCalls } from "./file-calls.ts";
 import { objectPlace } from "./object-spec.ts";
@@ -24,7 +25,7 @@ export interface OpenStoreOptions extends StoreOptions {
  *   object of another process.
  */
 export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {}): Promise<Store> {
-  options.signal?.throwIfAborted();
+  throwIfAborted(options.signal);
   const store = await openKind(spec, options);
   if (spec.kind !== "object") specs.set(store, spec);
   return store;

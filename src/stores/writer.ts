@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { StoreWriter } from "./store.ts";
 
@@ -16,7 +17,7 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
   };
   const checkOpen = () => {
     if (end !== undefined) throw end.error;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
   };
   return {
     write: (bytes) =>

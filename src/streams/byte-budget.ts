@@ -1,3 +1,4 @@
+import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** Bytes that were admitted; given back once. */
@@ -39,7 +40,7 @@ export class ByteBudget {
   /**
    * Waits until `bytes` fit beside what is leased.
    *
-   * @throws `budget-too-small` when they never will; the signal's reason when it aborts first.
+   * @throws `budget-too-small` when they never will; `aborted` when the signal is first.
    */
   async acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
     await this.#admitted(bytes, signal);
@@ -53,7 +54,7 @@ export class ByteBudget {
   }
 
   async #admitted(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     if (bytes > this.limit) {
       throw new ZarrflowError("budget-too-small", "a task does not fit the memory budget", {
         expected: `at most ${this.limit} bytes`,
@@ -68,18 +69,18 @@ export class ByteBudget {
     return new Promise<void>((resolve, reject) => {
       const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
+        reject(abortError(signal?.reason));
         this.#admit();
       };
       const waiter: Waiter = {
         bytes,
         admit: () => {
-          signal?.removeEventListener("abort", leave);
+          stopListening();
           this.#grant(bytes);
           resolve();
         },
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      const stopListening = onAbort(signal, leave);
       this.#waiting.push(waiter);
     });
   }

@@ -1,3 +1,4 @@
+import { abortError, onAbort } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
 
@@ -14,8 +15,8 @@ export interface MapConcurrentOptions<O = unknown> {
  * in no particular order (`reorder` is a stage of its own). Nothing starts before the first read.
  *
  * The first failure wins: the signal that the other calls were given is aborted with it, and when they have ended
- * the stream errors with that very error. Cancelling the readable side, aborting the writable one or aborting
- * `signal` does the same with its reason, so no call ever outlives the stream.
+ * the stream errors with that very error. Cancelling the readable side or aborting the writable one does
+ * the same with its reason, aborting `signal` with `aborted`, whose cause is its reason, so no call ever outlives the stream.
  *
  * A pair of streams rather than one `TransformStream`: that tells its transformer of no cancel once its input has
  * been closed, and of no abort while a write is held, so the last calls could not be ended.
@@ -52,8 +53,8 @@ export function mapConcurrent<I, O>(
     output.error(stop.signal.reason);
     input.error(stop.signal.reason);
   };
-  const onAbort = () => void end(signal?.reason);
-  const stopListening = () => signal?.removeEventListener("abort", onAbort);
+  const abort = () => void end(abortError(signal?.reason));
+  let stopListening = () => {};
 
   const begin = (item: I) => {
     const controller = new AbortController();
@@ -133,7 +134,7 @@ export function mapConcurrent<I, O>(
     abort: (reason) => end(reason),
   });
 
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) abort();
+  else stopListening = onAbort(signal, abort);
   return { readable, writable };
 }

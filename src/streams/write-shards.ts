@@ -1,5 +1,6 @@
 import { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
 import type { WritableStore } from "../stores/store.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
@@ -64,7 +65,7 @@ export function shardSink(place: ShardedPlace<WritableStore>, options: WriteChun
       const { bytes, coords } = chunk;
       const key = place.chunkKey(coords);
       try {
-        options.signal?.throwIfAborted();
+        throwIfAborted(options.signal);
         const shard = await shardAt(coords);
         await put(shard, chunk);
         onWritten?.({ ...chunk, key });

@@ -107,8 +107,12 @@ export class ZarrflowError extends Error {
     return EXIT_CODES[this.code];
   }
 
-  /** Fills in details that are not known yet; keeps the error's identity and returns it. */
+  /**
+   * Fills in details that are not known yet; keeps the error's identity and returns it. An abort is of no place: many
+   * calls may fail with one.
+   */
   addContext(details: ErrorDetails): this {
+    if (this.code === "aborted") return this;
     for (const [name, value] of Object.entries(details)) {
       if (value === undefined || this.details[name as keyof ErrorDetails] !== undefined) continue;
       Object.assign(this.details, { [name]: name === "value" ? shorten(value) : withoutSecrets(value) });

@@ -1,15 +1,15 @@
-/** Waits so many milliseconds. @throws the signal's reason once it is aborted. */
+import { abortError, onAbort, throwIfAborted } from "./abort.ts";
+/** Waits so many milliseconds. @throws `aborted` once the signal is. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
+    throwIfAborted(signal);
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
+      stopListening();
       resolve();
     }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
+    const stopListening = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(abortError(signal?.reason));
+    });
   });
 }

@@ -1,15 +1,16 @@
-/** What `work` gives, or fails with the signal's reason once it is aborted; the work itself goes on unheard. */
+import { abortError, onAbort } from "./abort.ts";
+/** What `work` gives, or `aborted` once the signal is; the work itself goes on unheard. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (!signal) return work;
-  let stop = () => {};
+  let stopListening = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    const stop = () => reject(abortError(signal.reason));
+    stopListening = onAbort(signal, stop);
     if (signal.aborted) stop();
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    stopListening();
   }
 }

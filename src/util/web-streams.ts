@@ -1,3 +1,4 @@
+import { abortError, onAbort, throwIfAborted } from "./abort.ts";
 import type { OfPlatform } from "./platform-types.ts";
 
 /**
@@ -61,13 +62,12 @@ export function streamFromPages<T>(
   const stream = new ReadableStream<T>(
     {
       start(controller) {
-        const onAbort = () => {
-          controller.error(signal?.reason);
+        const stop = () => {
+          controller.error(abortError(signal?.reason));
           void iterator.return?.();
         };
-        if (signal?.aborted) onAbort();
-        signal?.addEventListener("abort", onAbort, { once: true });
-        stopListening = () => signal?.removeEventListener("abort", onAbort);
+        if (signal?.aborted) stop();
+        stopListening = onAbort(signal, stop);
       },
       async pull(controller) {
         unread.delete(stream);
@@ -106,7 +106,7 @@ export async function* pagesFrom<T>(stream: ReadableStream<T>): AsyncGenerator<r
   try {
     if (whole) {
       for (let page = await whole.pages.next(); !page.done; page = await whole.pages.next()) {
-        whole.signal?.throwIfAborted();
+        throwIfAborted(whole.signal);
         yield page.value;
       }
     } else {

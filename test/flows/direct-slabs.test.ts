@@ -69,6 +69,9 @@ describe("slabs of files", () => {
     const slabs = slice(path, {}, { signal: stop.signal, maxMemory: 60_000 }).slabs();
     expect((await slabs.next()).done).toBe(false);
     stop.abort(new Error("enough"));
-    expect(await rejection(slabs.next().then(() => slabs.next()))).toMatchObject({ message: "enough" });
+    expect(await rejection(slabs.next().then(() => slabs.next()))).toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
   });
 });

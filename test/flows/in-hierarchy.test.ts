@@ -76,7 +76,7 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (di
       signal: stop.signal,
       onEvent: ({ type }) => type === "progress" && stop.abort(new Error("enough")),
     });
-    await expect(copied).rejects.toThrow("enough");
+    await expect(copied).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
     expect(await jsonAt(new DirectoryStore(root), key)).toEqual(before);
     expect(await exists(`${root}/b`)).toBe(false);
   });

@@ -94,7 +94,10 @@ describe.each(Object.entries(targets))("nothing is left in %s of shards", (name,
       });
       const planned = await planRechunk(await openArray(counting), target, { ...changes, shards });
       reads = 0;
-      await expect(runFlow(planned, { signal: stop.signal })).rejects.toThrow("enough");
+      await expect(runFlow(planned, { signal: stop.signal })).rejects.toMatchObject({
+        code: "aborted",
+        cause: new Error("enough"),
+      });
       expect(await left(target)).toEqual([]);
     }
   });

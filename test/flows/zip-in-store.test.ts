@@ -208,7 +208,7 @@ describe("a copy into a zip in S3 that fails", () => {
         return false;
       });
       const copied = copy(source, `s3://${bucket}/x.zip`, { signal: controller.signal });
-      await expect(copied).rejects.toBe("enough");
+      await expect(copied).rejects.toMatchObject({ code: "aborted", cause: "enough" });
       expect(server.uploads.size).toBe(0);
       expect(server.objects.size).toBe(0);
     }));

@@ -92,6 +92,9 @@ test("a failure comes out with where it happened, and a signal stops it", async 
   await (await create({ store, path: "a" }, { shape: [4], dataType: "uint8", chunks: [1] })).close();
   const node = await open({ store, path: "a" });
   const reason = new Error("enough");
-  expect(await rejection(deleteNode(node, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+  expect(await rejection(deleteNode(node, { signal: AbortSignal.abort(reason) }))).toMatchObject({
+    code: "aborted",
+    cause: reason,
+  });
   expect(await keysOf(store)).toContain("a/zarr.json");
 });

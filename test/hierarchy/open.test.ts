@@ -83,7 +83,10 @@ describe("open", () => {
   it("is aborted by its signal, with its reason", async () => {
     const reason = new Error("enough");
     const store = await storeOf({ ".zgroup": ZGROUP });
-    await expect(open(store, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(open(store, { signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
   });
 });
 

@@ -97,7 +97,10 @@ describe("walk", () => {
     const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
     const reason = new Error("enough");
     const group = await openGroup(store);
-    await expect(walk(group, { signal: AbortSignal.abort(reason) }).next()).rejects.toBe(reason);
+    await expect(walk(group, { signal: AbortSignal.abort(reason) }).next()).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
   });
 });
 

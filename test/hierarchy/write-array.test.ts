@@ -164,7 +164,7 @@ describe("giving up", () => {
     await reached.promise;
     const reason = new Error("enough");
     await writer.abort(reason);
-    expect(await written).toBe(reason);
+    expect(await written).toMatchObject({ code: "aborted", cause: reason });
     await writer.abort();
     expect([...store.values.keys()]).toEqual([]);
   });
@@ -176,8 +176,8 @@ describe("giving up", () => {
     await writer.write({ y: 0 }, ramp.subarray(0, 6));
     const reason = new Error("enough");
     controller.abort(reason);
-    expect(await rejection(writer.write([], ramp))).toBe(reason);
-    expect(await rejection(writer.close())).toBe(reason);
+    expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "aborted", cause: reason });
+    expect(await rejection(writer.close())).toMatchObject({ code: "aborted", cause: reason });
     expect(await keysOf(store)).toEqual([]);
   });
 

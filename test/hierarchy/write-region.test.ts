@@ -216,7 +216,7 @@ describe("writing a region of an array that is open", () => {
       writeRegion(array, [[0, 5], 0], new Int16Array(5), { signal: controller.signal, io: 1 }),
     );
     const second = writeRegion(array, [[0, 5], 1], new Int16Array(5).fill(-1), { io: 1 });
-    expect(await first).toMatchObject({ message: "enough" });
+    expect(await first).toMatchObject({ code: "aborted", cause: new Error("enough") });
     await second;
     store.beforeGet = () => {};
     expect((await slice(array, [null, 1]).read()).data).toEqual(new Int16Array(5).fill(-1));

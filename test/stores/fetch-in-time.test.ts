@@ -109,8 +109,11 @@ describe("fetchInTime", () => {
     const response = await fetchInTime(fetch, url, { signal: caller.signal }, 10_000);
     const reading = textOf(response);
     caller.abort(new Error("enough"));
-    await expect(reading).rejects.toThrow("enough");
-    await expect(fetchInTime(fetch, url, { signal: caller.signal }, 10_000)).rejects.toThrow("enough");
+    await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
+    await expect(fetchInTime(fetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
   });
 
   it("fails when the body comes drop by drop, for longer than anybody waits", async () => {

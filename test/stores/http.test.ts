@@ -370,7 +370,7 @@ describe("HttpStore", () => {
     const abort = new AbortController();
     const reading = new HttpStore(url).get("a/0", { signal: abort.signal });
     setTimeout(() => abort.abort(new Error("enough")), 20);
-    await expect(reading).rejects.toThrow("enough");
+    await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 
   it.each(["ftp://host/x", "not a url", "http://user:word@host/x"])("refuses %s", (url) => {

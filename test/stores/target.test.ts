@@ -125,7 +125,10 @@ describe.each(["directory", "zip", "memory"] as const)("a target build of a %s",
     const spec = newSpec(kind);
     const target = await openTargetBuild(spec, { ifExists: "error" });
     const reason = { why: "enough" };
-    await expect(target.publish({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(target.publish({ signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
     await isAbsent(spec);
     await target.discard();
   });

@@ -209,6 +209,9 @@ describe("openStore", () => {
     }
     const reason = new Error("enough");
     const signal = AbortSignal.abort(reason);
-    await expect(openStore({ kind: "memory", name: "nobody" }, { signal })).rejects.toBe(reason);
+    await expect(openStore({ kind: "memory", name: "nobody" }, { signal })).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
   });
 });

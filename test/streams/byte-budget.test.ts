@@ -81,7 +81,10 @@ describe("ByteBudget", () => {
   describe("aborted", () => {
     it("before it waits, it rejects with the reason", async () => {
       const budget = new ByteBudget(100);
-      expect(await rejection(budget.acquire(1, AbortSignal.abort("no")))).toBe("no");
+      expect(await rejection(budget.acquire(1, AbortSignal.abort("no")))).toMatchObject({
+        code: "aborted",
+        cause: "no",
+      });
       expect(budget.leased).toBe(0);
     });
 
@@ -96,7 +99,7 @@ describe("ByteBudget", () => {
       expect(admitted).toEqual(["a"]);
       const reason = new Error("stop");
       abort.abort(reason);
-      expect(await large).toBe(reason);
+      expect(await large).toMatchObject({ code: "aborted", cause: reason });
       await small;
       expect(admitted).toEqual(["a", "small"]);
       release("a");
@@ -137,7 +140,7 @@ describe("ByteBudget", () => {
         const aborts = requests.map(() => new AbortController());
         const runs = requests.map(({ bytes, turns }, i) =>
           run(i, bytes, turns, aborts[i]?.signal as AbortSignal).catch((reason) => {
-            expect(reason).toBe("gone");
+            expect(reason).toMatchObject({ code: "aborted", cause: "gone" });
           }),
         );
         await settle(1);

@@ -87,9 +87,10 @@ describe("mapConcurrent", () => {
       await settle();
       const reason = new Error("stop");
       abort.abort(reason);
-      expect(await read).toBe(reason);
+      const error = await read;
+      expect(error).toMatchObject({ code: "aborted", cause: reason });
       expect(running()).toBe(0);
-      expect(calls.map(({ signal }) => signal.reason)).toEqual([reason, reason, reason]);
+      expect(calls.map(({ signal }) => signal.reason)).toEqual([error, error, error]);
       await settle();
       expect(state.closed).toBe(true);
     });
@@ -105,7 +106,7 @@ describe("mapConcurrent", () => {
       await settle();
       const reason = new Error("stop");
       abort.abort(reason);
-      expect(await rejection(reader.read())).toBe(reason);
+      expect(await rejection(reader.read())).toMatchObject({ code: "aborted", cause: reason });
       await settle();
       expect(state.closed).toBe(true);
     });
@@ -120,14 +121,14 @@ describe("mapConcurrent", () => {
       await settle();
       expect(calls.length).toBe(2);
       abort.abort("stop");
-      expect(await read).toBe("stop");
+      expect(await read).toMatchObject({ code: "aborted", cause: "stop" });
     });
 
     it("by a signal that was aborted before it starts nothing", async () => {
       const { calls, fn } = gatedCalls();
       const signal = AbortSignal.abort("no");
       const results = source(5).stream.pipeThrough(mapConcurrent(fn, { concurrency: 3, signal }));
-      expect(await rejection(collect(results))).toBe("no");
+      expect(await rejection(collect(results))).toMatchObject({ code: "aborted", cause: "no" });
       expect(calls).toEqual([]);
     });
 

@@ -223,7 +223,7 @@ describe("readChunks", () => {
     await settle();
     const reason = new Error("stop");
     abort.abort(reason);
-    expect(await reads).toBe(reason);
+    expect(await reads).toMatchObject({ code: "aborted", cause: reason });
   });
 
   describe("buffers", () => {

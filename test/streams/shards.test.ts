@@ -116,7 +116,7 @@ describe("chunks in shards are read", () => {
     const other = collect(readChunks(array, refsOf(SHAPE, INNER)));
     await settle();
     stop.abort(new Error("enough"));
-    expect(await aborted).toMatchObject({ message: "enough" });
+    expect(await aborted).toMatchObject({ code: "aborted", cause: new Error("enough") });
     expect(await other).toHaveLength(16);
   });
 

@@ -251,7 +251,7 @@ describe("writeChunks", () => {
       await settle();
       const reason = new Error("stop");
       abort.abort(reason);
-      expect(await piped).toBe(reason);
+      expect(await piped).toMatchObject({ code: "aborted", cause: reason });
       expect(store.values.size).toBe(0);
     });
   });

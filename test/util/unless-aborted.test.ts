@@ -18,7 +18,7 @@ it("fails with the signal's reason, at once, whatever becomes of the work", asyn
   });
   const waiting = unlessAborted(work, abort.signal);
   abort.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
+  await expect(waiting).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   fail(new Error("too late for anybody"));
-  await expect(unlessAborted(new Promise(() => {}), abort.signal)).rejects.toThrow("enough");
+  await expect(unlessAborted(new Promise(() => {}), abort.signal)).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
 });

@@ -65,6 +65,9 @@ describe("pagesFrom", () => {
         yield [i];
       }
     };
-    await expect(all(pagesFrom(streamFromPages(endless(), abort.signal)))).rejects.toThrow("enough");
+    await expect(all(pagesFrom(streamFromPages(endless(), abort.signal)))).rejects.toMatchObject({
+      code: "aborted",
+      cause: new RangeError("enough"),
+    });
   });
 });

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { StoreOptions, WritableStore } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { HandedOver, StoredBuffer, WorkerMessage } from "./messages.ts";
 
@@ -30,7 +31,7 @@ export class HandOver implements WritableStore {
   }
 
   set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const number = this.#next++;
     const stored = new Promise<void>((resolve) => {
       this.#waiting.set(number, (buffer) => {

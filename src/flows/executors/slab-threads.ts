@@ -5,6 +5,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
+import { abortError, onAbort } from "../../util/abort.ts";
 import { nextTurn } from "../../util/next-turn.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../slab-reading.ts";
@@ -128,8 +129,7 @@ export async function* slabsOfThreads(
     ready.set(number, { slab, give });
     return true;
   };
-  const onAbort = () => fail(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
+  const stopListening = onAbort(signal, () => fail(abortError(signal.reason)));
   const onHang = (error: unknown) => {
     fail(error);
     for (const { kill } of workers) kill();
@@ -159,7 +159,7 @@ export async function* slabsOfThreads(
     }
   } finally {
     unwatch();
-    signal.removeEventListener("abort", onAbort);
+    stopListening();
     Atomics.store(next, 0, slabs);
     for (const { end } of workers) end();
   }

@@ -3,6 +3,7 @@ import { blockingFileCalls } from "../../stores/file-calls.ts";
 import { overloadCounts } from "../../stores/overloads.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { pause } from "../../util/pause.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
@@ -71,9 +72,8 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
     control.stop();
     for (const worker of workers) worker.send({ type: "stop" });
   };
-  const onAbort = () => fail(signal?.reason);
-  signal?.throwIfAborted();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  throwIfAborted(signal);
+  const stopListening = onAbort(signal, () => fail(abortError(signal?.reason)));
   const unwatch = watchThreads(() => control.progress, fail, options.worker?.patience);
   try {
     const sourceVersion = await options.source.version?.({ signal });
@@ -85,7 +85,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
     stop.signal.throwIfAborted();
   } finally {
     unwatch();
-    signal?.removeEventListener("abort", onAbort);
+    stopListening();
     await Promise.all(workers.map((worker) => worker.end()));
   }
 }

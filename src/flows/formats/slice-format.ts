@@ -1,3 +1,4 @@
+import { invalid, isObject } from "../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
 import type { Slice } from "../slice.ts";
 import { jsonPieces } from "./json.ts";
@@ -16,6 +17,7 @@ export type SliceFormat = "raw" | "npy" | "json";
  * @throws (into the stream) `unsupported-operation` for strings and objects as `raw` or `npy`.
  */
 export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<Uint8Array> {
+  if (!isObject(slice) || !("slabs" in slice)) throw invalid("this is no slice", "what slice() gives", slice);
   if (format === "raw") return slice.bytes();
   return streamFrom(ownPieces(formattedPieces(slice, format)));
 }
@@ -33,6 +35,8 @@ export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerat
       return npyPieces(slice);
     case "json":
       return jsonPieces(slice);
+    default:
+      throw invalid("slices are not written in this format", "raw, npy or json", format);
   }
 }
 

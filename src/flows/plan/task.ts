@@ -2,6 +2,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import type { ChunkRef, Region } from "../../streams/chunk.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion } from "../../streams/selection.ts";
+import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
 import { chunksHit } from "./chunk-visits.ts";
@@ -77,6 +78,7 @@ interface StageJob {
 }
 
 function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
+  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is no plan", "a plan", plan);
   const stages = stagesOfPlans.get(plan) ?? plan.stages.map((_, i) => jobsIn(plan, i));
   stagesOfPlans.set(plan, stages);
   const jobs = stages[stage] ?? [];
@@ -89,7 +91,7 @@ function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
   }
   const found = jobs[low];
   if (found && index >= 0 && index < (plan.stages[stage] ?? 0)) return found;
-  throw new RangeError(`stage ${stage} of the plan has no task ${index}`);
+  throw invalid("the plan has no such task", "a stage and an index of the plan", `${stage}, ${index}`);
 }
 
 function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
@@ -102,6 +104,7 @@ function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
 
 /** The source chunks that a task reads, each once, in C order of their coords; those in shards shard by shard. */
 export function readsOf(task: Task): Generator<ChunkRef> {
+  assertTask(task);
   const { source, selection } = task.job;
   const items = itemsOf(task);
   const hit = selection.shape.map((count, d) => {
@@ -128,7 +131,9 @@ export function itemsOf(task: Task): Region {
 }
 
 /** Coords of the target chunks that a task writes. */
-export function writesOf({ window }: TargetTask): Iterable<number[]> {
+export function writesOf(task: TargetTask): Iterable<number[]> {
+  assertTask(task);
+  const { window } = task;
   return chunksIn(
     window,
     window.shape.map(() => 1),
@@ -136,8 +141,16 @@ export function writesOf({ window }: TargetTask): Iterable<number[]> {
 }
 
 /** How many target chunks a task writes at most. */
-export function countWrites({ window }: TargetTask): number {
-  return product(window.shape);
+export function countWrites(task: TargetTask): number {
+  assertTask(task);
+  return product(task.window.shape);
+}
+
+/** Holds that a value is a task of a plan. @throws `invalid-option` */
+export function assertTask(task: unknown): void {
+  const isTask =
+    isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "round" in task);
+  if (!isTask) throw invalid("this is no task", "what taskAt gives", task);
 }
 
 /** Key of a scratch object: its round, and its place among all objects of that stage of the plan. */

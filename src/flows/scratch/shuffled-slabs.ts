@@ -1,4 +1,5 @@
 import { ByteBudget } from "../../streams/byte-budget.ts";
+import { throwIfAborted } from "../../util/abort.ts";
 import { cStrides } from "../../util/shape.ts";
 import type { SlabShuffle } from "../plan/slab-shuffle.ts";
 import { type TargetTask, taskAt } from "../plan/task.ts";
@@ -25,7 +26,7 @@ export async function shuffledSlabs(
   const context = { source: array, target, scratch: scratch.store, buffers, io, signal };
   for (const [stage, tasks] of stages.entries()) {
     for (let index = 0; index < tasks; index++) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       await runTask(taskAt({ jobs: [job], stages }, stage, index), context);
     }
     await scratch.removeRound(stage - 1);

@@ -1,4 +1,5 @@
 import { constants } from "node:fs";
+import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -116,7 +117,7 @@ export class FoundFiles {
       const { offset, length } = resolveRange(range, info.size);
       const bytes = allocate(length);
       const found = await readFully(this.#files, fd, bytes, offset);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       if (found === length) return bytes;
       throw new ZarrflowError("short-read", "the file became shorter", { expected: length, found });
     } finally {

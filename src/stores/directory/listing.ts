@@ -1,5 +1,6 @@
 import { opendirSync } from "node:fs";
 import { sep } from "node:path";
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nextTurn } from "../../util/next-turn.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
@@ -30,16 +31,16 @@ export async function* walkKeys(
     const name = here.rest.pop();
     if (name === undefined) way.pop();
     else if (name.endsWith("/")) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const below = here.prefix + name;
       way.push({ prefix: below, rest: (await namesIn(folders, files, below)).reverse() });
     } else if (page.push(here.prefix + name) === PAGE_KEYS) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       yield page;
       page = [];
     }
   }
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   yield page;
 }
 

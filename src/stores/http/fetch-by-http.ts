@@ -1,5 +1,6 @@
 import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { abortError } from "../../util/abort.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
 import type { Answer, PlainFetch } from "./answer.ts";
 
@@ -28,7 +29,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   const client = clients.get(url.protocol) ?? clientFor(url.protocol);
   const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(signal?.aborted ? signal.reason : error);
+    const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
     sent.on("error", fail);
     // Where the server would speak another protocol nothing else tells.
     const failClosed = () => fail(new Error("the connection was closed before the answer"));
@@ -95,10 +96,10 @@ function bodyOf(
         });
         // A message that is given up ends, too: without what was not read of it.
         message.on("end", () => {
-          if (signal?.aborted) controller.error(signal.reason);
+          if (signal?.aborted) controller.error(abortError(signal.reason));
           else if (isWanted) controller.close();
         });
-        message.on("error", (error) => controller.error(signal?.aborted ? signal.reason : error));
+        message.on("error", (error) => controller.error(signal?.aborted ? abortError(signal.reason) : error));
       },
       pull() {
         message.resume();

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import { unlessAborted } from "../../util/unless-aborted.ts";
@@ -253,7 +254,7 @@ export class S3Client {
     try {
       return await fetchInTime(this.#fetch, url, init, request.timeout ?? timeout);
     } catch (error) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       throw connectionFailure(error);
     }
   }
@@ -265,7 +266,7 @@ export class S3Client {
     plain: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
     const credentials = await unlessAborted(this.#credentials.current(), signal);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const headers = secretHeaders(plain);
     // Not signed: servers in front of the server may change it. Ranges count the bytes of the value as it is.
     const encoding = { "accept-encoding": "identity" };

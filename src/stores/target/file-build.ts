@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { syncFolder } from "../directory/value-file.ts";
 import { DirectoryStore } from "../directory.ts";
@@ -56,7 +57,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       publish: ({ signal, onWarning } = {}) =>
         attempt(async () => {
           await construction.finish();
-          signal?.throwIfAborted();
+          throwIfAborted(signal);
           if (options.ifExists === "replace" && (await isThere(target))) {
             await demandUnlockedFolder(target, options);
             await control.replace();

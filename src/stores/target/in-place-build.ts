@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
 import { deleteAll } from "./delete-all.ts";
@@ -44,7 +45,7 @@ export async function openInPlaceBuild(
     ...(lock && { lost: lock.lost }),
     reopen: async () => store,
     async publish({ signal, onWarning } = {}) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       await lock?.demand({ signal });
       isPublished = true;
       await lock?.release().catch((error) => onWarning?.(notReleased(store, error)));

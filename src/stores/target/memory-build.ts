@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../memory.ts";
 import type { TargetBuild } from "../store.ts";
@@ -18,7 +19,7 @@ function openMemoryBuild(name: string, options: TargetPlaceOptions): TargetBuild
     store,
     reopen: async () => store,
     async publish({ signal } = {}) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       checkPlace(name, options);
       nameMemoryStore(name, store);
     },

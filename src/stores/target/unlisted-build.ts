@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { DOCUMENT_NAMES } from "../document-names.ts";
 import type { TargetBuild, WritableStore } from "../store.ts";
@@ -36,7 +37,7 @@ async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptio
     isInPlace: true,
     reopen: async () => store,
     async publish(options = {}) {
-      options.signal?.throwIfAborted();
+      throwIfAborted(options.signal);
       written.clear();
     },
     async discard() {

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../memory.ts";
@@ -61,7 +62,7 @@ async function openZipValueBuild(
       return openZipValue(unclosed(store), key);
     },
     async publish({ signal } = {}) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       await commit();
       keep();
       isPublished = true;

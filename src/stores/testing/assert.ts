@@ -6,10 +6,11 @@ export function equal(found: unknown, expected: unknown, what: string): void {
   if (a !== b) throw new Error(`${what}: expected ${b}, found ${a}`);
 }
 
-/** Fails unless `promise` rejects with exactly `reason`. */
+/** Fails unless `promise` rejects with `reason`, as it is or as the cause of `aborted`. */
 export async function rejectsWith(promise: Promise<unknown>, reason: unknown, what: string): Promise<void> {
   const error = await rejection(promise, what);
-  if (error !== reason) throw new Error(`${what}: not the given reason`, { cause: error });
+  const isReason = error === reason || (isZarrflowError(error, "aborted") && error.cause === reason);
+  if (!isReason) throw new Error(`${what}: not the given reason`, { cause: error });
 }
 
 /** Fails unless `promise` rejects with an error of this code, or, without one, any error of ours. */

@@ -113,11 +113,15 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
         equal(await store.get(key), undefined, key);
       }
     }),
-    check("an aborted signal's reason is passed on as it is", open, async (store) => {
-      const reason = { why: "enough" };
-      const signal = AbortSignal.abort(reason);
-      await rejectsWith(store.get("ten", { signal }), reason, "get");
-      await rejectsWith(store.size("ten", { signal }), reason, "size");
-    }),
+    check(
+      "an aborted signal's reason is passed on, perhaps as the cause of `aborted`",
+      open,
+      async (store) => {
+        const reason = { why: "enough" };
+        const signal = AbortSignal.abort(reason);
+        await rejectsWith(store.get("ten", { signal }), reason, "get");
+        await rejectsWith(store.size("ten", { signal }), reason, "size");
+      },
+    ),
   ];
 }

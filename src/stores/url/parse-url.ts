@@ -23,6 +23,7 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
  * ```
  */
 export function parseStoreUrl(text: string): StoreUrl {
+  if (text.includes("\0")) throw new ZarrflowError("invalid-option", "a URL must not hold a zero byte");
   refuseCredentials(text);
   refuseForeign(text);
   const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);

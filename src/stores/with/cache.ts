@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { parseBytes } from "../../util/byte-size.ts";
@@ -51,7 +52,7 @@ export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: Cach
   });
   const get = async (key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> => {
     const { range, allocate = plainBuffers.take, onVersion, signal } = options;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const found = kept.find(key, range);
     if (found === undefined) {
       const { changes } = kept;

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { isWritable, type Store } from "../store.ts";
 import { type Wrapped, wrapStore } from "./around.ts";
@@ -18,7 +19,7 @@ export function withIoLimit<S extends Store>(store: S, io: number): Wrapped<S> {
   const limit = pLimit(io);
   return wrapStore(store, (_call, run, { signal }) =>
     limit(() => {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return run();
     }),
   );

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type MergedRange, mergeRanges } from "../../util/merge-ranges.ts";
 import { readForAll, soon } from "../reads-together.ts";
@@ -59,7 +60,7 @@ export function withMergedRanges<S extends Store>(store: S, options: MergeOption
   const get = async (key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> => {
     const { range, ifVersion, signal } = options;
     if (range === undefined || "suffix" in range || !range.length) return store.get(key, options);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const { offset, length } = range;
     return new Promise((resolve, reject) => {
       const of = `${key}\0${ifVersion ?? ""}`;

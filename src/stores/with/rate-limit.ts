@@ -77,7 +77,7 @@ class Pace {
     this.#perMillisecond = perSecond / 1000;
   }
 
-  /** Waits until all before is paid for, and takes `amount`. @throws the signal's reason. */
+  /** Waits until all before is paid for, and takes `amount`. @throws `aborted`. */
   async turn(amount: number, signal: AbortSignal | undefined): Promise<void> {
     if (amount === 0) return;
     const now = performance.now();

@@ -1,3 +1,4 @@
+import { abortError } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { MOST_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
 import { readForAll, soon } from "../reads-together.ts";
@@ -98,7 +99,7 @@ export class NearReads implements RangeReader {
 }
 
 function rejectedByNow({ signal, reject }: Read): boolean {
-  if (signal?.aborted) reject(signal.reason);
+  if (signal?.aborted) reject(abortError(signal.reason));
   return signal?.aborted ?? false;
 }
 

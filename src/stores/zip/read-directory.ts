@@ -1,4 +1,5 @@
 import { type Entry, getFileNameLowLevel, validateFileName } from "yauzl";
+import { throwIfAborted } from "../../util/abort.ts";
 import type { RangeReader } from "../../util/byte-range.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isKey } from "../key.ts";
@@ -43,7 +44,7 @@ export async function readDirectory(
     const tellCount = (stated: number, found: number) =>
       tell("", `the zip directory states ${stated} entries, and has ${found}: not all readers find them all`);
     for await (const entry of directoryEntries(archive, tellCount)) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const name = nameOf(entry);
       const offset = archive.start + entry.relativeOffsetOfLocalHeader;
       index.occupy(offset);
@@ -67,7 +68,7 @@ export async function readDirectory(
       if (isSecond) tell(key, "two zip entries of this name: the later counts");
     }
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     throw archive.failure === undefined ? directoryError(error) : archive.failure.error;
   }
   if (untold > 0)

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
@@ -97,7 +98,7 @@ export class ZipStore implements ListableStore {
     key: string,
     { range, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     try {
       this.#refuseLink(key);
@@ -110,7 +111,7 @@ export class ZipStore implements ListableStore {
       if (length === 0 && entry.size > 0) return bytes;
       if (length < entry.size) await this.#read(entry, offset, bytes, { isChecked: false, signal });
       else await this.#readWhole(entry, bytes, signal);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return bytes;
     } catch (error) {
       throw inStore(error, this.description, key);
@@ -140,7 +141,7 @@ export class ZipStore implements ListableStore {
   }
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     return this.#sizeOf(key);
   }
@@ -169,7 +170,7 @@ export class ZipStore implements ListableStore {
    * @throws `source-changed` where somebody has written over it.
    */
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const now = await this.#reader.version?.();
     if (now !== this.#version)
       throw inStore(sourceChanged("the zip was written over while it was read"), this.description);

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import { checkKey } from "../key.ts";
@@ -108,7 +109,7 @@ export class ZipWriter implements WritableStore {
 
   /** @throws `unsupported-operation` when the key was written: an archive only grows. */
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     checkKey(key);
     if (this.#keys.has(key)) throw this.#unsupported("a zip archive that is being written only grows", key);
   }
@@ -168,7 +169,7 @@ export class ZipWriter implements WritableStore {
     });
     await before;
     try {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       if (this.#failure !== undefined) throw this.#failure.reason;
     } catch (error) {
       release();

@@ -106,7 +106,7 @@ describe("slabs of threads", () => {
     const rest = async () => {
       for await (const _ of slabs);
     };
-    expect(await rejection(rest())).toMatchObject({ message: "enough" });
+    expect(await rejection(rest())).toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 
   it("are given up where nobody wants more", async () => {

@@ -271,7 +271,10 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const onDiscard = vi.fn();
     const how = { worker: { threads: 3 }, onEvent, signal: controller.signal, onDiscard };
     const options = { chunks: [256, 4, 4], maxMemory: "2MB", strategy: "direct" } as const;
-    await expect(run(source, place(), options, how)).rejects.toThrow("enough");
+    await expect(run(source, place(), options, how)).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
     const [[keys]] = onDiscard.mock.calls as [[number]];
     expect(keys).toBeLessThan((16 * 16) / 2);
     expect(await newcomers(before)).toEqual([]);

@@ -174,7 +174,7 @@ describe("nothing is left", () => {
           },
         };
       });
-      expect(error).toBe(reason);
+      expect(error).toMatchObject({ code: "aborted", cause: reason });
     },
   );
 

@@ -133,7 +133,7 @@ describe("fetchByHttp", () => {
       const ended =
         method === "HEAD" ? asking : asking.then(({ body }) => body?.pipeTo(new WritableStream()));
       setTimeout(() => caller.abort(reason), 20);
-      await expect(ended).rejects.toBe(reason);
+      await expect(ended).rejects.toMatchObject({ code: "aborted", cause: reason });
     }
   });
 
@@ -152,7 +152,7 @@ describe("fetchByHttp", () => {
     const reason = new Error("enough");
     caller.abort(reason);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await expect(body?.getReader().read()).rejects.toBe(reason);
+    await expect(body?.getReader().read()).rejects.toMatchObject({ code: "aborted", cause: reason });
   });
 
   it.each(["0", "2"])(

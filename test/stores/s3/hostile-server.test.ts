@@ -210,7 +210,7 @@ describe("credentials", () => {
     const abort = new AbortController();
     const reading = store.get("a", { signal: abort.signal });
     setTimeout(() => abort.abort(new Error("enough")), 10);
-    await expect(reading).rejects.toThrow("enough");
+    await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 });
 
@@ -237,6 +237,6 @@ describe("large bodies", () => {
     const abort = new AbortController();
     const writing = store.set("b", new Uint8Array(2 * MIB), { signal: abort.signal });
     setTimeout(() => abort.abort(new Error("enough")), 50);
-    await expect(writing).rejects.toThrow("enough");
+    await expect(writing).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 });

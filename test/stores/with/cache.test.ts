@@ -118,7 +118,10 @@ describe("withCache", () => {
     const { store } = await cached();
     await store.get("a");
     const reason = new Error("enough");
-    await expect(store.get("a", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(store.get("a", { signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
   });
 
   it("refuses what is no size", () => {

@@ -57,7 +57,7 @@ describe("withIoLimit", () => {
     const waiting = limited.get("1", { signal: controller.signal });
     const reason = { why: "enough" };
     controller.abort(reason);
-    await expect(waiting).rejects.toBe(reason);
+    await expect(waiting).rejects.toMatchObject({ code: "aborted", cause: reason });
     await first;
     expect(calls()).toBe(1);
   });

@@ -113,13 +113,16 @@ describe("withMergedRanges", () => {
     const outcome = Promise.allSettled(reading);
     while (inner.signals.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     one.abort(new Error("enough"));
-    await expect(reading[0]).rejects.toThrow("enough");
+    await expect(reading[0]).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
     expect(inner.signals[0]?.aborted).toBe(false);
     two.abort(new Error("all of it"));
     expect(inner.signals[0]?.aborted).toBe(true);
-    expect(await outcome).toMatchObject([{ status: "rejected" }, { reason: { message: "all of it" } }]);
+    expect(await outcome).toMatchObject([
+      { status: "rejected" },
+      { reason: { code: "aborted", cause: new Error("all of it") } },
+    ]);
     const aborted = AbortSignal.abort(new Error("before"));
     const range = { offset: 0, length: 1 };
-    await expect(store.get("a", { range, signal: aborted })).rejects.toThrow("before");
+    await expect(store.get("a", { range, signal: aborted })).rejects.toMatchObject({ code: "aborted", cause: new Error("before") });
   });
 });

@@ -81,7 +81,7 @@ describe("withRateLimit", () => {
     const waiting = limited.get("1", { signal: controller.signal });
     const reason = { why: "enough" };
     controller.abort(reason);
-    await expect(waiting).rejects.toBe(reason);
+    await expect(waiting).rejects.toMatchObject({ code: "aborted", cause: reason });
     expect(times).toHaveLength(1);
   });
 

@@ -111,6 +111,6 @@ describe("withRetry", () => {
     const abort = new AbortController();
     const reading = store.get("a", { signal: abort.signal });
     setTimeout(() => abort.abort(new Error("enough")), 10);
-    await expect(reading).rejects.toThrow("enough");
+    await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 });

@@ -82,13 +82,13 @@ describe("NearReads", () => {
       near.read(10_000, 10_000, { signal: second.signal }),
       near.read(20_000, 10_000, { signal: third.signal }),
     ];
-    await expect(reads[2]).rejects.toBe("never");
+    await expect(reads[2]).rejects.toMatchObject({ code: "aborted", cause: "never" });
     first.abort("enough");
-    await expect(reads[0]).rejects.toBe("enough");
+    await expect(reads[0]).rejects.toMatchObject({ code: "aborted", cause: "enough" });
     expect(signals[0]?.aborted).toBe(false);
     second.abort("me too");
     expect(signals[0]?.aborted).toBe(true);
-    await expect(reads[1]).rejects.toBe("me too");
+    await expect(reads[1]).rejects.toMatchObject({ code: "aborted", cause: "me too" });
     answer();
   });
 

@@ -344,6 +344,9 @@ describe("reads of the archive", () => {
       controller.abort(reason);
       return bytes;
     };
-    await expect(ZipStore.open(reader, "zip test.zip", { signal: controller.signal })).rejects.toBe(reason);
+    await expect(ZipStore.open(reader, "zip test.zip", { signal: controller.signal })).rejects.toMatchObject({
+      code: "aborted",
+      cause: reason,
+    });
   });
 });

@@ -1,7 +1,8 @@
 import type { EncodedChunk } from "../../../streams/chunk.ts";
 import { stageStream } from "../../../streams/stage.ts";
 import type { ReadableStream, TransformStream, WritableStream } from "../../../streams/web.ts";
-import type { Task } from "../../plan/task.ts";
+import { invalid, isObject } from "../../../util/check-options.ts";
+import { assertTask, type Task } from "../../plan/task.ts";
 import { composeStep, composeTask } from "./compose-task.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 
@@ -13,11 +14,13 @@ export interface TaskStages {
 
 /** Where all steps of a task write: the target's chunks, or a scratch object. */
 export function taskSink(task: Task, context: TaskContext): WritableStream<EncodedChunk> {
+  assertRunnable(task, context);
   return composeTask(task, context).sink.stream();
 }
 
 /** The stages that a step of a task needs by its strategy. Any stage of your own may stand between them. */
 export async function taskStages(step: Task, context: TaskContext): Promise<TaskStages> {
+  assertRunnable(step, context);
   const { source, stages } = await composeStep(step, context);
   return { source: source.stream(), stages: stages.map(stageStream) };
 }
@@ -29,6 +32,7 @@ export async function taskStages(step: Task, context: TaskContext): Promise<Task
  * @throws the first failure of any stage, as it was thrown.
  */
 export async function runTask(task: Task, context: TaskContext): Promise<void> {
+  assertRunnable(task, context);
   const { signal } = context;
   const { steps, sink } = composeTask(task, context);
   const target = sink.stream();
@@ -54,4 +58,11 @@ async function close(sink: WritableStream<EncodedChunk>): Promise<void> {
   } finally {
     writer.releaseLock();
   }
+}
+
+/** @throws `invalid-option` for what is no task, or no context to run it in. */
+function assertRunnable(task: unknown, context: unknown): void {
+  assertTask(task);
+  const isContext = isObject(context) && "source" in context && "target" in context && "buffers" in context;
+  if (!isContext) throw invalid("this is no context of a task", "{ source, target, buffers, io }", context);
 }

@@ -5,6 +5,7 @@ import { partRefs } from "../../../streams/part-refs.ts";
 import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
 import { selectionWithin } from "../../../streams/selection.ts";
 import type { ReadableStream } from "../../../streams/web.ts";
+import { throwIfAborted } from "../../../util/abort.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
 import { itemsOf, readsOf, type Task } from "../../plan/task.ts";
 import { inFlightOf } from "../../plan/task-memory.ts";
@@ -41,7 +42,7 @@ async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource
     async each(visit) {
       const read = chunkReader(source, options);
       for (const ref of refs) {
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         await visit(await read(ref, { signal }));
       }
     },
@@ -57,7 +58,7 @@ async function scratchSource(task: Task, context: TaskContext): Promise<TaskSour
     async each(visit) {
       const { pieces, read, chunksOf } = scratchReader(task, options);
       for (const piece of pieces) {
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         for (const chunk of chunksOf(await read(piece, { signal }))) await visit(chunk);
       }
     },

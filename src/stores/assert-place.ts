@@ -1,0 +1,35 @@
+import { invalid, isObject } from "../util/check-options.ts";
+import type { StoreSpec } from "./store.ts";
+
+/**
+ * Holds that a value may name a place: a text, a store of any kind, a store or a spec with a path, or a node.
+ *
+ * @throws `invalid-option`
+ */
+export function assertPlace(value: unknown, what: "source" | "target"): void {
+  if (typeof value === "string" || isStore(value)) return;
+  if (isObject(value)) {
+    if ("layout" in value && "store" in value && isStore(value.store)) return;
+    const holdsPlace = "store" in value ? isStore(value.store) : "spec" in value && isSpec(value.spec);
+    if (holdsPlace && "path" in value && typeof value.path === "string") return;
+  }
+  throw invalid(`this is no ${what}`, "a URL, a store, { store, path }, { spec, path } or a node", value);
+}
+
+const KINDS: readonly StoreSpec["kind"][] = [
+  "directory",
+  "zip",
+  "zip-value",
+  "memory",
+  "http",
+  "s3",
+  "object",
+];
+
+function isSpec(value: unknown): boolean {
+  return isObject(value) && "kind" in value && KINDS.some((kind) => kind === value.kind);
+}
+
+function isStore(value: unknown): boolean {
+  return isObject(value) && "get" in value && typeof value.get === "function";
+}

@@ -1,0 +1,66 @@
+import { isZarrflowError, ZarrflowError } from "./errors.ts";
+
+/** What an abort fails with: `aborted`, whose cause is the reason; a failure of ours that ends other work is itself. */
+export function abortError(reason: unknown): ZarrflowError {
+  if (isZarrflowError(reason)) return reason;
+  return new ZarrflowError("aborted", "the signal was aborted", {}, { cause: reason });
+}
+
+/** @throws `aborted` once the signal is. */
+export function throwIfAborted(signal: AbortSignal | null | undefined): void {
+  if (signal?.aborted) throw abortError(signal.reason);
+}
+
+interface Listener {
+  readonly calls: Set<() => void>;
+  readonly stop: () => void;
+}
+
+const listeners = new WeakMap<AbortSignal, Listener>();
+
+/**
+ * Calls `call` once the signal is aborted, unless what is returned is called before. However many wait for one signal,
+ * it has one listener: runtimes take many for a leak.
+ */
+export function onAbort(signal: AbortSignal | null | undefined, call: () => void): () => void {
+  if (!signal) return () => {};
+  const { calls, stop } = listeners.get(signal) ?? listenTo(signal);
+  const own = () => call();
+  calls.add(own);
+  return () => {
+    if (calls.delete(own) && calls.size === 0) stop();
+  };
+}
+
+function listenTo(signal: AbortSignal): Listener {
+  const calls = new Set<() => void>();
+  const callAll = () => {
+    for (const call of calls) call();
+  };
+  const stop = () => {
+    signal.removeEventListener("abort", callAll);
+    listeners.delete(signal);
+  };
+  signal.addEventListener("abort", callAll, { once: true });
+  const listener = { calls, stop };
+  listeners.set(signal, listener);
+  return listener;
+}
+
+const derived = new WeakMap<AbortSignal, AbortSignal>();
+
+/**
+ * A signal that is aborted with the other, whose reason is an error of ours: what web streams and `fetch` throw of their
+ * own is one, too. Each signal has one such, so that calls by the thousand listen to it once.
+ */
+export function signalOfOurs(signal: AbortSignal): AbortSignal {
+  const known = derived.get(signal);
+  if (known) return known;
+  const controller = new AbortController();
+  const ours = controller.signal;
+  derived.set(signal, ours).set(ours, ours);
+  const abort = () => controller.abort(abortError(signal.reason));
+  if (signal.aborted) abort();
+  else onAbort(signal, abort);
+  return ours;
+}

@@ -1,0 +1,121 @@
+import { signalOfOurs } from "./abort.ts";
+import { ZarrflowError } from "./errors.ts";
+
+interface Rule {
+  /** What the value must be, in words. */
+  readonly expected: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const flag: Rule = { expected: "true or false", holds: (value) => typeof value === "boolean" };
+const text: Rule = { expected: "a string", holds: (value) => typeof value === "string" };
+const call: Rule = { expected: "a function", holds: (value) => typeof value === "function" };
+const count: Rule = {
+  expected: "a whole number, 1 or more",
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+};
+const size: Rule = {
+  expected: "a number of bytes, or a text such as 256MB",
+  holds: (value) => typeof value === "string" || (typeof value === "number" && value >= 0),
+};
+const rate: Rule = {
+  expected: "a number above 0",
+  holds: (value) => typeof value === "number" && value > 0,
+};
+const texts: Rule = {
+  expected: "a list of strings",
+  holds: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+};
+const textOrTexts: Rule = {
+  expected: "a string or a list of strings",
+  holds: (value) => text.holds(value) || texts.holds(value),
+};
+const textOrObject: Rule = {
+  expected: "a string or an object",
+  holds: (value) => typeof value === "string" || isObject(value),
+};
+const oneOf = (...choices: readonly string[]): Rule => ({
+  expected: `one of ${choices.join(", ")}`,
+  holds: (value) => choices.includes(value as string),
+});
+
+/** What options of each name must be, wherever they are taken. */
+const RULES: Readonly<Record<string, Rule>> = {
+  signal: { expected: "an AbortSignal", holds: isSignal },
+  onEvent: call,
+  wrap: call,
+  beforeRequest: call,
+  maxMemory: size,
+  maxMetadata: size,
+  bytesPerSecond: size,
+  requestsPerSecond: rate,
+  io: count,
+  threads: count,
+  scratch: text,
+  strategy: oneOf("direct", "shuffle"),
+  ifExists: oneOf("error", "skip", "replace", "update"),
+  outside: oneOf("keep", "delete"),
+  to: oneOf("v1", "v2", "v3-draft-2019", "v3"),
+  v1Order: oneOf("as-written", "as-stated"),
+  v2: { expected: "an object", holds: isObject },
+  chunks: textOrObject,
+  shards: textOrObject,
+  codec: {
+    expected: "a text such as zstd:5, or { name, configuration }",
+    holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
+  },
+  slice: textOrObject,
+  allowLoss: texts,
+  include: textOrTexts,
+  exclude: textOrTexts,
+  ...Object.fromEntries(
+    ["verify", "fsync", "writeEmpty", "strict", "deep", "replace", "consolidated"].map((name) => [
+      name,
+      flag,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [
+      name,
+      flag,
+    ]),
+  ),
+};
+
+/**
+ * Options as they may be used: each of a type that its name allows, and the signal as one whose reason is an error of
+ * ours. Names without a rule are left to who knows them.
+ *
+ * @throws `invalid-option` naming the option, what it must be, and what it is.
+ */
+export function checkedOptions<O extends { readonly signal?: AbortSignal | undefined }>(options: O): O {
+  if (!isObject(options)) throw invalid("options must be an object", "an object", options);
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
+    if (value === undefined || rule === undefined || rule.holds(value)) continue;
+    throw invalid(`the option \`${name}\` cannot be this`, rule.expected, value);
+  }
+  const { signal } = options;
+  return signal ? { ...options, signal: signalOfOurs(signal) } : options;
+}
+
+/** The value of an argument that must be a function or object of ours. @throws `invalid-option` */
+export function invalid(reason: string, expected: string, value: unknown): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, { expected, found: kindOf(value) });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object of another kind";
+  if (typeof value === "function") return "a function";
+  return typeof value === "symbol" || value === undefined ? String(value) : JSON.stringify(`${value}`);
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isSignal(value: unknown): boolean {
+  return isObject(value) && "aborted" in value && "addEventListener" in value;
+}

@@ -1,0 +1,54 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { abortError, onAbort, signalOfOurs, throwIfAborted } from "../../src/util/abort.ts";
+import { ZarrflowError } from "../../src/util/errors.ts";
+
+describe("onAbort", () => {
+  it("adds one listener, however many wait, and none when nobody does any more", () => {
+    const { signal } = new AbortController();
+    const stops = Array.from({ length: 100 }, () => onAbort(signal, () => {}));
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    for (const stop of stops) stop();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("calls all who still wait, in order, those that come after others have left too", () => {
+    const controller = new AbortController();
+    const called: number[] = [];
+    onAbort(controller.signal, () => called.push(0))();
+    onAbort(controller.signal, () => called.push(1));
+    const stop = onAbort(controller.signal, () => called.push(2));
+    onAbort(controller.signal, () => called.push(3));
+    stop();
+    stop();
+    controller.abort();
+    expect(called).toEqual([1, 3]);
+  });
+});
+
+describe("an abort", () => {
+  it("is `aborted`, whose cause is the reason", () => {
+    for (const reason of [new Error("enough"), "enough", 0, null]) {
+      const signal = AbortSignal.abort(reason);
+      expect(() => throwIfAborted(signal)).toThrowError(
+        expect.objectContaining({ code: "aborted", cause: reason }),
+      );
+      expect(signalOfOurs(signal).reason).toMatchObject({ code: "aborted", cause: reason });
+    }
+  });
+
+  it("that a failure of ours caused is that failure", () => {
+    const failure = new ZarrflowError("no-space", "full");
+    expect(abortError(failure)).toBe(failure);
+  });
+
+  it("of one signal is the same for all, and is passed on when it comes", () => {
+    const controller = new AbortController();
+    const ours = signalOfOurs(controller.signal);
+    expect(signalOfOurs(controller.signal)).toBe(ours);
+    expect(signalOfOurs(ours)).toBe(ours);
+    expect(ours.aborted).toBe(false);
+    controller.abort("enough");
+    expect(ours.reason).toMatchObject({ code: "aborted", cause: "enough", exitCode: 130 });
+  });
+});
