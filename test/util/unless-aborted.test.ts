@@ -20,5 +20,8 @@ it("fails with the signal's reason, at once, whatever becomes of the work", asyn
   abort.abort(new Error("enough"));
   await expect(waiting).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   fail(new Error("too late for anybody"));
-  await expect(unlessAborted(new Promise(() => {}), abort.signal)).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
+  await expect(unlessAborted(new Promise(() => {}), abort.signal)).rejects.toMatchObject({
+    code: "aborted",
+    cause: new Error("enough"),
+  });
 });

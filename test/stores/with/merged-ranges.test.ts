@@ -123,6 +123,9 @@ describe("withMergedRanges", () => {
     ]);
     const aborted = AbortSignal.abort(new Error("before"));
     const range = { offset: 0, length: 1 };
-    await expect(store.get("a", { range, signal: aborted })).rejects.toMatchObject({ code: "aborted", cause: new Error("before") });
+    await expect(store.get("a", { range, signal: aborted })).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("before"),
+    });
   });
 });
