@@ -55,7 +55,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   strategy: oneOf("direct", "shuffle"),
   ifExists: oneOf("error", "skip", "replace", "update"),
   outside: oneOf("keep", "delete"),
-  to: oneOf("v1", "v2", "v3-draft-2019", "v3"),
+  to: oneOf("v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"),
   v1Order: oneOf("as-written", "as-stated"),
   v2: { expected: "an object", holds: isObject },
   chunks: textOrObject,
