@@ -97,9 +97,9 @@ export const dataTypeRows: readonly Row[] = [
   ["V3-22", "the canonical NaN is not", () => written(hex("0000c07f")), "NaN"],
   [
     "V3-25",
-    "an order is needed",
-    () => nodeIn(bytes(1, { data_type: text(4), fill_value: "" })),
-    invalid(NO_ORDER),
+    "an order that is not stated is little-endian, as GDAL writes text",
+    () => findingsIn(bytes(1, { data_type: text(4), fill_value: "" })),
+    [NO_ORDER],
   ],
   [
     "V3-26",
