@@ -103,8 +103,9 @@ describe("slice().read()", () => {
     const stop = new AbortController();
     const reading = slice(path, {}, { signal: stop.signal }).read();
     await sleep(50);
-    stop.abort(new Error("enough"));
-    await expect(reading).rejects.toThrow("enough");
+    const reason = new Error("enough");
+    stop.abort(reason);
+    await expect(reading).rejects.toMatchObject({ code: "aborted", cause: reason });
     if (fs.existsSync("/proc/self/fd")) expect(openings(path)).toBe(0);
   });
 });
