@@ -15,7 +15,9 @@ const entries = Object.values(exports).flatMap(
 );
 
 /** Scripts of worker threads, and the modules that find them beside themselves. */
-const THREADS = ["threads", "worker", "slab-threads", "slab-worker"].map((name) => `flows/executors/${name}`);
+const THREADS = ["threads", "worker", "slab-threads", "slab-worker"].map(
+  (name) => `flows/run/executors/${name}`,
+);
 
 /** What the command says of itself needs nothing else. */
 const ITSELF = ["cli/version", "cli/words/help"];
@@ -24,7 +26,7 @@ const ITSELF = ["cli/version", "cli/words/help"];
 const RUNS = [
   "cli/run-command",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
-  ...["copy", "rechunk", "slice", "flow", "formats/slice-format", "ledger-file.node"].map(
+  ...["copy", "rechunk", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
     (name) => `flows/${name}`,
   ),
   ...THREADS,

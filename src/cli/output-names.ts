@@ -1,5 +1,5 @@
-import { fileEnding } from "../flows/formats/file-ending.ts";
-import type { SliceFormat } from "../flows/formats/slice-format.ts";
+import { fileEnding } from "../flows/slabs/formats/file-ending.ts";
+import type { SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /**

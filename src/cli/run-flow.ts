@@ -1,5 +1,5 @@
 import type { EventOptions, FlowEvent } from "../flows/events.ts";
-import type { Planned } from "../flows/flow.ts";
+import type { Planned } from "../flows/request/flow.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
@@ -49,8 +49,8 @@ async function showPlan(
   recorder: RunRecorder,
   { write, signal }: Terminal,
 ): Promise<void> {
-  const { checkFlow } = await import("../flows/run-flow.ts");
-  const { estimateCopy } = await import("../flows/estimate-copy.ts");
+  const { checkFlow } = await import("../flows/run/run-flow.ts");
+  const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
   const { json, report: page } = values;
   try {
     const { plan } = planned;
@@ -94,7 +94,7 @@ async function runShowingProgress(
   onEvent: OnEvent,
   { errors, signal, tell }: Terminal,
 ) {
-  const { runFlow } = await import("../flows/run-flow.ts");
+  const { runFlow } = await import("../flows/run/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
   const advance = eventAdvance(planned.plan);
   try {

@@ -1,5 +1,5 @@
-import type { Changes } from "../flows/changes.ts";
-import type { PlanOptions, RunOptions } from "../flows/flow.ts";
+import type { Changes } from "../flows/request/changes.ts";
+import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
 import type { DialectOptions } from "../meta/dialects.ts";
 import type { StoreAccess } from "../stores/access.ts";

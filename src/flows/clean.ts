@@ -3,7 +3,7 @@ import type { Leftover } from "../stores/target/leftover.ts";
 import { leftoversAt } from "../stores/target/leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { checkedOptions } from "../util/check-options.ts";
-import { type FlowTarget, targetSpec } from "./flow-target.ts";
+import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {
   /** Removes nothing. */

@@ -1,9 +1,15 @@
-import type { Changes } from "./changes.ts";
 import type { EventOptions, RunReport } from "./events.ts";
-import { type FlowSource, type Planned, type PlanOptions, planFlow, type RunOptions } from "./flow.ts";
-import type { FlowTarget } from "./flow-target.ts";
-import type { KeyFilter } from "./key-filter.ts";
-import { runFlow } from "./run-flow.ts";
+import type { Changes } from "./request/changes.ts";
+import {
+  type FlowSource,
+  type Planned,
+  type PlanOptions,
+  planFlow,
+  type RunOptions,
+} from "./request/flow.ts";
+import type { KeyFilter } from "./request/key-filter.ts";
+import { runFlow } from "./run/run-flow.ts";
+import type { FlowTarget } from "./target/flow-target.ts";
 
 /**
  * Plans a copy: every key as it is, byte for byte, but for what `options` change.

@@ -10,8 +10,14 @@ import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
 import type { ReadEvent } from "./events.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
-import { SourceWatch } from "./source-watch.ts";
+import {
+  DEFAULT_IO,
+  DEFAULT_MAX_MEMORY,
+  type FlowSource,
+  openSource,
+  type PlanOptions,
+} from "./request/flow.ts";
+import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
 

@@ -4,10 +4,10 @@ import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
-import { arraysBelow } from "./arrays-below.ts";
 import { bytesText } from "./diff/compare-values.ts";
 import type { ReadEvent } from "./events.ts";
-import type { FlowSource, PlanOptions } from "./flow.ts";
+import { arraysBelow } from "./request/arrays-below.ts";
+import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { slice } from "./slice.ts";
 
 /** The digest of one array. */

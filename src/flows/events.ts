@@ -1,6 +1,6 @@
 import type { Retry } from "../stores/watch-retries.ts";
 import type { Plan } from "./plan/plan.ts";
-import type { Warning } from "./warnings.ts";
+import type { Warning } from "./request/warnings.ts";
 
 /** How far a run is; all counts only grow. */
 export interface RunCounts {

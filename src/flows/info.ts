@@ -5,8 +5,8 @@ import { describeCodec } from "../meta/describe.ts";
 import { isListable } from "../stores/store.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
-import { arraysBelow } from "./arrays-below.ts";
-import type { FlowSource, PlanOptions } from "./flow.ts";
+import { arraysBelow } from "./request/arrays-below.ts";
+import type { FlowSource, PlanOptions } from "./request/flow.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {

@@ -5,10 +5,10 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
 import { chunkVisits } from "./plan/chunk-visits.ts";
 import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
-import { parseScratch, possibleStrategy } from "./scratch/open-scratch.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
 /** What reading a part of an array in C order will do and cost. */
 export interface SlicePlan extends SlabPlan {

@@ -1,8 +1,14 @@
-import type { Changes } from "./changes.ts";
 import type { EventOptions, RunReport } from "./events.ts";
-import { type FlowSource, type Planned, type PlanOptions, planFlow, type RunOptions } from "./flow.ts";
-import type { FlowTarget } from "./flow-target.ts";
-import { runFlow } from "./run-flow.ts";
+import type { Changes } from "./request/changes.ts";
+import {
+  type FlowSource,
+  type Planned,
+  type PlanOptions,
+  planFlow,
+  type RunOptions,
+} from "./request/flow.ts";
+import { runFlow } from "./run/run-flow.ts";
+import type { FlowTarget } from "./target/flow-target.ts";
 
 /** What is changed; `chunks` is needed. */
 export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;

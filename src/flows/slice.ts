@@ -25,14 +25,14 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { unlessAborted } from "../util/unless-aborted.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./flow.ts";
-import { rawPieces } from "./formats/raw.ts";
-import { readSlabs } from "./read-slabs.ts";
-import { parseScratch } from "./scratch/open-scratch.ts";
-import { chunksOf } from "./selected-chunks.ts";
-import type { Slab } from "./slab-reading.ts";
-import { SourceWatch } from "./source-watch.ts";
-import { typedValues, type ValuesOf } from "./typed-values.ts";
+import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { parseScratch } from "./run/scratch/open-scratch.ts";
+import { SourceWatch } from "./run/source-watch.ts";
+import { rawPieces } from "./slabs/formats/raw.ts";
+import { readSlabs } from "./slabs/read-slabs.ts";
+import { chunksOf } from "./slabs/selected-chunks.ts";
+import type { Slab } from "./slabs/slab-reader.ts";
+import { typedValues, type ValuesOf } from "./slabs/typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
 export interface SliceChunk<Name extends string = string> {

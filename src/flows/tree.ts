@@ -3,7 +3,7 @@ import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
 import type { Finding } from "../meta/dialect.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
-import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
+import { type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;

@@ -8,8 +8,14 @@ import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./flow.ts";
-import { targetSpec } from "./flow-target.ts";
+import {
+  DEFAULT_IO,
+  DEFAULT_MAX_MEMORY,
+  type FlowSource,
+  openSource,
+  type PlanOptions,
+} from "./request/flow.ts";
+import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";

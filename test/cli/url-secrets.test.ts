@@ -7,8 +7,8 @@ import { failureText } from "../../src/cli/words/failure.ts";
 import { toJson } from "../../src/cli/words/json.ts";
 import { planText } from "../../src/cli/words/plan.ts";
 import { retryText } from "../../src/cli/words/retry.ts";
-import { planFlow } from "../../src/flows/flow.ts";
-import { runFlow } from "../../src/flows/run-flow.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import {
   copy,
   create,

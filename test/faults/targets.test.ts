@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, planCopy, planRechunk } from "../../src/flows/index.ts";
-import { runPlan } from "../../src/flows/run-plan.ts";
+import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { TargetBuild, WritableStore } from "../../src/stores/store.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { copy, planCopy } from "../../src/flows/copy.ts";
-import type { Planned } from "../../src/flows/flow.ts";
 import { planSlice } from "../../src/flows/plan-slice.ts";
 import { planRechunk, rechunk } from "../../src/flows/rechunk.ts";
-import { runFlow } from "../../src/flows/run-flow.ts";
+import type { Planned } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open.ts";

@@ -1,4 +1,4 @@
-import { chunksOf } from "../../src/flows/selected-chunks.ts";
+import { chunksOf } from "../../src/flows/slabs/selected-chunks.ts";
 import { openArray, type ZarrArray, type ZarrNode } from "../../src/index.ts";
 import type { WriteOptions } from "../../src/meta/dialect.ts";
 import { dialectNamed } from "../../src/meta/dialects.ts";

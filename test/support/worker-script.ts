@@ -14,7 +14,7 @@ export function workerScript(name: "worker" | "slab-worker" = "worker"): () => U
     folder = await mkdtemp(join(tmpdir(), "zarrflow-worker-"));
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await build({
-      input: { worker: join(root, `src/flows/executors/${name}.ts`) },
+      input: { worker: join(root, `src/flows/run/executors/${name}.ts`) },
       platform: "node",
       external: [/^node:/],
       output: {

@@ -1,4 +1,4 @@
-import type { SliceFormat } from "../../flows/formats/slice-format.ts";
+import type { SliceFormat } from "../../flows/slabs/formats/slice-format.ts";
 import type { Slice } from "../../flows/slice.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -133,7 +133,7 @@ async function writeSlice(
   values: SliceValues & { readonly format: SliceFormat },
   terminal: Terminal,
 ): Promise<void> {
-  const { formattedPieces } = await import("../../flows/formats/slice-format.ts");
+  const { formattedPieces } = await import("../../flows/slabs/formats/slice-format.ts");
   const { format, output, json, quiet, "if-exists": ifExists = "error" } = values;
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;

@@ -1,6 +1,6 @@
-import type { CopyEstimate } from "../../flows/estimate-copy.ts";
+import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
 import type { ArrayJob, Cost, Execution, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
-import { planWarnings } from "../../flows/warnings.ts";
+import { planWarnings } from "../../flows/request/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { formatBytes } from "../../util/byte-size.ts";

@@ -1,4 +1,4 @@
-import type { Warning } from "../../flows/warnings.ts";
+import type { Warning } from "../../flows/request/warnings.ts";
 import { printable } from "./printable.ts";
 
 /** A warning as a line. */

@@ -4,11 +4,11 @@ import type { DataType } from "../../meta/data-type.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
-import { chunkItems } from "../formats/json-items.ts";
 import { smallestSlabBudget } from "../plan/slab-plan.ts";
 import { demandBudget } from "../plan/task-memory.ts";
-import { type ReadSlabsOptions, readSlabs } from "../read-slabs.ts";
-import type { Slab } from "../slab-reading.ts";
+import { chunkItems } from "../slabs/formats/json-items.ts";
+import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";
+import type { Slab } from "../slabs/slab-reader.ts";
 
 /** Where the values of two arrays differ. */
 export interface ValueDifference {

@@ -4,7 +4,7 @@ import { USUAL_ARRAY } from "../../meta/usual-array.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";
-import { copyMemory } from "../copy-value.ts";
+import { copyMemory } from "../keys/copy-value.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import { driverOf, executionOf } from "./execution.ts";
 import { heldByStores } from "./expected-size.ts";

@@ -3,7 +3,7 @@ import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts
 import type { DialectOptions } from "../../meta/dialects.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { KeyFilter } from "../key-filter.ts";
+import type { KeyFilter } from "../request/key-filter.ts";
 
 /**
  * What a flow will do, as JSON: small whatever the number of chunks, since tasks are computed (`taskAt`), not

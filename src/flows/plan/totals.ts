@@ -1,7 +1,7 @@
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { product } from "../../util/shape.ts";
-import { copyMemory } from "../copy-value.ts";
-import { pieceBytesWithin } from "../read-pieces.ts";
+import { copyMemory } from "../keys/copy-value.ts";
+import { pieceBytesWithin } from "../keys/read-pieces.ts";
 import type { ArrayJob, NodeSpec, PlanTotals } from "./plan.ts";
 import { itemBytes } from "./task-memory.ts";
 

@@ -7,7 +7,7 @@ import { readChunks } from "../../streams/read-chunks.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { codingBytes } from "../plan/task-memory.ts";
-import { chunksOf } from "../selected-chunks.ts";
+import { chunksOf } from "../slabs/selected-chunks.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { StoredZeros } from "./missing-values.ts";
 import type { StoredChunk } from "./stored-keys.ts";

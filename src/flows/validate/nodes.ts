@@ -10,7 +10,7 @@ import type { ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
-import { withChunkSeparators } from "../chunk-separators.ts";
+import { withChunkSeparators } from "../request/chunk-separators.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { missingFindings } from "./missing-values.ts";
 

@@ -4,7 +4,7 @@ import { regridStage } from "../../../streams/regrid.ts";
 import { type Selection, wholeSelection } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
 import { itemsOf, stepsOf, type Task } from "../../plan/task.ts";
-import { gatherStage } from "../../scratch/gather-pieces.ts";
+import { gatherStage } from "../scratch/gather-pieces.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 import { type TaskSink, taskSink } from "./task-sink.ts";
 import { type TaskSource, taskSource } from "./task-source.ts";

@@ -4,7 +4,7 @@ import type { WritableStream } from "../../../streams/web.ts";
 import { chunkSink, writeChunks } from "../../../streams/write-chunks.ts";
 import type { ChunkSink, WriteChunksOptions } from "../../../streams/write-options.ts";
 import type { Task } from "../../plan/task.ts";
-import { scratchPlace } from "../../scratch/read-scratch.ts";
+import { scratchPlace } from "../scratch/read-scratch.ts";
 import type { TaskContext } from "./task-context.ts";
 
 /** Where all steps of a task write: the target's chunks, or a scratch object. */

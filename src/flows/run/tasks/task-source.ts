@@ -9,7 +9,7 @@ import { throwIfAborted } from "../../../util/abort.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
 import { itemsOf, readsOf, type Task } from "../../plan/task.ts";
 import { inFlightOf } from "../../plan/task-memory.ts";
-import { readScratch, scratchReader } from "../../scratch/read-scratch.ts";
+import { readScratch, scratchReader } from "../scratch/read-scratch.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 import { assertScratch } from "./task-sink.ts";
 

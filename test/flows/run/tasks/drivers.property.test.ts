@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { loadDocuments } from "../../../../src/flows/documents.ts";
-import { taskRunner } from "../../../../src/flows/executors/task-runner.ts";
 import { type Planned, planRechunk } from "../../../../src/flows/index.ts";
 import type { Driver, Plan } from "../../../../src/flows/plan/plan.ts";
 import { taskAt, taskBytesOf } from "../../../../src/flows/plan/task.ts";
+import { loadDocuments } from "../../../../src/flows/run/documents.ts";
+import { taskRunner } from "../../../../src/flows/run/executors/task-runner.ts";
 import { create, openArray } from "../../../../src/index.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../../src/stores/with/request-log.ts";

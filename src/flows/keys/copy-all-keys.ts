@@ -1,0 +1,47 @@
+import { isDocumentKey } from "../../hierarchy/edit-delete.ts";
+import type { Documents } from "../../meta/dialect.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import { outerPrefixes } from "../../meta/key-trees.ts";
+import type { Store, WritableStore } from "../../stores/store.ts";
+import { writerMemory } from "../../stores/writer-memory.ts";
+import type { Plan } from "../plan/plan.ts";
+import { demandListable } from "./assert-listable.ts";
+import { type SweepOptions, sweep } from "./copy-keys.ts";
+import { sweptKeys } from "./keys-to-copy.ts";
+
+export interface SweepAllOptions
+  extends Omit<SweepOptions, "prefix" | "listing" | "targetKeyOf" | "io" | "writerBytes"> {
+  /** The documents that are published, and so not swept. */
+  readonly documents: Documents;
+  /** Whether documents among the keys, which are none of the hierarchy's, are copied when all others are. */
+  readonly documentsLast: boolean;
+}
+
+/** Sweeps everything that a plan has swept. */
+export async function sweepAll(
+  source: Store,
+  target: WritableStore,
+  plan: Plan,
+  { documents, documentsLast, ...options }: SweepAllOptions,
+): Promise<void> {
+  const from = demandListable(source);
+  const layout = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
+  const targetKeyOf = sweptKeys(plan, documents);
+  const turn = async (late: boolean) => {
+    let areLeft = false;
+    const inTurn = (key: string) => {
+      const targetKey = targetKeyOf(key);
+      const isNow = targetKey !== undefined && isLate(targetKey) === late;
+      areLeft ||= targetKey !== undefined && !isNow;
+      return isNow ? targetKey : undefined;
+    };
+    const writerBytes = writerMemory(plan.target.store);
+    const sweeping = { ...options, targetKeyOf: inTurn, io: plan.execution.io, writerBytes };
+    for (const prefix of outerPrefixes(dialectNamed(plan.publication.from).layout(plan.source.path))) {
+      await sweep(from, target, { ...sweeping, prefix });
+    }
+    return areLeft;
+  };
+  if (await turn(false)) await turn(true);
+}

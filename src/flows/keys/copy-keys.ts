@@ -1,0 +1,140 @@
+import type { ListableStore, Listed, WritableStore } from "../../stores/store.ts";
+import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import type { ByteBudget } from "../../streams/byte-budget.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import type { Buffers } from "../../util/buffers.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { pagesFrom } from "../../util/web-streams.ts";
+import type { RunLog } from "../run/run-log.ts";
+import { copySmallValues, type Swept } from "./copy-small-values.ts";
+import { CopyReadAtOnce } from "./copy-sync.ts";
+import { copyMemory, copyValue } from "./copy-value.ts";
+import { changed, pieceBytesWithin } from "./read-pieces.ts";
+
+export interface SweepOptions {
+  /** Keys that begin with it are swept. */
+  readonly prefix: string;
+  /** What is swept in place of the store's own listing, page by page. */
+  readonly listing?: AsyncIterable<readonly Listed[]>;
+  /** The key under which a source key is copied; undefined for one that is left to others. */
+  readonly targetKeyOf: (key: string) => string | undefined;
+  /**
+   * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.
+   *
+   * @default false
+   */
+  readonly unseen?: boolean;
+  readonly budget: ByteBudget;
+  readonly buffers: Buffers;
+  readonly io: number;
+  /** Bytes that a writer of the target holds while it is open. */
+  readonly writerBytes: number;
+  readonly log: RunLog;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Context = { readonly signal: AbortSignal };
+
+/** Up to so many bytes a value is small: stores that need not wait copy it before others are looked at. */
+const SMALL_BYTES = 1024 * 1024;
+/** The same where the stores can copy values themselves, which is as fast from then on. */
+const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
+
+/** Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory. */
+export async function sweep(
+  source: ListableStore,
+  target: WritableStore,
+  options: SweepOptions,
+): Promise<void> {
+  const {
+    prefix,
+    listing,
+    targetKeyOf,
+    unseen = false,
+    budget,
+    buffers,
+    io,
+    writerBytes,
+    log,
+    signal,
+  } = options;
+  const copier = unseen ? await target.copierFrom?.(source) : undefined;
+  const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
+  const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
+  const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
+
+  const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
+  const atOnce = new CopyReadAtOnce({ source, target, mostBytes, unseen, budget, buffers, log });
+
+  const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: Swept, context: Context) => {
+    const size = listed ?? (await source.size(key, context));
+    if (size === undefined) throw changed(key, undefined, undefined);
+    atOnce.noteSize(size);
+    // A store that lists checksums checks what is read whole.
+    const isChecked = expected === undefined || size <= pieceBytes;
+    const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
+    let checksum = 0;
+    let seen = 0;
+    try {
+      const onPiece = (bytes: Uint8Array) => {
+        if (unseen && isChecked) return;
+        checksum = crc32(bytes, checksum);
+        seen += bytes.length;
+        // Before the last piece is written: what is damaged is not stored, with a checksum that says otherwise.
+        if (seen === size && checksum !== (expected ?? checksum)) throw damaged(expected, checksum);
+      };
+      await copyValue(
+        { store: source, key },
+        { store: target, key: targetKey },
+        { size, pieceBytes, buffers, signal: context.signal, onPiece },
+      );
+    } finally {
+      lease.release();
+    }
+    log.keyCopied(targetKey, size, unseen ? undefined : checksum);
+  };
+  const copyUnseen = async (value: Swept, context: Context) => {
+    const size = await copier?.(value, value.targetKey, context);
+    if (size === undefined || size !== (value.size ?? size)) throw changed(value.key, value.size, size);
+    log.keyCopied(value.targetKey, size);
+  };
+  const copy = async (value: Swept, context: Context) => {
+    try {
+      if (copier) await copyUnseen(value, context);
+      else if (!(await atOnce.copy(value, context.signal))) await copySeen(value, context);
+    } catch (error) {
+      if (isZarrflowError(error)) error.addContext({ key: value.key });
+      throw error;
+    }
+  };
+  const wanted = sweptFrom(listing ?? pagesFrom(source.list(prefix, { signal })), targetKeyOf);
+  const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
+  try {
+    const left = copySmallValues(wanted, { source, target, unseen, smallBytes, buffers, log, signal });
+    await forEachConcurrent(left, copy, { concurrency: io, signal });
+  } finally {
+    lease.release();
+  }
+}
+
+async function* sweptFrom(
+  pages: AsyncIterable<readonly Listed[]>,
+  targetKeyOf: SweepOptions["targetKeyOf"],
+): AsyncGenerator<readonly Swept[]> {
+  for await (const page of pages) {
+    yield page.flatMap((listed) => {
+      const targetKey = targetKeyOf(listed.key);
+      return targetKey === undefined ? [] : { ...listed, targetKey };
+    });
+  }
+}
+
+/** A value whose store lists another checksum: read in pieces, it is not checked by the store. */
+function damaged(expected: number | undefined, found: number): ZarrflowError {
+  const hex = (crc: number | undefined) => crc?.toString(16).padStart(8, "0");
+  return new ZarrflowError("corrupt-store", "the CRC-32 of the value is not the one that its store tells", {
+    expected: hex(expected),
+    found: hex(found),
+  });
+}

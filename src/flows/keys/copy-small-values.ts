@@ -1,0 +1,58 @@
+import type { Listed, Store, WritableStore } from "../../stores/store.ts";
+import type { Buffers } from "../../util/buffers.ts";
+import { crc32 } from "../../util/crc32.ts";
+import type { RunLog } from "../run/run-log.ts";
+import { doneAtOnce } from "./sync-fast-path.ts";
+
+/** A value to be copied, and where to. */
+export interface Swept extends Listed {
+  readonly targetKey: string;
+}
+
+export interface SmallCopyOptions {
+  readonly source: Store;
+  readonly target: WritableStore;
+  /** Larger values are left over. */
+  readonly smallBytes: number;
+  /** Whether the ledger has no checksums. */
+  readonly unseen: boolean;
+  readonly buffers: Buffers;
+  readonly log: RunLog;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Copies values one after the other as far as both stores answer without waiting, and gives those that are left over:
+ * large ones, and what did not succeed, whatever the reason.
+ */
+export async function* copySmallValues(
+  pages: AsyncIterable<readonly Swept[]>,
+  options: SmallCopyOptions,
+): AsyncGenerator<Swept> {
+  const { source, target, smallBytes, buffers, signal } = options;
+  if (smallBytes === 0 || !source.getSync || !target.setSync) {
+    for await (const page of pages) yield* page;
+    return;
+  }
+  const buffer = buffers.take(smallBytes);
+  try {
+    yield* doneAtOnce(pages, (value) => copySmallValue(value, buffer, options), signal);
+  } finally {
+    buffers.give(buffer);
+  }
+}
+
+/** Whether the value was copied; if not, nothing was done that would not be done again. */
+function copySmallValue(
+  { key, size: listed, targetKey }: Swept,
+  buffer: Uint8Array,
+  { source, target, unseen, log }: SmallCopyOptions,
+): boolean {
+  if (listed !== undefined && listed > buffer.length) return false;
+  const size = source.getSync?.(key, buffer);
+  if (size === undefined || (listed !== undefined && size !== listed)) return false;
+  const bytes = buffer.subarray(0, size);
+  if (!target.setSync?.(targetKey, bytes)) return false;
+  log.keyCopied(targetKey, size, unseen ? undefined : crc32(bytes));
+  return true;
+}

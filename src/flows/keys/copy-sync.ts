@@ -1,0 +1,81 @@
+import type { Store, WritableStore } from "../../stores/store.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import type { ByteBudget } from "../../streams/byte-budget.ts";
+import type { Buffers } from "../../util/buffers.ts";
+import { crc32 } from "../../util/crc32.ts";
+import type { RunLog } from "../run/run-log.ts";
+import type { Swept } from "./copy-small-values.ts";
+
+export interface CopyReadOptions {
+  readonly source: Store;
+  readonly target: WritableStore;
+  /** Larger values are left to others. */
+  readonly mostBytes: number;
+  /** Whether the ledger has no checksums. */
+  readonly unseen: boolean;
+  readonly budget: ByteBudget;
+  readonly buffers: Buffers;
+  readonly log: RunLog;
+}
+
+/** A read that takes so many milliseconds waits for a disk or a network, */
+const SLOW_MS = 2;
+/** and so many values after it are read by calls that leave the thread free. */
+const LEFT_AFTER = 16;
+
+/**
+ * Copies values of which each is read before anything else happens, in place of four calls that wait, and written by a store
+ * that has to be waited for.
+ */
+export class CopyReadAtOnce {
+  readonly #options: CopyReadOptions;
+  /** Bytes that a value may have whose size is not listed: those of the largest one so far. */
+  #likely = 0;
+  #left = 0;
+
+  constructor(options: CopyReadOptions) {
+    this.#options = options;
+  }
+
+  /** Tells of a value of `size` bytes, as which others may be. */
+  noteSize(size: number): void {
+    if (size <= this.#options.mostBytes) this.#likely = Math.max(this.#likely, size);
+  }
+
+  /**
+   * Whether the value was copied; if not, nothing was done.
+   *
+   * @throws what the target throws; `aborted`.
+   */
+  async copy({ key, size: listed, targetKey }: Swept, signal: AbortSignal): Promise<boolean> {
+    const { source, target, mostBytes, unseen, budget, buffers, log } = this.#options;
+    const most = listed ?? this.#likely;
+    if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#left > 0) {
+      this.#left = Math.max(0, this.#left - 1);
+      return false;
+    }
+    // The end of a file shows where there is room behind it.
+    const room = most + 1;
+    const lease = await budget.acquire(pooledSize(room), signal);
+    const buffer = buffers.take(room);
+    try {
+      const size = this.#read(key, buffer);
+      if (size === undefined || size !== (listed ?? size)) return false;
+      const bytes = buffer.subarray(0, size);
+      const checksum = unseen ? undefined : crc32(bytes);
+      await target.set(targetKey, bytes, { signal });
+      log.keyCopied(targetKey, size, checksum);
+      return true;
+    } finally {
+      buffers.give(buffer);
+      lease.release();
+    }
+  }
+
+  #read(key: string, into: Uint8Array): number | undefined {
+    const began = performance.now();
+    const size = this.#options.source.getSync?.(key, into);
+    if (performance.now() - began > SLOW_MS) this.#left = LEFT_AFTER;
+    return size;
+  }
+}

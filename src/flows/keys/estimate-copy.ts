@@ -1,0 +1,71 @@
+import { dialectNamed } from "../../meta/dialects.ts";
+import { outerPrefixes } from "../../meta/key-trees.ts";
+import type { Listed, Store } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { checkedOptions } from "../../util/check-options.ts";
+import type { EventOptions } from "../events.ts";
+import type { Plan } from "../plan/plan.ts";
+import { assertPlanned, type Planned } from "../request/flow.ts";
+import { loadDocuments } from "../run/documents.ts";
+import { tellingRetries } from "../run/with-retry-events.ts";
+import { estimateUpdate } from "../update/estimate-update.ts";
+import { demandListable } from "./assert-listable.ts";
+import { sweptKeys } from "./keys-to-copy.ts";
+
+/** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
+export interface CopyEstimate {
+  readonly keys: number;
+  readonly bytes: number;
+  /** Of an update: keys that are right already, and those that will be deleted. */
+  readonly keysKept?: number;
+  readonly keysDeleted?: number;
+}
+
+/**
+ * Counts what a run will copy as it is, by listing the source; an update is compared with its target, which may take
+ * reading both. Nothing is written.
+ *
+ * @throws whatever the stores throw.
+ * @example
+ * ```ts
+ * import { estimateCopy, planCopy } from "zarrflow";
+ *
+ * const planned = await planCopy("era5.zarr", "copy.zarr");
+ * const { keys, bytes } = await estimateCopy(planned);
+ * console.log(keys, "keys,", bytes, "bytes");
+ * await planned.close();
+ * ```
+ */
+export async function estimateCopy(
+  planned: Planned,
+  options: EventOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<CopyEstimate> {
+  assertPlanned(planned);
+  const { signal, onEvent } = checkedOptions(options);
+  const { plan, source } = planned;
+  return tellingRetries({ onEvent }, () => estimate(plan, source, signal));
+}
+
+async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefined): Promise<CopyEstimate> {
+  const { publication } = plan;
+  if (publication.existing === "update") return estimateUpdate(plan, source, signal);
+  const documents = await loadDocuments(plan, source, signal);
+  let keys = documents.size;
+  let bytes = [...documents.values()].reduce((sum, { length }) => sum + length, 0);
+  if (!publication.sweep) return { keys, bytes };
+  const store = demandListable(source);
+  const targetKeyOf = sweptKeys(plan, documents);
+  const count = async ({ key, size }: Listed, context: { readonly signal: AbortSignal }) => {
+    if (targetKeyOf(key) === undefined) return;
+    const length = size ?? (await store.size(key, context)) ?? 0;
+    bytes += length;
+    keys++;
+  };
+  for (const prefix of outerPrefixes(dialectNamed(publication.from).layout(plan.source.path))) {
+    await forEachConcurrent(store.list(prefix, { signal }), count, {
+      concurrency: plan.execution.io,
+      signal,
+    });
+  }
+  return { keys, bytes };
+}

@@ -1,0 +1,68 @@
+import type { Store } from "../../stores/store.ts";
+import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import type { Buffers } from "../../util/buffers.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+
+/** A value larger than this is read in pieces of this size, never held whole. */
+const PIECE_BYTES = 8 * 2 ** 20;
+
+/** Bytes of the pieces in which large values are read within a budget. */
+export function pieceBytesWithin(maxMemory: number): number {
+  return Math.min(PIECE_BYTES, largestPooled(maxMemory));
+}
+
+/** Bytes of a pooled buffer that reading a value of `size` bytes takes at one time. */
+export function pieceMemory(size: number, pieceBytes: number): number {
+  return pooledSize(Math.min(size, pieceBytes));
+}
+
+export interface ReadPiecesOptions {
+  /** Bytes of the value, as they were listed or written. */
+  readonly size: number;
+  readonly pieceBytes: number;
+  readonly buffers: Buffers;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads one value piece by piece, in order; each piece is valid until the next is asked for. An empty value is one
+ * empty piece.
+ *
+ * @throws `source-changed` when the value is gone, has another size, or is replaced between two pieces.
+ */
+export async function* readPieces(
+  store: Store,
+  key: string,
+  { size, pieceBytes, buffers, signal }: ReadPiecesOptions,
+): AsyncGenerator<Uint8Array> {
+  let ifVersion: string | undefined;
+  const onVersion = (version: string) => {
+    ifVersion = version;
+  };
+  for (let offset = 0; offset === 0 || offset < size; offset += pieceBytes) {
+    const length = Math.min(pieceBytes, size - offset);
+    const allocate = (found: number) => {
+      if (found !== length) throw changed(key, length, found);
+      return buffers.take(length);
+    };
+    const range = length < size ? { offset, length } : undefined;
+    const versioned = range && (ifVersion === undefined ? { onVersion } : { ifVersion });
+    const bytes = await store.get(key, { range, allocate, signal, ...versioned });
+    if (bytes?.length !== length) throw changed(key, length, bytes?.length);
+    try {
+      yield bytes;
+    } finally {
+      buffers.give(bytes);
+    }
+  }
+}
+
+/** A value that has another size than it was listed with; undefined where it is gone. */
+export function changed(key: string, expected: number | undefined, found: number | undefined): ZarrflowError {
+  return new ZarrflowError("source-changed", "a value changed while it was copied", {
+    key,
+    expected: expected === undefined ? "a value" : `${expected} bytes`,
+    found: found === undefined ? "nothing" : `${found} bytes`,
+    hint: "copy again when nobody writes the source",
+  });
+}

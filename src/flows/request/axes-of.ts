@@ -1,0 +1,23 @@
+import { axesFromAbove } from "../../hierarchy/axes-from-above.ts";
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import type { Axes } from "../../meta/axes.ts";
+import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
+import type { SourceNode } from "../plan/hierarchy-request.ts";
+import type { Changes } from "./changes.ts";
+
+/** Names of dimensions that images state for their levels, where anything is asked for by names of dimensions. */
+export async function axesOf(
+  root: ZarrArray | ZarrGroup,
+  nodes: readonly Pick<SourceNode, "path" | "metadata">[],
+  { chunks, shards, slice, signal }: Changes & { readonly signal?: AbortSignal | undefined },
+): Promise<Axes> {
+  if (![chunks, shards, slice].some(asksByName)) return new Map();
+  if (root.kind === "group") return axesByArray(nodes);
+  const axes = await axesFromAbove(root, signal);
+  return new Map(axes && [[root.path, axes]]);
+}
+
+function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
+  const isObject = typeof option === "object" && !Array.isArray(option);
+  return isObject || [option].flat().some((one) => typeof one === "string" && one.includes("="));
+}

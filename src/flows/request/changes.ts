@@ -1,0 +1,184 @@
+import { parseSlice, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { ArrayMetadata, ChunkGrid, CodecConfig, DialectName } from "../../meta/array-metadata.ts";
+import { type Axes, withAxes } from "../../meta/axes.ts";
+import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
+import { withoutShards, withShards } from "../../meta/reshard.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
+import { type ChunksInput, type ChunksOption, resolveChunks, resolveShards } from "./chunk-option.ts";
+import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
+import { type GroupArray, sliceGroup } from "./group-slice.ts";
+import { followingLevels } from "./image-slice.ts";
+
+/** What a flow changes on the way; what is not named stays as it is. */
+export interface Changes {
+  /**
+   * The new chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`,
+   * `t2m:time=-1,lat=16` for one array of a group); -1 is the whole dimension. Several texts add up.
+   */
+  readonly chunks?: ChunksOption | string | readonly string[];
+  /**
+   * The shape of shards, each of whole chunks, given as `chunks` is; -1 is the whole dimension. `none`: no shards, as it
+   * is where `chunks` alone are given. Arrays keep theirs by default.
+   */
+  readonly shards?: ChunksOption | string | readonly string[];
+  /** The new compressor of the arrays that are re-cut, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
+  readonly codec?: string | CodecConfig;
+  /**
+   * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`). A
+   * dimension that an index is given for stays, with one item. Of a group, every array is cut that has any of the
+   * dimensions, the others are taken whole.
+   */
+  readonly slice?: SliceOption | string;
+  /** The dialect to write. */
+  readonly to?: DialectName;
+  /** JSON pointers, as a `loss-refused` names them, of what the new dialect may drop. */
+  readonly allowLoss?: readonly string[];
+  /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
+  readonly mustChange?: boolean;
+}
+
+/** Whether anything is named that is to change. */
+export function changesAnything({ chunks, shards, codec, slice, to }: Changes): boolean {
+  return [chunks, shards, codec, slice, to].some((change) => change !== undefined);
+}
+
+type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
+
+/** What was opened. */
+export interface OpenedNodes {
+  readonly root: OpenedRoot;
+  /** The root and all below it. */
+  readonly nodes: readonly Pick<SourceNode, "path" | "metadata">[];
+  /** Names of dimensions that are stated elsewhere than at the array, by its path. */
+  readonly axes: Axes;
+}
+
+/**
+ * Tells what becomes of each array of a node that was opened; undefined for one that stays as it is.
+ *
+ * @param selections what is taken of each array, as `selectionsOf` says
+ * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.
+ */
+export function changeOf(
+  changes: Changes,
+  opened: OpenedNodes,
+  selections: ReadonlyMap<string, Selection>,
+): ChangeOf {
+  const change = anyChangeOf(changes, opened, selections);
+  if (changes.mustChange) assertGridsChange(changes, change, arraysOf(opened));
+  return change;
+}
+
+function assertGridsChange(
+  { chunks, shards }: Changes,
+  change: ChangeOf,
+  arrays: readonly GroupArray[],
+): void {
+  const asked = [
+    chunks !== undefined && !namesNothing(chunks) && "chunks",
+    shards !== undefined && "shards",
+  ].filter((name) => name !== false);
+  const changesGrid = ({ path, metadata }: GroupArray) => {
+    const changed = change(path, metadata);
+    return changed !== undefined && !isSameGrid(changed.metadata.chunkGrid, metadata.chunkGrid);
+  };
+  if (asked.length === 0 || arrays.some(changesGrid)) return;
+  throw new ZarrflowError("invalid-option", `the ${asked.join(" and ")} asked for change no array`, {
+    hint: `Every array that they select has them already. Leave out ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
+  });
+}
+
+function isSameGrid(a: ChunkGrid, b: ChunkGrid): boolean {
+  return `${a.chunkShape}` === `${b.chunkShape}` && `${a.innerChunkShape}` === `${b.innerChunkShape}`;
+}
+
+function anyChangeOf(
+  changes: Changes,
+  opened: OpenedNodes,
+  selections: ReadonlyMap<string, Selection>,
+): ChangeOf {
+  const cut = ({ path, metadata }: GroupArray) => {
+    const selection = selections.get(path);
+    return selection ? partOf(metadata, selection.shape) : metadata;
+  };
+  const arrays = arraysOf(opened).map((array) => ({ ...array, metadata: cut(array) }));
+  const change = changeWhole(changes, opened, arrays);
+  return (path, whole) => {
+    const selection = selections.get(path);
+    const metadata = cut({ path, metadata: whole });
+    return selection ? { metadata, ...change(path, metadata), selection } : change(path, whole);
+  };
+}
+
+/**
+ * What a slice takes of the arrays that were opened, by path; nothing for those that are taken whole.
+ *
+ * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
+ */
+export function selectionsOf(
+  { slice }: Pick<Changes, "slice">,
+  opened: OpenedNodes,
+): ReadonlyMap<string, Selection> {
+  if (slice === undefined) return new Map();
+  const option = typeof slice === "string" ? parseSlice(slice) : slice;
+  const arrays = arraysOf(opened);
+  if (opened.root.kind === "group") return sliceGroup(option, arrays, followingLevels(opened.nodes));
+  return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
+}
+
+/** The arrays that were opened, with the names that their dimensions are called by. */
+function arraysOf({ nodes, axes }: OpenedNodes): GroupArray[] {
+  return nodes.flatMap(({ path, metadata }) =>
+    metadata.kind === "array" ? [{ path, metadata: withAxes(metadata, axes.get(path)) }] : [],
+  );
+}
+
+/** An array of another shape; its chunks are no larger than it is, but for those that hold inner ones. */
+function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadata {
+  const { chunkGrid } = metadata;
+  if (chunkGrid.innerChunkShape) return { ...metadata, shape };
+  const chunkShape = chunkGrid.chunkShape.map((size, d) => Math.min(size, Math.max(1, shape[d] ?? 1)));
+  return { ...metadata, shape, chunkGrid: { chunkShape } };
+}
+
+function changeWhole(
+  { chunks, shards, codec }: Changes,
+  { root, axes }: OpenedNodes,
+  arrays: readonly GroupArray[],
+): ChangeOf {
+  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
+  if (chunks === undefined && shards === undefined) {
+    return (_, metadata) => (codec === undefined ? undefined : { metadata: recode(metadata) });
+  }
+  const request = (option: ChunksInput) => meantOptions(option, arrays, root);
+  const chunkOptions = chunks === undefined ? undefined : request(chunks);
+  const isUnsharded = `${shards}` === "none";
+  const shardOptions = shards === undefined || isUnsharded ? undefined : request(shards);
+  return (path, metadata) => {
+    const chunkOption = chunkOptions?.get(path);
+    const shardOption = shardOptions?.get(path);
+    if (chunkOption === undefined && shardOption === undefined && !isUnsharded) return undefined;
+    const isKept = chunkOption === undefined || namesNothing(chunkOption);
+    if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata) };
+    const before = metadata.chunkGrid.innerChunkShape && metadata.chunkGrid.chunkShape;
+    const plain = withoutShards(metadata);
+    const named = (one: ArrayMetadata) => withAxes(one, axes.get(path));
+    const recut = isKept
+      ? plain
+      : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, named(plain), path) } };
+    const recoded = recode(recut);
+    if (shardOption === undefined) return { metadata: recoded };
+    return { metadata: withShards(recoded, resolveShards(shardOption, named(recoded), { path, before })) };
+  };
+}
+
+function namesNothing(option: ChunksInput): boolean {
+  return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
+}
+
+function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
+  const compressor = typeof codec === "string" ? parseCodec(codec) : codec;
+  return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
+}

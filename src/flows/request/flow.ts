@@ -1,0 +1,276 @@
+import { hasConsolidated } from "../../hierarchy/consolidated.ts";
+import { hierarchyAround } from "../../hierarchy/hierarchy-around.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { closeOpened, type OpenSource, open } from "../../hierarchy/open.ts";
+import { walk } from "../../hierarchy/walk.ts";
+import { type DialectOptions, dialectNamed } from "../../meta/dialects.ts";
+import type { StoreAccess } from "../../stores/access.ts";
+import { assertPlace } from "../../stores/assert-place.ts";
+import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
+import { specOf } from "../../stores/url.ts";
+import { parseBytes } from "../../util/byte-size.ts";
+import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { EventOptions } from "../events.ts";
+import { planHierarchy } from "../plan/hierarchy-plan.ts";
+import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
+import type { NodeSpec, Plan } from "../plan/plan.ts";
+import { needsSeparator } from "../plan/planned-documents.ts";
+import { targetPath } from "../plan/target-path.ts";
+import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
+import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
+import { SourceWatch } from "../run/source-watch.ts";
+import { tellingRetries } from "../run/with-retry-events.ts";
+import { existingNodes, partialPlan } from "../target/filter-plan.ts";
+import { type FlowTarget, targetSpec, withDialectOf } from "../target/flow-target.ts";
+import { assertApart } from "../target/target-apart.node.ts";
+import { axesOf } from "./axes-of.ts";
+import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
+import { separatorWarnings, withChunkSeparators } from "./chunk-separators.ts";
+import { nodesInFormat } from "./converted-nodes.ts";
+import { groupsOfCutImages } from "./image-slice.ts";
+import { belowPath, type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { missingChunks } from "./missing-chunks.ts";
+import { openPlain } from "./open-key-prefix.ts";
+import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
+
+/** What a flow reads: anything that can be opened, or a node that was. */
+export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
+
+export interface PlanOptions extends StoreAccess, DialectOptions, PaceOptions {
+  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  readonly maxMemory?: number | string;
+  /** Requests in flight, for each store; 16 by default. */
+  readonly io?: number;
+  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
+  readonly threads?: number;
+  /**
+   * Where the scratch objects of a shuffle go: a folder, or the URL of any store that is written and listed; the system's
+   * folder for temporary files by default.
+   */
+  readonly scratch?: string;
+  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
+  readonly strategy?: "direct" | "shuffle";
+  /**
+   * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
+   * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
+   * source lacks. Both work on a target at its place, and must be known when the plan is made.
+   */
+  readonly ifExists?: "error" | "skip" | "replace" | "update";
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunOptions extends PlanOptions, EventOptions {
+  /** Reads every key that is written back and compares it before the target is published. */
+  readonly verify?: boolean;
+  /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
+  readonly fsync?: boolean;
+  /** Writes chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
+  /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
+  readonly breakLock?: boolean;
+}
+
+export const DEFAULT_MAX_MEMORY = 256e6;
+export const DEFAULT_IO = 16;
+
+/** A source that is open, and the plan of what is done with it, once. */
+export interface Planned {
+  readonly source: Store;
+  readonly plan: Plan;
+  /** Checks that the source is still the one that was planned for. @throws `source-changed` */
+  assertUnchanged(options?: StoreOptions): Promise<void>;
+  /** Closes the source if planning opened it; `runFlow` does so when it ends. */
+  close(): Promise<void>;
+}
+
+/** Opens the source and plans what is done with all below it. */
+export async function planFlow(
+  operation: Plan["operation"],
+  from: FlowSource,
+  to: FlowTarget,
+  given: PlanOptions & EventOptions & Changes & KeyFilter,
+): Promise<Planned> {
+  const options = checkedOptions(given);
+  assertPlace(from, "source");
+  assertPlace(to, "target");
+  const asked = withDialectOf(to, options);
+  const mayBePlain = operation === "copy" && !changesAnything(asked);
+  return tellingRetries(options, async () => {
+    const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
+    try {
+      return { source: store, ...(await planFrom(operation, root, to, { ...asked, isPlain })), close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  });
+}
+
+async function planFrom(
+  operation: Plan["operation"],
+  root: ZarrArray | ZarrGroup,
+  to: FlowTarget,
+  options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
+): Promise<Pick<Planned, "plan" | "assertUnchanged">> {
+  const { signal, allowLoss, isPlain } = options;
+  const io = positive(options.io ?? DEFAULT_IO, "io");
+  const all: ZarrNode[] = isPlain ? [] : [root];
+  const filter = pathFilter(options);
+  const excluded: string[] = [];
+  if (root.kind === "group" && !isPlain) {
+    const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
+    const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
+    for await (const node of walk(root, walking)) all.push(node);
+  }
+  const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
+  const target = targetSpec(to, pacedAccess(options));
+  const scratch = parseScratch(options.scratch);
+  await assertApart(root, target.store);
+  const dialect = dialectNamed(options.to ?? root.layout.dialect);
+  await hierarchyAround(target.store, dialect.name, { signal });
+  const takenByPath = new Map(taken.map((node) => [node.path, node]));
+  const converted = nodesInFormat(
+    all.map((node) => takenByPath.get(node.path) ?? node),
+    dialect.name,
+  );
+  const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
+  const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
+  const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
+  const selections = selectionsOf(options, opened);
+  const change = changeOf(options, opened, selections);
+  const cutImages = groupsOfCutImages(inFormat, selections);
+  const changed =
+    excluded.length > 0 ||
+    taken.length < all.length ||
+    dialect.name !== root.layout.dialect ||
+    taken.some(needsSeparator) ||
+    taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
+  const existing = await existingNodes(target, dialect.name, options);
+  const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
+  const watch = await SourceWatch.begin(nodes, [root.store], { signal });
+  const missing = await missingChunks({
+    nodes,
+    converted: converted.metadata,
+    change,
+    to: dialect.name,
+    allowLoss,
+    signal,
+  });
+  const whole = await planHierarchy({
+    operation,
+    source: {
+      store: root.spec,
+      path: root.path,
+      ...(Object.keys(root.reading).length > 0 && { reading: root.reading }),
+    },
+    target,
+    nodes,
+    dialect,
+    converted: {
+      metadata: new Map([...converted.metadata, ...cutImages]),
+      warnings: [...converted.warnings, ...separatorWarnings(taken, root)],
+    },
+    missing,
+    change,
+    ...(allowLoss && { allowLoss }),
+    sweep: isListable(root.store) && options.slice === undefined,
+    changed,
+    consolidated:
+      changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
+    maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
+    io,
+    ...(await threading(root, target, scratch, options)),
+    scratch,
+    strategy: possibleStrategy(options.strategy, scratch),
+  });
+  const { include, exclude } = options;
+  const planned = new Set(nodes.map(({ path }) => path));
+  const plan = partialPlan(whole, {
+    filter: { ...(include && { include }), ...(exclude && { exclude }) },
+    leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
+    existing,
+    ifExists: options.ifExists,
+  });
+  return { plan, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
+}
+
+/** How many threads run the tasks of a flow, and why it is but one where others could not. */
+async function threading(
+  root: ZarrArray | ZarrGroup,
+  target: NodeSpec,
+  scratch: StoreSpec | undefined,
+  { threads, requestsPerSecond, bytesPerSecond }: PlanOptions,
+): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason">> {
+  const wanted = threads === undefined ? undefined : positive(threads, "threads");
+  const reason = singleThreadReason({
+    source: specOf(root.store),
+    target: target.store,
+    scratch,
+    isPaced: requestsPerSecond !== undefined || bytesPerSecond !== undefined,
+  });
+  if (reason !== undefined) return { threads: 1, singleThreadReason: reason };
+  return { threads: wanted ?? (await coresAvailable()) };
+}
+
+/** Paths of the groups that have consolidated metadata. */
+async function consolidatedGroups(
+  nodes: readonly ZarrNode[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (const node of nodes) {
+    if (node.kind === "group" && (await hasConsolidated(node, signal))) paths.push(node.path);
+  }
+  return paths;
+}
+
+function positive(value: number, name: string): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
+}
+
+/** A source that is open. */
+export interface OpenedSource {
+  readonly root: ZarrArray | ZarrGroup;
+  /** What to read it from, within the rates that were asked for. */
+  readonly store: Store;
+  /** Closes the store where it was opened for this source. */
+  readonly close: () => Promise<void>;
+  /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
+  readonly isPlain?: boolean;
+}
+
+/** The node that a source is or names; perhaps a place with no node but keys. */
+export async function openSource(
+  source: FlowSource,
+  options: PlanOptions,
+  mayBePlain = false,
+): Promise<OpenedSource> {
+  assertPlace(source, "source");
+  if (isNode(source))
+    return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
+  const wrap = (store: Store) => withPace(store, options, specOf(store));
+  const { anonymous, missing403, v1Order, v2, maxMetadata, signal } = options;
+  const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
+  try {
+    const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
+    const { store } = root;
+    return { root, store, close: () => closeOpened(source, store) };
+  } catch (error) {
+    const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
+    const root = mayBeKeys ? await openPlain(source, opening) : undefined;
+    if (root === undefined) throw error;
+    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
+  }
+}
+
+function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
+  return typeof source === "object" && "layout" in source;
+}
+
+/** Holds that a value is what planning gave. @throws `invalid-option` */
+export function assertPlanned(planned: unknown): void {
+  const isPlanned = isObject(planned) && "plan" in planned && "source" in planned && "close" in planned;
+  if (!isPlanned) throw invalid("this is no plan", "what planCopy and the like give", planned);
+}

@@ -1,0 +1,66 @@
+import { globMatcher } from "../../util/glob.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+
+/** What of a source is taken. */
+export interface KeyFilter {
+  /**
+   * Globs of nodes and of keys that are no Zarr, by their paths below the source, of which each means all below it too:
+   * only these are taken, with the groups that they are in. `*.txt` and `t2m` mean names at any depth, `2024/*` paths
+   * from the source on.
+   */
+  readonly include?: string | readonly string[];
+  /** Globs of what is left out, also where it is included. */
+  readonly exclude?: string | readonly string[];
+}
+
+/** What globs say of paths below the source. */
+export interface PathFilter {
+  /** Whether a path, or a folder that it is in, is named by a glob to include, and none by one to exclude. */
+  isTaken(path: string): boolean;
+  /** Whether a path, or a folder that it is in, is named by a glob to exclude. */
+  isExcluded(path: string): boolean;
+}
+
+/** The filter as one that can be asked; undefined where it takes everything. @throws `invalid-option` */
+export function pathFilter({ include, exclude }: KeyFilter): PathFilter | undefined {
+  const included = matcherOf(include);
+  const excluded = matcherOf(exclude);
+  if (!included && !excluded) return undefined;
+  const isExcluded = (path: string) => excluded?.(path) === true;
+  return { isTaken: (path) => included?.(path) !== false && !isExcluded(path), isExcluded };
+}
+
+/** Tells whether a path, or a folder that it is in, is what any of the globs means. */
+function matcherOf(globs: string | readonly string[] | undefined): ((path: string) => boolean) | undefined {
+  if (globs === undefined || globs.length === 0) return undefined;
+  const matchers = [globs].flat().map(globMatcher);
+  const isMeant = (path: string) => matchers.some((matches) => matches(path));
+  return (path) => {
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
+      if (isMeant(path.slice(0, end))) return true;
+    }
+    return isMeant(path);
+  };
+}
+
+/** The path of a node as seen from one above it. */
+export function belowPath(root: string, path: string): string {
+  return path.slice(root.length).replace(/^\//, "");
+}
+
+interface Node {
+  readonly path: string;
+  readonly kind: "array" | "group";
+}
+
+/**
+ * The nodes that are taken: an array as a whole or not at all, a group also for what is taken below it. The first of
+ * them is the root, which always is.
+ */
+export function takenNodes<N extends Node>(nodes: readonly N[], filter: PathFilter): N[] {
+  const root = nodes[0]?.path ?? "";
+  const isTaken = ({ path }: N) => path === root || filter.isTaken(belowPath(root, path));
+  const taken = nodes.filter(isTaken);
+  const needed = new Set(taken.flatMap(({ path }) => ancestorPaths(path)));
+  return nodes.filter((node) => isTaken(node) || (node.kind === "group" && needed.has(node.path)));
+}

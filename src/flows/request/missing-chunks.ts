@@ -1,0 +1,112 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { ArrayMetadata, DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import { gridShape } from "../../meta/array-metadata.ts";
+import { zeroElement } from "../../meta/fill-values.ts";
+import { Losses } from "../../meta/losses.ts";
+import { bytesEqual } from "../../meta/number-bytes.ts";
+import { isListable, type ListableStore } from "../../stores/store.ts";
+import { type Selection, wholeSelection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import { chunksHit } from "../plan/chunk-visits.ts";
+import type { Change, MissingChunks } from "../plan/hierarchy-request.ts";
+
+/** The most missing chunks of one array that are written out without being allowed. */
+export const MAX_MISSING_CHUNKS = 10_000;
+
+export interface MissingChunksRequest {
+  /** The nodes that are taken. */
+  readonly nodes: readonly ZarrNode[];
+  /** Metadata in the words of the target's format, by path. */
+  readonly converted: ReadonlyMap<string, NodeMetadata>;
+  readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
+  readonly to: DialectName;
+  readonly allowLoss?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * How many chunks are missing of each array whose fill value is another in the target's format, so that they must be
+ * written out; found by listing, where the store can. Of shards, whose chunks a listing does not tell, and of stores
+ * that cannot list it is what is known, or the most that there can be.
+ *
+ * @throws `loss-refused` with `/fill_value` for an array that misses more than 10,000, unless that is allowed.
+ */
+export async function missingChunks({
+  nodes,
+  converted,
+  change,
+  to,
+  allowLoss,
+  signal,
+}: MissingChunksRequest): Promise<ReadonlyMap<string, MissingChunks>> {
+  const missing = new Map<string, MissingChunks>();
+  for (const node of nodes) {
+    const target = converted.get(node.path);
+    if (node.kind !== "array" || target?.kind !== "array") continue;
+    if (sameBytes(node.metadata.fillValue.bytes, target.fillValue.bytes)) continue;
+    if (readsTheSame(node.metadata, target)) {
+      missing.set(node.path, { chunks: 0, isCertain: true });
+      continue;
+    }
+    const selection = change(node.path, target)?.selection ?? wholeSelection(node.metadata.shape);
+    const found = await countMissing(node, selection, signal);
+    missing.set(node.path, found);
+    const losses = new Losses(allowLoss);
+    if (found.isListed && found.chunks > MAX_MISSING_CHUNKS) {
+      const count = found.chunks.toLocaleString("en");
+      losses.add(
+        "/fill_value",
+        `${count} missing chunks would be written out, as the fill value is another in ${to}`,
+      );
+    }
+    losses.check(to, node.path);
+  }
+  return missing;
+}
+
+/** Whether missing chunks read the same in both: where the target leaves them undefined, nothing does. */
+function readsTheSame({ fillValue, dataType }: ArrayMetadata, target: ArrayMetadata): boolean {
+  const [from, to] = [fillValue.bytes, target.fillValue.bytes];
+  return to !== null && bytesEqual(from ?? zeroElement(dataType), to);
+}
+
+function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : bytesEqual(a, b);
+}
+
+async function countMissing(
+  array: Extract<ZarrNode, { readonly kind: "array" }>,
+  selection: Selection,
+  signal: AbortSignal | undefined,
+): Promise<MissingChunks & { readonly isListed: boolean }> {
+  const { chunkShape, innerChunkShape } = array.metadata.chunkGrid;
+  const hit = chunkShape.map((sourceChunk, d) => {
+    const count = selection.shape[d] ?? 0;
+    const { at, count: chunks } = chunksHit(
+      { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk },
+      0,
+      count,
+    );
+    return new Set(Array.from({ length: chunks }, (_, i) => at(i)));
+  });
+  const keys = product(hit.map(({ size }) => size));
+  const inEach = innerChunkShape ? product(gridShape(chunkShape, innerChunkShape)) : 1;
+  const { store } = array;
+  if (!isListable(store)) return { chunks: keys * inEach, isCertain: false, isListed: false };
+  const present = await countPresent(array, store, hit, signal);
+  return { chunks: (keys - present) * inEach, isCertain: innerChunkShape === undefined, isListed: true };
+}
+
+async function countPresent(
+  { layout, metadata }: Extract<ZarrNode, { readonly kind: "array" }>,
+  store: ListableStore,
+  hit: readonly ReadonlySet<number>[],
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let present = 0;
+  for await (const { key } of store.list(layout.chunksPrefix, { signal })) {
+    const coords = layout.parseChunkKey(key, hit.length, metadata.chunkKeyEncoding);
+    if (coords?.every((at, d) => hit[d]?.has(at))) present++;
+  }
+  return present;
+}

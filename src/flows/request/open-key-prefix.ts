@@ -1,0 +1,30 @@
+import { ZarrGroup } from "../../hierarchy/node.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";
+import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
+
+/**
+ * A place that is no array and no group, but below which there are keys, as a group without documents; undefined where
+ * there are none.
+ */
+export async function openPlain(
+  url: string,
+  { wrap, signal, ...access }: StoreAccess & StoreOptions & { readonly wrap: (store: Store) => Store },
+): Promise<ZarrGroup | undefined> {
+  const { spec: stated, path, dialect } = parseStoreUrl(url);
+  if (dialect !== undefined) return undefined;
+  const spec = accessedBy(stated, access);
+  const opened = await openStoreIfThere(spec, { signal });
+  if (opened === undefined) return undefined;
+  const store = wrap(opened);
+  if (isListable(store)) {
+    for await (const _ of store.list(joinKey(path, ""), { signal })) {
+      const layout = dialectNamed("v3").layout(path);
+      return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
+    }
+  }
+  await store.close?.();
+  return undefined;
+}

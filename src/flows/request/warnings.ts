@@ -1,0 +1,95 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { objectPlace } from "../../stores/object-spec.ts";
+import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { product } from "../../util/shape.ts";
+import type { GridSide, NodeWarning, Plan } from "../plan/plan.ts";
+
+/** What there is to know before a run that no error will tell. */
+export interface Warning extends NodeWarning {
+  /** The key that it is about. */
+  readonly key?: string;
+}
+
+/** A zip of more entries is slow to open, wherever it lies: its whole directory is read first. */
+const MANY_ENTRIES = 100_000;
+/** The most findings about a source that are told one by one. */
+const MOST_FINDINGS = 10;
+
+/** Warnings about a plan. */
+export function planWarnings(plan: Plan): Warning[] {
+  return [
+    ...plan.warnings,
+    ...plainWarnings(plan),
+    ...zipWarnings(plan),
+    ...unlistedWarnings(plan),
+    ...leftOutWarnings(plan),
+  ];
+}
+
+/** The group of a collection of images whose description in XML lies beside its document. */
+const COLLECTION_GROUP = /(?:^|\/)OME\/(?:\.zgroup|zarr\.json)$/;
+
+function leftOutWarnings({ operation, publication }: Plan): Warning[] {
+  const { sweep, documents } = publication;
+  const group = documents.find(({ key }) => COLLECTION_GROUP.test(key));
+  if (sweep || operation === "slice" || group === undefined) return [];
+  return [
+    {
+      message: "the source lists no keys: what is no Zarr is left out, such as OME/METADATA.ome.xml",
+      key: group.key,
+      hint: "Copy such files by their names.",
+    },
+  ];
+}
+
+function unlistedWarnings({ target }: Plan): Warning[] {
+  const place = objectPlace(target.store);
+  if (place === undefined || isListable(place.store)) return [];
+  return [
+    {
+      message:
+        "the target lists no keys: chunks that are there already, without documents, will seem to be new",
+      hint: "make sure that it is empty",
+    },
+  ];
+}
+
+function plainWarnings({ operation, source, jobs, publication }: Plan): Warning[] {
+  const { documents, existing, sweep } = publication;
+  if (operation !== "copy" || !sweep || existing || jobs.length + documents.length > 0) return [];
+  return [
+    {
+      message: "there is no Zarr at the source: all keys below it are copied, whatever they are",
+      ...(source.path !== "" && { key: source.path }),
+    },
+  ];
+}
+
+function zipWarnings({ jobs, target }: Plan): Warning[] {
+  const keys = ({ shape, chunkShape, shardShape }: GridSide) =>
+    product(gridShape(shape, shardShape ?? chunkShape));
+  const entries = jobs.reduce((sum, job) => sum + keys(job.target), 0);
+  if (!isZip(target.store) || entries <= MANY_ENTRIES) return [];
+  const directory = Math.round((entries * 70) / 1e6);
+  return [
+    {
+      message: `the zip will have up to ${entries.toLocaleString("en")} entries; whoever opens it reads a directory of ${directory} MB`,
+      hint: "shards hold many chunks in one entry: --shards, in Zarr v3",
+    },
+  ];
+}
+
+/** Warnings about a source, as it was opened. */
+export function sourceWarnings({ findings = [] }: Store): Warning[] {
+  const rest = findings.length - MOST_FINDINGS;
+  return [
+    ...findings.slice(0, MOST_FINDINGS).map(({ key, message }) => ({ key, message })),
+    ...(rest > 0
+      ? [{ message: `${rest} more such findings in the source`, hint: "`validate` tells all" }]
+      : []),
+  ];
+}
+
+function isZip({ kind }: StoreSpec): boolean {
+  return kind === "zip" || kind === "zip-value";
+}

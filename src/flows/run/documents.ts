@@ -1,0 +1,86 @@
+import { consolidate } from "../../meta/consolidated.ts";
+import type { Documents, HierarchyKeys } from "../../meta/dialect.ts";
+import type { Store, WritableStore } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import type { Plan, PlannedDocument } from "../plan/plan.ts";
+
+/**
+ * The documents to publish, in order, consolidated metadata last; these tell of `others` too, of nodes that are there.
+ *
+ * @throws `source-changed` where one is gone since the plan was made.
+ */
+export async function loadDocuments(
+  { publication, execution }: Plan,
+  source: Store,
+  signal?: AbortSignal,
+  others: Documents = new Map(),
+): Promise<Map<string, Uint8Array>> {
+  const encoder = new TextEncoder();
+  // Keys are set first, so that the order is the plan's however the values come.
+  const documents = new Map<string, Uint8Array>(
+    publication.documents.map(({ key }) => [key, new Uint8Array(0)]),
+  );
+  const load = async (document: PlannedDocument, context: { readonly signal: AbortSignal }) => {
+    const bytes =
+      "text" in document ? encoder.encode(document.text) : await source.get(document.from, context);
+    if (bytes === undefined) {
+      throw new ZarrflowError("source-changed", "a metadata document is gone since the plan was made", {
+        key: "from" in document ? document.from : document.key,
+      });
+    }
+    documents.set(document.key, bytes);
+  };
+  await forEachConcurrent(publication.documents, load, { concurrency: execution.io, signal });
+  return publication.consolidate.reduce(
+    (published, group) => consolidate(publication.dialect, group, published),
+    new Map([...others, ...documents]),
+  );
+}
+
+export interface PublishOptions {
+  /** Requests in flight. */
+  readonly io: number;
+  readonly hierarchy: HierarchyKeys;
+  readonly onWritten: (key: string, bytes: Uint8Array) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes documents, each after those that are listed before it of the same node, of nodes below it and above it;
+ * documents of nodes side by side are written at the same time.
+ */
+export async function publishDocuments(
+  documents: Documents,
+  store: WritableStore,
+  { io, hierarchy, onWritten, signal }: PublishOptions,
+): Promise<void> {
+  const write = async (key: string, context: { readonly signal: AbortSignal }) => {
+    const bytes = documents.get(key) ?? new Uint8Array(0);
+    await store.set(key, bytes, context);
+    onWritten(key, bytes);
+  };
+  for (const wave of inWaves([...documents.keys()], hierarchy)) {
+    await forEachConcurrent(wave, write, { concurrency: store.singleWriter ? 1 : io, signal });
+  }
+}
+
+/** Keys of documents in waves, of which each may be written when the one before it is. */
+function inWaves(keys: readonly string[], { nodeOf }: HierarchyKeys): string[][] {
+  const waves: string[][] = [];
+  /** The first wave after all documents so far of a path's node, and of that and the nodes below it. */
+  const afterNode = new Map<string, number>();
+  const afterTree = new Map<string, number>();
+  for (const key of keys) {
+    const path = nodeOf(key) ?? "";
+    const above = ancestorPaths(path);
+    const wave = Math.max(afterTree.get(path) ?? 0, ...above.map((group) => afterNode.get(group) ?? 0));
+    const sameWave = waves[wave] ?? [];
+    sameWave.push(key);
+    waves[wave] = sameWave;
+    afterNode.set(path, wave + 1);
+    for (const at of [path, ...above]) afterTree.set(at, Math.max(afterTree.get(at) ?? 0, wave + 1));
+  }
+  return waves;
+}

@@ -1,0 +1,137 @@
+import { pause } from "../../../util/pause.ts";
+
+/** Places of the counters; after them, for each stage, how many of its tasks were dealt. */
+const STOPPED = 0;
+const LEASED = 1;
+const TURN = 2;
+const ENDED = 3;
+const TAKEN = 4;
+const PEAK = 5;
+const BEATS = 6;
+const DEALT = 7;
+
+/** Bytes are counted by so many, so that 32 bits go up to two terabytes. */
+const UNIT = 1024;
+const LOOK_AGAIN_MS = 1;
+
+/** Consecutive tasks of a stage. */
+export interface TaskRun {
+  readonly first: number;
+  readonly count: number;
+}
+
+/**
+ * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
+ * and whether to stop. Counters in shared memory: nobody sends a message to get a task.
+ */
+export class Control {
+  /** Hand it to a thread, which makes its own `Control` of it. */
+  readonly memory: SharedArrayBuffer;
+  readonly #counters: Int32Array;
+  readonly #stages: readonly number[];
+  readonly #limit: number;
+  readonly #threads: number;
+
+  /**
+   * @param stages tasks of each stage
+   * @param maxMemory bytes that may be leased at one time, by all threads together
+   */
+  constructor(stages: readonly number[], maxMemory: number, threads: number, memory?: SharedArrayBuffer) {
+    this.memory = memory ?? new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT);
+    this.#counters = new Int32Array(this.memory);
+    this.#stages = stages;
+    this.#limit = Math.floor(maxMemory / UNIT);
+    this.#threads = threads;
+  }
+
+  get isStopped(): boolean {
+    return Atomics.load(this.#counters, STOPPED) !== 0;
+  }
+
+  stop(): void {
+    Atomics.store(this.#counters, STOPPED, 1);
+  }
+
+  /** The most bytes in buffers at one time, of all threads together. */
+  get peak(): number {
+    return Atomics.load(this.#counters, PEAK) * UNIT;
+  }
+
+  /** Bytes in buffers now. */
+  get taken(): number {
+    return Atomics.load(this.#counters, TAKEN) * UNIT;
+  }
+
+  /** Counts bytes that a thread took into buffers, or gave back where they are below 0. */
+  count(bytes: number): void {
+    const units = Math.sign(bytes) * Math.ceil(Math.abs(bytes) / UNIT);
+    const taken = Atomics.add(this.#counters, TAKEN, units) + units;
+    for (let peak = Atomics.load(this.#counters, PEAK); taken > peak; ) {
+      peak = Atomics.compareExchange(this.#counters, PEAK, peak, taken);
+    }
+  }
+
+  /**
+   * Deals tasks of a stage to who asks: neighbours together, fewer as the stage comes to its end.
+   *
+   * @returns undefined when all are dealt, or the run has stopped.
+   */
+  deal(stage: number): TaskRun | undefined {
+    const tasks = this.#stages[stage] ?? 0;
+    const place = DEALT + stage;
+    let first = Atomics.load(this.#counters, place);
+    while (first < tasks && !this.isStopped) {
+      const count = Math.max(1, Math.floor((tasks - first) / (8 * this.#threads)));
+      const found = Atomics.compareExchange(this.#counters, place, first, first + count);
+      if (found === first) return { first, count };
+      first = found;
+    }
+    return undefined;
+  }
+
+  /** Tells that a thread goes on with its task. */
+  beat(): void {
+    Atomics.add(this.#counters, BEATS, 1);
+  }
+
+  /** A number that changes with whatever any thread does. */
+  get progress(): number {
+    return Atomics.load(this.#counters, BEATS) + Atomics.load(this.#counters, ENDED);
+  }
+
+  taskEnded(): void {
+    Atomics.add(this.#counters, ENDED, 1);
+  }
+
+  /** Waits until all tasks up to the end of a stage have ended, or the run has stopped. */
+  async stageEnded(stage: number): Promise<void> {
+    const tasks = this.#stages.slice(0, stage + 1).reduce((sum, n) => sum + n, 0);
+    while (Atomics.load(this.#counters, ENDED) < tasks && !this.isStopped) await pause(LOOK_AGAIN_MS);
+  }
+
+  /**
+   * Waits until `bytes` fit beside what all threads have leased; who waits keeps those that come later from passing.
+   *
+   * @returns what gives them back; undefined when the run has stopped.
+   */
+  async lease(bytes: number): Promise<(() => void) | undefined> {
+    const units = Math.min(this.#limit, Math.ceil(bytes / UNIT));
+    const release = () => {
+      Atomics.sub(this.#counters, LEASED, units);
+    };
+    while (Atomics.compareExchange(this.#counters, TURN, 0, 1) !== 0) {
+      if (this.isStopped) return undefined;
+      await pause(LOOK_AGAIN_MS);
+    }
+    try {
+      while (Atomics.load(this.#counters, LEASED) + units > this.#limit) {
+        if (this.isStopped) return undefined;
+        await pause(LOOK_AGAIN_MS);
+      }
+      Atomics.add(this.#counters, LEASED, units);
+      return release;
+    } finally {
+      Atomics.store(this.#counters, TURN, 0);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { MessagePort } from "node:worker_threads";
+import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
+import type { BufferPool } from "../../../streams/buffer-pool.ts";
+import { throwIfAborted } from "../../../util/abort.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { HandedOver, StoredBuffer, WorkerMessage } from "./messages.ts";
+
+/** Values below this travel together, copied into one buffer. */
+const SMALL = 32 * 1024;
+/** A batch of small values is sent when it has so many bytes, or when the thread has nothing else to do. */
+const BATCH = 256 * 1024;
+
+/**
+ * The target of a thread that does not write it: values are handed to the main thread, large ones with their buffers, and
+ * `set` resolves when they are stored.
+ */
+export class HandOver implements WritableStore {
+  readonly description = "the main thread's target";
+  readonly singleWriter = true;
+  readonly #port: Pick<MessagePort, "postMessage">;
+  readonly #buffers: Pick<BufferPool, "returned">;
+  readonly #waiting = new Map<number, (buffer: ArrayBuffer) => void>();
+  #batch: HandedOver[] = [];
+  #batchBytes = 0;
+  #next = 0;
+
+  /** @param buffers where values come from, and the buffers of large ones return to when they are stored */
+  constructor(port: Pick<MessagePort, "postMessage">, buffers: Pick<BufferPool, "returned">) {
+    this.#port = port;
+    this.#buffers = buffers;
+  }
+
+  set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
+    throwIfAborted(signal);
+    const number = this.#next++;
+    const stored = new Promise<void>((resolve) => {
+      this.#waiting.set(number, (buffer) => {
+        this.#buffers.returned(bytes, buffer);
+        resolve();
+      });
+    });
+    if (bytes.length >= SMALL) this.#send([{ number, key, bytes }], [bytes.buffer as ArrayBuffer]);
+    else {
+      this.#batch.push({ number, key, bytes });
+      this.#batchBytes += bytes.length;
+      if (this.#batchBytes >= BATCH) this.#sendBatch();
+      else if (this.#batch.length === 1) setImmediate(() => this.#sendBatch());
+    }
+    return stored;
+  }
+
+  /** What the main thread has stored. */
+  stored(values: readonly StoredBuffer[]): void {
+    for (const { number, buffer } of values) {
+      this.#waiting.get(number)?.(buffer);
+      this.#waiting.delete(number);
+    }
+  }
+
+  get(): Promise<never> {
+    return refuse();
+  }
+
+  size(): Promise<never> {
+    return refuse();
+  }
+
+  openWriter(): Promise<never> {
+    return refuse();
+  }
+
+  delete(): Promise<never> {
+    return refuse();
+  }
+
+  #sendBatch(): void {
+    if (this.#batch.length === 0) return;
+    const joint = new Uint8Array(this.#batchBytes);
+    let end = 0;
+    const values = this.#batch.map(({ number, key, bytes }) => {
+      joint.set(bytes, end);
+      end += bytes.length;
+      return { number, key, bytes: joint.subarray(end - bytes.length, end) };
+    });
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#send(values, [joint.buffer]);
+  }
+
+  #send(values: readonly HandedOver[], buffers: readonly ArrayBuffer[]): void {
+    this.#port.postMessage({ type: "store", values } satisfies WorkerMessage, buffers);
+  }
+}
+
+async function refuse(): Promise<never> {
+  throw new ZarrflowError("unsupported-operation", "a thread hands over whole values, and nothing else");
+}

@@ -1,0 +1,67 @@
+import { threadId } from "node:worker_threads";
+import { kernelKind } from "../../../codecs/kernels/kernels.ts";
+import type { StoredValue } from "../../../streams/shard-output.ts";
+import type { TaskNote, TaskNotes } from "./messages.ts";
+import type { TaskEvents } from "./task-runner.ts";
+
+const TELL_AFTER_MS = 50;
+const TELL_AFTER_VALUES = 1000;
+
+/** Collects what tasks of a thread do, and tells it now and then, as one message in place of one a chunk. */
+export class NoteTaker {
+  readonly #tell: (notes: TaskNotes) => void;
+  #tasks: TaskNote[] = [];
+  #stored: (StoredValue & { readonly task: number })[] = [];
+  #counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
+  /** The first task is told of as it begins. */
+  #told = Number.NEGATIVE_INFINITY;
+
+  constructor(tell: (notes: TaskNotes) => void) {
+    this.#tell = tell;
+  }
+
+  /** Runs a task and notes its begin, what it does, and its end. */
+  async around(task: number, run: (events: TaskEvents) => Promise<void>): Promise<void> {
+    const started = performance.now();
+    this.#tasks.push({ task });
+    this.#tellNowAndThen();
+    let bytes = 0;
+    await run({
+      onRead: (chunk) => {
+        this.#counts.chunksRead++;
+        this.#counts.bytesRead += chunk.bytes?.length ?? 0;
+      },
+      onWritten: () => {
+        this.#counts.chunksWritten++;
+        this.#tellNowAndThen();
+      },
+      onStored: (value) => {
+        bytes += value.size;
+        this.#stored.push({ task, ...value });
+      },
+    });
+    this.#tasks.push({ task, end: { bytes, ms: performance.now() - started } });
+    this.#tellNowAndThen();
+  }
+
+  /** Tells all that has not been told. */
+  flush(): void {
+    this.#told = performance.now();
+    const notes = {
+      thread: threadId,
+      kernels: kernelKind(),
+      tasks: this.#tasks,
+      ...this.#counts,
+      stored: this.#stored,
+    };
+    this.#tasks = [];
+    this.#stored = [];
+    this.#counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
+    this.#tell(notes);
+  }
+
+  #tellNowAndThen(): void {
+    const isDue = performance.now() - this.#told >= TELL_AFTER_MS;
+    if (isDue || this.#stored.length >= TELL_AFTER_VALUES) this.flush();
+  }
+}

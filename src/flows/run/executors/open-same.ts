@@ -1,0 +1,22 @@
+import type { Store, StoreSpec } from "../../../stores/store.ts";
+import { type OpenStoreOptions, openStore } from "../../../stores/url.ts";
+import { sourceChanged } from "../../../stores/version.ts";
+
+/**
+ * Opens again what another thread has open.
+ *
+ * @param version what that thread's store says, where it can tell
+ * @throws `source-changed` where another one has taken its place.
+ */
+export async function openSame(
+  spec: StoreSpec,
+  version: string | undefined,
+  options: OpenStoreOptions,
+): Promise<Store> {
+  const store = await openStore(spec, options);
+  if (version === undefined || (await store.version?.()) === version) return store;
+  await store.close?.();
+  throw sourceChanged("another one has taken the place of the source").addContext({
+    store: store.description,
+  });
+}

@@ -1,0 +1,84 @@
+import type { Store, TargetBuild } from "../../../stores/store.ts";
+import type { BufferPool } from "../../../streams/buffer-pool.ts";
+import { ByteBudget } from "../../../streams/byte-budget.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { RunLog } from "../run-log.ts";
+import type { Scratch } from "../scratch/scratch.ts";
+import { runInline } from "./inline.ts";
+import { taskRunner } from "./task-runner.ts";
+import type { OtherThreads, WorkerSettings } from "./worker-thread.ts";
+
+export interface RunTasksOptions {
+  readonly source: Store;
+  readonly build: TargetBuild;
+  /** Where the objects of a shuffle lie, and by which spec another thread opens the same place. */
+  readonly scratch?: Scratch | undefined;
+  /** The target's documents by key. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  readonly buffers: BufferPool;
+  /** Bytes that tasks may lease. */
+  readonly maxMemory: number;
+  readonly log: RunLog;
+  readonly writeEmpty?: boolean | undefined;
+  readonly verify?: boolean | undefined;
+  /** How worker threads are watched. */
+  readonly worker?: WorkerSettings | undefined;
+  /** Undefined where this thread alone can open the stores. */
+  readonly threads: OtherThreads | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs all tasks of a plan: in threads, where others can open the same stores, else in this one.
+ *
+ * @throws the first failure of any task.
+ */
+export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
+  if (plan.stages.every((tasks) => tasks === 0)) return;
+  const { buffers, log, maxMemory, threads } = options;
+  if (threads === undefined) return inline(plan, options);
+  const { Control, runThreads } = await import("./threads.ts");
+  const control = new Control(plan.stages, maxMemory, threads.workers.length + 1);
+  const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
+  log.bufferBytes = () => buffers.taken + control.taken;
+  await runThreads(plan, { ...options, ...threads, control, note });
+  log.notePeak(control.peak);
+}
+
+async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
+  const { source, build, scratch, documents, buffers, maxMemory, log, writeEmpty, verify, signal } = options;
+  const run = taskRunner({
+    plan,
+    source,
+    target: build.store,
+    ...(scratch && { scratch: scratch.store }),
+    documents,
+    buffers,
+    io: plan.execution.io,
+    driver: plan.execution.driver,
+    writeEmpty,
+    verify,
+  });
+  await runInline(
+    plan,
+    async (task, taskSignal) => {
+      const ended = log.taskStarted(task.number);
+      let bytesWritten = 0;
+      const events = {
+        onRead: log.chunkRead.bind(log),
+        onWritten: () => log.chunkWritten(),
+        onStored: (value: Parameters<RunLog["valueStored"]>[0]) => {
+          bytesWritten += value.size;
+          log.valueStored(value, task.number);
+        },
+      };
+      await run(task, events, taskSignal);
+      ended(bytesWritten);
+    },
+    {
+      budget: new ByteBudget(maxMemory),
+      stageEnded: async (stage) => scratch?.removeRound(stage - 1),
+      signal,
+    },
+  );
+}

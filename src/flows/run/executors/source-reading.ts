@@ -1,0 +1,11 @@
+import type { OpenNodeOptions } from "../../../hierarchy/open-node.ts";
+import type { ArrayJob, Plan } from "../../plan/plan.ts";
+
+/** How the source of a job is opened again: as it was for the plan, whatever had to be looked for then. */
+export function readingOf(
+  { source }: Plan,
+  job: ArrayJob,
+): Pick<OpenNodeOptions, "dialect" | "v1Order" | "v2"> {
+  const { dialect, chunkKeyEncoding } = job.source;
+  return { ...source.reading, dialect, v2: { separator: chunkKeyEncoding.separator } };
+}

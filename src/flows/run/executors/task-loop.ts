@@ -1,0 +1,66 @@
+import type { Plan } from "../../plan/plan.ts";
+import { taskAt, taskBytesOf } from "../../plan/task.ts";
+import type { Control } from "./control.ts";
+import type { TaskNotes } from "./messages.ts";
+import { NoteTaker } from "./note-taker.ts";
+import type { TaskRunner } from "./task-runner.ts";
+
+export interface TaskLoopOptions {
+  readonly control: Control;
+  readonly threads: number;
+  /** Told now and then what tasks did. */
+  readonly note: (notes: TaskNotes) => void;
+  /** Aborted with the first failure, so that other tasks of this thread end. */
+  readonly stop: AbortController;
+  /** Called when all tasks of a stage have ended, in whichever threads: those of the next have buffers of other sizes. */
+  readonly stageEnded?: (stage: number) => Promise<void>;
+}
+
+/**
+ * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease, and tells what they
+ * did. The first failure stops all threads.
+ *
+ * @throws that failure, when all tasks of this thread have ended.
+ */
+export async function loopTasks(
+  plan: Plan,
+  run: TaskRunner,
+  { control, threads, note, stop, stageEnded }: TaskLoopOptions,
+): Promise<void> {
+  const notes = new NoteTaker(note);
+  const { driver, tasksAtOnce } = plan.execution;
+  // Calls that block leave nothing to a second task of the same thread.
+  const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / threads);
+  const lane = async (stage: number) => {
+    for (let dealt = control.deal(stage); dealt; dealt = control.deal(stage)) {
+      const end = dealt.first + dealt.count;
+      for (let index = dealt.first; index < end; index++) {
+        const task = taskAt(plan, stage, index);
+        const release = await control.lease(taskBytesOf(task));
+        if (release === undefined) return;
+        try {
+          await notes.around(task.number, (events) => run(task, events, stop.signal));
+          control.taskEnded();
+        } finally {
+          release();
+        }
+      }
+    }
+  };
+  const guarded = async (stage: number) => {
+    try {
+      await lane(stage);
+    } catch (error) {
+      control.stop();
+      stop.abort(error);
+    }
+  };
+  for (const stage of plan.stages.keys()) {
+    await Promise.all(Array.from({ length: atOnce }, () => guarded(stage)));
+    if (!stop.signal.aborted) await control.stageEnded(stage);
+    stop.signal.throwIfAborted();
+    if (control.isStopped) break;
+    await stageEnded?.(stage);
+  }
+  notes.flush();
+}

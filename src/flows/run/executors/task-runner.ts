@@ -1,0 +1,102 @@
+import { ZarrArray } from "../../../hierarchy/node.ts";
+import { openFromAbove } from "../../../hierarchy/open-from-above.ts";
+import { openNode } from "../../../hierarchy/open-node.ts";
+import { dialectNamed } from "../../../meta/dialects.ts";
+import type { Store, WritableStore } from "../../../stores/store.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { ArrayJob, Driver, Plan } from "../../plan/plan.ts";
+import type { Task } from "../../plan/task.ts";
+import { loopTask } from "../tasks/loop-task.ts";
+import { runTask } from "../tasks/run-task.ts";
+import type { TaskContext } from "../tasks/task-context.ts";
+import { readingOf } from "./source-reading.ts";
+
+/** What the tasks of a plan are run with, in one thread. */
+export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"> {
+  readonly plan: Plan;
+  readonly source: Store;
+  readonly target: WritableStore;
+  /** The target's documents by key. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  readonly writeEmpty?: boolean | undefined;
+  /** Whether the target is read back afterwards, and checksums are needed for it. */
+  readonly verify?: boolean | undefined;
+  readonly driver: Driver;
+}
+
+/** What is told of a task while it runs. */
+export type TaskEvents = Pick<TaskContext, "onRead" | "onWritten" | "onStored">;
+
+export type TaskRunner = (task: Task, events: TaskEvents, signal: AbortSignal) => Promise<void>;
+
+const DRIVERS = { streams: runTask, loop: loopTask };
+
+/** Arrays that stay open: tasks of one array follow one another. */
+const MOST_OPEN = 16;
+
+interface BothArrays {
+  readonly source: ZarrArray;
+  readonly target: ZarrArray<WritableStore>;
+}
+
+/**
+ * Runs tasks of a plan, whichever thread they are dealt to; the arrays of their jobs are opened once.
+ *
+ * @throws (the runner) `source-changed` where a source array is gone; as `runTask`.
+ */
+export function taskRunner(work: TaskWork): TaskRunner {
+  const { buffers, io, scratch, writeEmpty, verify = false } = work;
+  const run = DRIVERS[work.driver];
+  const arrays = new Map<ArrayJob, Promise<BothArrays>>();
+  const opened = (job: ArrayJob, signal: AbortSignal): Promise<BothArrays> => {
+    const known = arrays.get(job);
+    if (known) return known;
+    for (const oldest of arrays.keys()) {
+      if (arrays.size < MOST_OPEN) break;
+      arrays.delete(oldest);
+    }
+    const both = openBoth(job, work, signal);
+    arrays.set(job, both);
+    return both;
+  };
+  return async (task, events, signal) => {
+    const both = await opened(task.job, signal);
+    await run(task, {
+      ...both,
+      ...events,
+      buffers,
+      io,
+      signal,
+      ...(scratch && { scratch }),
+      ...(writeEmpty && { writeEmpty }),
+      checksums: verify,
+    });
+  };
+}
+
+async function openBoth(
+  job: ArrayJob,
+  { plan, source, target, documents }: TaskWork,
+  signal: AbortSignal,
+): Promise<BothArrays> {
+  const dialect = dialectNamed(plan.publication.dialect);
+  const layout = dialect.layout(job.targetPath);
+  const parsed = dialect.parse(documents, layout);
+  const reading = { ...readingOf(plan, job), signal };
+  const found =
+    (await openNode(source, job.path, reading)) ??
+    (await openFromAbove(source, plan.source.store, job.path, reading));
+  if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
+    throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
+  }
+  const written = new ZarrArray({
+    store: target,
+    spec: plan.target.store,
+    layout,
+    metadata: parsed.metadata,
+  });
+  return {
+    source: job.source.shardShape ? found.innerChunks() : found,
+    target: job.target.shardShape ? written.innerChunks(1) : written,
+  };
+}

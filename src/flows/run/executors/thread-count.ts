@@ -1,0 +1,35 @@
+import { registeredCodecs } from "../../../codecs/registry.ts";
+import { requestHookOf } from "../../../stores/request-hook.ts";
+import type { StoreSpec } from "../../../stores/store.ts";
+
+/** What of a flow says whether its tasks can run in other threads. */
+export interface Reach {
+  /** The spec by which the source was opened; undefined for an object of the program's. */
+  readonly source: StoreSpec | undefined;
+  readonly target: StoreSpec;
+  /** Where scratch objects go, if that is asked for. */
+  readonly scratch?: StoreSpec | undefined;
+  /** Whether requests, or bytes, of a second are limited. */
+  readonly isPaced: boolean;
+}
+
+/** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
+export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
+  if (globalThis.process?.versions?.node === undefined) return "there are no worker threads here";
+  const [ownCodec] = registeredCodecs();
+  if (ownCodec !== undefined) return `the codec \`${ownCodec}\` is the program's own`;
+  if (isPaced) return "one thread keeps the limits of requests and bytes a second";
+  if ([source, target].some((spec) => spec && requestHookOf(spec)))
+    return "each request waits for the program";
+  if (source === undefined || source.kind === "object") return "the source is an object of the program's";
+  if (source.kind === "memory") return "the source is in this thread's memory";
+  if (target.kind === "memory") return "the target is in this thread's memory";
+  if (scratch?.kind === "memory") return "the scratch objects are in this thread's memory";
+  return undefined;
+}
+
+/** Cores that this process may use. */
+export async function coresAvailable(): Promise<number> {
+  const os = globalThis.process?.getBuiltinModule?.("node:os") ?? (await import("node:os"));
+  return os.availableParallelism();
+}

@@ -1,0 +1,38 @@
+import type { Store } from "../../../stores/store.ts";
+import { specOf } from "../../../stores/url.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { OtherThreads, WorkerSettings, WorkerThread } from "./worker-thread.ts";
+
+export interface WithWorkersOptions {
+  readonly source: Store;
+  /** How worker threads are started. */
+  readonly worker?: WorkerSettings;
+}
+
+/**
+ * Starts the threads that run tasks of a plan beside this one, and ends them whatever comes of `run`. A thread takes as
+ * long to load its scripts as this one to open what they work on: so they are started before that.
+ *
+ * @param run gets none where this thread alone can open the stores, or has nothing to do
+ * @throws what `run` throws.
+ */
+export async function withWorkers<T>(
+  plan: Plan,
+  { source, worker }: WithWorkersOptions,
+  run: (threads?: OtherThreads) => Promise<T>,
+): Promise<T> {
+  const hasTasks = plan.stages.some((tasks) => tasks > 0);
+  const sourceSpec = specOf(source);
+  const { driver, singleThreadReason, ...execution } = plan.execution;
+  const threads = singleThreadReason === undefined ? (worker?.threads ?? execution.threads) : 1;
+  if (!hasTasks || sourceSpec === undefined || (threads === 1 && driver === "streams")) return run();
+  const { startWorkers } = await import("./threads.ts");
+  const workers: WorkerThread[] = [];
+  try {
+    // Where one cannot be started, those before it end.
+    for (const started of startWorkers(threads, worker)) workers.push(started);
+    return await run({ workers, sourceSpec });
+  } finally {
+    await Promise.all(workers.map((worker) => worker.end()));
+  }
+}

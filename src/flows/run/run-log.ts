@@ -1,0 +1,157 @@
+import type { EncodedChunk } from "../../streams/chunk.ts";
+import type { StoredValue } from "../../streams/shard-output.ts";
+import { crc32 } from "../../util/crc32.ts";
+import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
+import type { TaskNotes } from "./executors/messages.ts";
+import type { Ledger } from "./ledger.ts";
+
+const PROGRESS_INTERVAL_MS = 100;
+
+/** Counts what a run does, enters it in the ledger, and tells about it now and then. */
+export class RunLog {
+  readonly ledger: Ledger;
+  readonly #onEvent: (event: FlowEvent) => void;
+  /** Tells the bytes that are in buffers now. */
+  bufferBytes: () => number;
+  readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
+  #keys = 0;
+  #peak = 0;
+  readonly #threads = new Map<number, ThreadReport>();
+  #kept = 0;
+  #deleted = 0;
+  #told = 0;
+
+  /** @param bufferBytes tells the bytes that are in buffers now */
+  constructor(
+    ledger: Ledger,
+    bufferBytes: () => number,
+    onEvent: ((event: FlowEvent) => void) | undefined = () => {},
+  ) {
+    this.ledger = ledger;
+    this.bufferBytes = bufferBytes;
+    this.#onEvent = onEvent;
+  }
+
+  get counts(): RunCounts {
+    return { ...this.#counts };
+  }
+
+  get progress(): Progress {
+    const keysKept = this.#kept;
+    return { ...this.#counts, bufferBytes: this.bufferBytes(), ...(keysKept > 0 && { keysKept }) };
+  }
+
+  get keys(): number {
+    return this.#keys;
+  }
+
+  /** Of an update: keys that were right already, and those that were deleted. */
+  get existing(): { readonly keysKept: number; readonly keysDeleted: number } {
+    return { keysKept: this.#kept, keysDeleted: this.#deleted };
+  }
+
+  keysKept(keys: number): void {
+    this.#kept += keys;
+    this.#tell();
+  }
+
+  keyDeleted(): void {
+    this.#deleted++;
+    this.#tell();
+  }
+
+  emit(event: FlowEvent): void {
+    this.#onEvent(event);
+  }
+
+  /** Notes that a task begins. Returns what notes its end. */
+  taskStarted(task: number): (bytes: number) => void {
+    const started = performance.now();
+    this.emit({ type: "task-start", task });
+    return (bytes) => {
+      this.#counts.tasks++;
+      this.emit({ type: "task-end", task, bytes, ms: performance.now() - started });
+      this.#tell();
+    };
+  }
+
+  /** What tasks did in whichever threads. */
+  tasksNoted({ thread, kernels, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskNotes): void {
+    const ended = tasks.filter(({ end }) => end).length;
+    const before = this.#threads.get(thread)?.tasks ?? 0;
+    this.#threads.set(thread, { thread, tasks: before + ended, kernels });
+    this.#counts.chunksRead += chunksRead;
+    this.#counts.bytesRead += bytesRead;
+    this.#counts.chunksWritten += chunksWritten;
+    for (const value of stored) this.#enter(value);
+    for (const { task, end } of tasks) {
+      if (end) this.#counts.tasks++;
+      this.emit(end ? { type: "task-end", task, ...end } : { type: "task-start", task });
+    }
+    this.#tell();
+  }
+
+  /** The threads that noted tasks. */
+  get threads(): readonly ThreadReport[] {
+    return [...this.#threads.values()].sort((a, b) => a.thread - b.thread);
+  }
+
+  /** The most bytes that were in buffers of tasks at one time, where other threads had some. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  notePeak(bytes: number): void {
+    this.#peak = Math.max(this.#peak, bytes);
+  }
+
+  chunkRead({ bytes }: EncodedChunk): void {
+    this.#counts.chunksRead++;
+    this.#counts.bytesRead += bytes?.length ?? 0;
+    this.#tell();
+  }
+
+  chunkWritten(): void {
+    this.#counts.chunksWritten++;
+    this.#tell();
+  }
+
+  /** A value that a task stored: a chunk, or a shard of them. */
+  valueStored(value: StoredValue, task: number): void {
+    this.#enter({ task, ...value });
+  }
+
+  /** A key that was copied as it is, outside any task; without a checksum where nobody saw its bytes. */
+  keyCopied(key: string, size: number, checksum?: number): void {
+    this.#counts.chunksRead++;
+    this.#counts.chunksWritten++;
+    this.#counts.bytesRead += size;
+    this.#enter({ key, size, ...(checksum !== undefined && { crc32: checksum }) });
+    this.#tell();
+  }
+
+  documentWritten(key: string, bytes: Uint8Array): void {
+    this.#enter({ key, size: bytes.length, crc32: crc32(bytes) });
+  }
+
+  #enter(entry: Parameters<Ledger["record"]>[0]): void {
+    this.#counts.bytesWritten += entry.size;
+    this.#keys++;
+    this.ledger.record(entry);
+  }
+
+  keysVerified(keys: number): void {
+    this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
+  }
+
+  #tell(): void {
+    this.#nowAndThen(() => ({ type: "progress", progress: this.progress }));
+  }
+
+  #nowAndThen(event: () => FlowEvent): void {
+    const now = Date.now();
+    if (now - this.#told < PROGRESS_INTERVAL_MS) return;
+    this.#told = now;
+    this.emit(event());
+  }
+}

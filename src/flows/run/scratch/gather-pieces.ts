@@ -1,0 +1,77 @@
+import { isFixed } from "../../../meta/data-type.ts";
+import type { DecodedChunk, EncodedChunk, Region } from "../../../streams/chunk.ts";
+import { addShared, OpenBoxes } from "../../../streams/open-boxes.ts";
+import { coordsIn } from "../../../streams/regrid.ts";
+import { selectedRegion } from "../../../streams/selection.ts";
+import type { Stage } from "../../../streams/stage.ts";
+import { indexOf, product } from "../../../util/shape.ts";
+import { cutsOf } from "../../plan/rounds.ts";
+import { boxesTouching, headSize, pieceOf } from "../../plan/scratch-layout.ts";
+import { itemsOf, type ScratchTask } from "../../plan/task.ts";
+import { writeHead } from "./piece-head.ts";
+import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from "./scratch-objects.ts";
+
+/**
+ * Sorts what comes by the boxes of the next stage, and passes all of it on as one scratch object when the stream ends:
+ * an empty one, where nothing but missing chunks came.
+ */
+export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<DecodedChunk, EncodedChunk> {
+  const { selection, buffers, chunk } = options;
+  const { job, round } = task;
+  const box = itemsOf(task);
+  const next = cutsOf(job, round + 1);
+  const boxes = product(box.shape) > 0 ? boxesTouching(box, next) : box;
+  const layout = { box, pieces: product(boxes.shape), headSize: headSize(job, round) };
+  const object = isFixed(chunk.dataType)
+    ? fixedObject(layout, chunk.dataType.size, options)
+    : variableObject(layout, options);
+  const open: OpenPiece[] = [];
+  const present: Region[] = [];
+  let someMissing = false;
+
+  const pieceAt = (coords: readonly number[]): OpenPiece | undefined => {
+    const ordinal = indexOf(
+      coords.map((c, d) => c - (boxes.start[d] ?? 0)),
+      boxes.shape,
+    );
+    const known = open[ordinal];
+    if (known) return known;
+    const piece = pieceOf(box, next, coords);
+    if (piece) open[ordinal] = { ...piece, assembly: object.begin(piece) };
+    return open[ordinal];
+  };
+
+  let touched: OpenBoxes<OpenPiece> | undefined;
+  const piecesTouching = (items: Region): OpenBoxes<OpenPiece> => {
+    const coords = boxesTouching(items, next);
+    if (touched?.areAt(coords)) return touched;
+    const pieces = [...coordsIn(coords)].flatMap((at) => pieceAt(at) ?? []);
+    touched = new OpenBoxes(coords, pieces);
+    return touched;
+  };
+
+  const addToAll = (piece: DecodedChunk, items: Region) => {
+    const pieces = piecesTouching(items);
+    if (pieces.addAtOnce(piece, items, selection)) return;
+    for (const open of pieces.boxes) addShared(open, piece, items);
+  };
+
+  return {
+    push(piece) {
+      const items = selectedRegion(selection, piece.region);
+      if (items && piece.data) present.push(items);
+      else if (items) someMissing = true;
+      if (items) addToAll(piece, items);
+      if (piece.data) buffers.give(piece.data.bytes);
+      piece.release?.();
+      return [];
+    },
+    end() {
+      const ofSome = someMissing ? present : undefined;
+      const bytes = object.finish(open, (head, { region }) =>
+        writeHead(head, region, job.target.chunkShape, ofSome),
+      );
+      return [{ index: 0, coords: task.coords, region: box, bytes }];
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Region } from "../../../streams/chunk.ts";
+import { chunksIn, chunksTouched } from "../../../streams/regrid.ts";
+import { intersect } from "../../../streams/selection.ts";
+import { indexOf, product } from "../../../util/shape.ts";
+
+/**
+ * The first byte of a piece's head: whether nothing but missing chunks went into it, none did, or some. Then a bit for
+ * each target chunk that it touches, in C order, says whether any data did: a chunk of which there are none stays
+ * missing.
+ */
+const NOTHING = 0;
+const ALL = 1;
+const SOME = 2;
+
+/**
+ * Writes the head of a piece.
+ *
+ * @param present what of the box came with data, where anything came without; undefined: all.
+ */
+export function writeHead(
+  head: Uint8Array,
+  piece: Region,
+  chunkShape: readonly number[],
+  present: readonly Region[] | undefined,
+): void {
+  head.fill(0);
+  head[0] = ALL;
+  if (present === undefined) return;
+  const chunks = chunksTouched(piece, chunkShape);
+  let bits = 0;
+  for (const region of present) {
+    const shared = intersect(region, piece);
+    for (const coords of shared ? chunksIn(shared, chunkShape) : []) {
+      const { byte, bit } = placeOf(coords, chunks);
+      const before = head[byte] ?? 0;
+      if ((before & bit) === 0) bits++;
+      head[byte] = before | bit;
+    }
+  }
+  if (bits < product(chunks.shape)) head[0] = SOME;
+}
+
+export function writeEmptyHead(head: Uint8Array): void {
+  head.fill(0);
+  head[0] = NOTHING;
+}
+
+/** The parts of a piece, and whether there are data of each. */
+export function* presentParts(
+  head: Uint8Array,
+  piece: Region,
+  chunkShape: readonly number[],
+): Generator<{ readonly region: Region; readonly isPresent: boolean }> {
+  if (head[0] !== SOME) {
+    yield { region: piece, isPresent: head[0] === ALL };
+    return;
+  }
+  const chunks = chunksTouched(piece, chunkShape);
+  for (const coords of chunksIn(piece, chunkShape)) {
+    const start = coords.map((c, d) => c * (chunkShape[d] ?? 1));
+    const region = intersect({ start, shape: chunkShape }, piece);
+    const { byte, bit } = placeOf(coords, chunks);
+    if (region) yield { region, isPresent: ((head[byte] ?? 0) & bit) !== 0 };
+  }
+}
+
+function placeOf(coords: readonly number[], chunks: Region): { byte: number; bit: number } {
+  const at = indexOf(
+    coords.map((c, d) => c - (chunks.start[d] ?? 0)),
+    chunks.shape,
+  );
+  return { byte: 1 + (at >>> 3), bit: 1 << (at & 7) };
+}

@@ -1,0 +1,59 @@
+import { mkdir, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { removeFolder } from "../../../stores/directory/remove-folder.ts";
+import { DirectoryStore } from "../../../stores/directory.ts";
+import { fileError } from "../../../stores/file-error.ts";
+import { controlName } from "../../../stores/own-names.ts";
+import { formatBytes } from "../../../util/byte-size.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { removeAbandoned, SCRATCH, signScratch } from "./abandoned.node.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** Nobody else reads what is left here. */
+const PRIVATE = 0o700;
+
+/**
+ * Makes a new folder for scratch objects in `parent`, which is made where it is missing. Those that killed runs have left
+ * there are removed.
+ *
+ * @throws `no-space` where less than `bytes` are free; `access-denied`.
+ */
+export async function openScratchFolder(parent = tmpdir(), bytes: number): Promise<Scratch> {
+  const path = join(resolve(parent), controlName(SCRATCH));
+  const details = { store: `directory ${parent}` };
+  try {
+    await mkdir(parent, { recursive: true });
+    await removeAbandoned(parent);
+    await demandSpace(parent, bytes);
+    await mkdir(path, { mode: PRIVATE });
+    await signScratch(path);
+  } catch (error) {
+    throw fileError(error, details);
+  }
+  const remove = async (folder: string) => {
+    try {
+      await removeFolder(folder);
+    } catch (error) {
+      throw fileError(error, details);
+    }
+  };
+  return {
+    store: new DirectoryStore(path, { exclusive: true }),
+    spec: { kind: "directory", path },
+    removeRound: (round) => remove(join(path, String(round))),
+    remove: () => remove(path),
+  };
+}
+
+async function demandSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (free >= bytes) return;
+  throw new ZarrflowError("no-space", "the scratch objects will not fit on the disk", {
+    store: `directory ${folder}`,
+    expected: `${bytes} bytes (${formatBytes(bytes)})`,
+    found: `${free} bytes free (${formatBytes(free)})`,
+    hint: "name another place with --scratch, or do without with --strategy direct",
+  });
+}

@@ -1,0 +1,111 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import {
+  type ReadDocumentOptions,
+  readDocument,
+  type StoredDocument,
+} from "../../hierarchy/stored-documents.ts";
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import { sourceChanged } from "../../stores/version.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { crc32 } from "../../util/crc32.ts";
+
+/** A document as it was when the flow began: its version, or where the store knows none what is in it. */
+type DocumentState = string | { readonly size: number; readonly crc32: number };
+
+interface WatchedDocument {
+  readonly store: Store;
+  readonly key: string;
+  readonly state: DocumentState;
+  readonly maxMetadata: number | undefined;
+}
+
+/**
+ * What a flow reads, as it was when the flow began. At the end, before what was made of it appears, it must be the same:
+ * of a source that somebody removed or replaced, chunks would seem to be missing, which read as the fill value, or would
+ * be those of two versions.
+ */
+export class SourceWatch {
+  readonly #places = new Map<Store, string | undefined>();
+  readonly #documents = new Map<Store, Map<string, WatchedDocument>>();
+
+  /** Begins to watch the stores in which nodes lie. Takes place before chunks are read. */
+  static async begin(
+    nodes: Iterable<ZarrNode>,
+    others: readonly Store[] = [],
+    { signal }: StoreOptions = {},
+  ): Promise<SourceWatch> {
+    const watch = new SourceWatch();
+    for (const node of nodes) watch.#add(node);
+    for (const store of new Set([...watch.#documents.keys(), ...others])) {
+      watch.#places.set(store, await store.version?.({ signal }));
+    }
+    return watch;
+  }
+
+  /**
+   * Checks that the stores are those that were opened, and the documents of all nodes those that were read: one request
+   * a document, by which it is not read again where the store knows versions.
+   *
+   * @throws `source-changed` with the first difference.
+   */
+  async assertUnchanged({ io, signal }: StoreOptions & { readonly io: number }): Promise<void> {
+    for (const [store, version] of this.#places) {
+      if ((await store.version?.({ signal })) === version) continue;
+      throw changed("another one has taken the place of the source, or it is gone").addContext({
+        store: store.description,
+      });
+    }
+    const check = (document: WatchedDocument, context: StoreOptions) => assertSame(document, context);
+    await forEachConcurrent(this.#watched(), check, { concurrency: io, signal });
+  }
+
+  #add({ store, stored, reading: { maxMetadata } }: ZarrNode): void {
+    const known = this.#documents.get(store) ?? new Map<string, WatchedDocument>();
+    this.#documents.set(store, known);
+    for (const [key, document] of stored) {
+      if (!known.has(key)) known.set(key, { store, key, state: stateOf(document), maxMetadata });
+    }
+  }
+
+  *#watched(): Generator<WatchedDocument> {
+    for (const documents of this.#documents.values()) yield* documents.values();
+  }
+}
+
+async function assertSame(
+  { store, key, state, maxMetadata }: WatchedDocument,
+  { signal }: StoreOptions,
+): Promise<void> {
+  const found = await stateNow(store, key, { isVersion: typeof state === "string", maxMetadata, signal });
+  if (JSON.stringify(found) === JSON.stringify(state)) return;
+  const reason =
+    found === undefined
+      ? "a metadata document of the source is gone since it was read"
+      : "a metadata document of the source was written since it was read";
+  throw changed(reason).addContext({ store: store.description, key });
+}
+
+async function stateNow(
+  store: Store,
+  key: string,
+  { isVersion, ...options }: ReadDocumentOptions & { readonly isVersion: boolean },
+): Promise<DocumentState | undefined> {
+  if (isVersion) {
+    let version: string | undefined;
+    const onVersion = (of: string) => {
+      version = of;
+    };
+    const size = await store.size(key, { onVersion, signal: options.signal });
+    if (size === undefined || version !== undefined) return version;
+  }
+  const document = await readDocument(store, key, options);
+  return document && stateOf(document);
+}
+
+function stateOf({ version, bytes }: StoredDocument): DocumentState {
+  return version ?? { size: bytes.length, crc32: crc32(bytes) };
+}
+
+function changed(reason: string) {
+  return sourceChanged(`${reason}: what was read may be of two versions`);
+}

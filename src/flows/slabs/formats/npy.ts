@@ -1,0 +1,82 @@
+import { type DataType, isFixed } from "../../../meta/data-type.ts";
+import { writeNumpyType } from "../../../meta/v2-data-type.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { JsonValue } from "../../../util/json-value.ts";
+import type { Slice } from "../../slice.ts";
+import { rawPieces } from "./raw.ts";
+
+/** The bytes of an `.npy` file of a slice: header, then items; each piece is valid until the next is asked for. */
+export async function* npyPieces(slice: Slice): AsyncGenerator<Uint8Array> {
+  yield npyHeader(await slice.dataType(), await slice.shape());
+  yield* rawPieces(slice.slabs());
+}
+
+const ALIGNMENT = 64;
+const MAX_V1_LENGTH = 0xffff;
+
+/**
+ * The header of an `.npy` file of items in C order, little-endian: version 1.0, or 2.0 where that is too short, or
+ * 3.0 for field names beyond Latin-1. Its length is a multiple of 64.
+ *
+ * @throws `unsupported-operation` for strings and objects, which NumPy could only pickle.
+ * @see https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ */
+export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Array {
+  if (!isFixed(dataType)) {
+    throw new ZarrflowError("unsupported-operation", "strings and objects have no place in an npy file", {
+      hint: "take them as JSON",
+    });
+  }
+  const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");
+  const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const dict = `{'descr': ${descr}, 'fortran_order': False, 'shape': (${sizes}), }`;
+  const isLatin1 = [...dict].every((character) => character <= "\u00ff");
+  const text = isLatin1 ? Uint8Array.from(dict, (c) => c.charCodeAt(0)) : new TextEncoder().encode(dict);
+  const version = !isLatin1 ? 3 : paddedLength(text.length, 2) > MAX_V1_LENGTH ? 2 : 1;
+  const lengthBytes = version === 1 ? 2 : 4;
+  const padded = paddedLength(text.length, lengthBytes);
+
+  const header = new Uint8Array(8 + lengthBytes + padded).fill(0x20);
+  header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0]);
+  const view = new DataView(header.buffer);
+  if (version === 1) view.setUint16(8, padded, true);
+  else view.setUint32(8, padded, true);
+  header.set(text, 8 + lengthBytes);
+  header[header.length - 1] = 0x0a;
+  return header;
+}
+
+/** Length of the padded text with its line feed, so that the whole header is a multiple of 64. */
+function paddedLength(length: number, lengthBytes: number): number {
+  const before = 8 + lengthBytes;
+  return Math.ceil((before + length + 1) / ALIGNMENT) * ALIGNMENT - before;
+}
+
+/** The type as it is decoded: without the byte orders in which its fields are stored. */
+function littleEndian(dataType: DataType): DataType {
+  if (dataType.kind !== "struct") return dataType;
+  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
+    ...field,
+    dataType: littleEndian(field.dataType),
+  }));
+  return { ...dataType, fields };
+}
+
+/** A NumPy type as Python writes it: a string, or a list of tuples of name, type and perhaps a shape. */
+function pythonLiteral(json: JsonValue, as: "field list" | "field" | "shape"): string {
+  if (typeof json === "string") return pythonString(json);
+  if (!Array.isArray(json)) return String(json);
+  if (as === "field list") return `[${json.map((field) => pythonLiteral(field, "field")).join(", ")}]`;
+  if (as === "shape") return `(${json.map(String).join(", ")}${json.length === 1 ? "," : ""})`;
+  const [name = "", type = "", shape] = json;
+  const parts = [pythonLiteral(name, "field"), pythonLiteral(type, "field list")];
+  return `(${[...parts, ...(shape === undefined ? [] : [pythonLiteral(shape, "shape")])].join(", ")})`;
+}
+
+function pythonString(text: string): string {
+  const escaped = text.replace(/[\\']|\p{C}/gu, (character) => {
+    if (character === "\\" || character === "'") return `\\${character}`;
+    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
+  });
+  return `'${escaped}'`;
+}

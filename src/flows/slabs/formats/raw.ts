@@ -1,0 +1,19 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { product } from "../../../util/shape.ts";
+import type { Slab } from "../slab-reader.ts";
+
+/**
+ * The items of slabs, little-endian, and nothing else; each piece is valid until the next is asked for.
+ *
+ * @throws `unsupported-operation` for strings and objects.
+ */
+export async function* rawPieces(slabs: AsyncIterable<Slab>): AsyncGenerator<Uint8Array> {
+  for await (const { data } of slabs) {
+    if (data.kind === "variable") {
+      throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {
+        hint: "take them as JSON, or read().data",
+      });
+    }
+    yield data.bytes.subarray(0, product(data.shape) * data.itemSize);
+  }
+}

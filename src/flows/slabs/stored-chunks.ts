@@ -1,0 +1,74 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { isListable } from "../../stores/store.ts";
+import { chunksIn } from "../../streams/regrid.ts";
+import { chunkRegion, selectedRegion } from "../../streams/selection.ts";
+import { indexOf } from "../../util/shape.ts";
+import type { SlabReading } from "./slab-reader.ts";
+
+/** So many chunks in a row are found missing before those that are stored are listed. */
+const MISSING_BEFORE_LISTING = 1000;
+/** The most keys that are remembered: of an array that has more of them, each chunk is asked for. */
+const MAX_KEYS = 100_000;
+
+/** The keys of an array's chunks that are stored, and the slabs of a reading in which any of these lie. */
+export interface StoredChunks {
+  readonly keys: ReadonlySet<string>;
+  readonly slabs: ReadonlySet<number>;
+}
+
+/**
+ * Lists the stored chunks of a reading when many in a row are missing, so that the time it takes does not depend on how
+ * many there could be.
+ */
+export class MissingChunks {
+  readonly #reading: Pick<SlabReading, "array" | "selection" | "plan" | "signal">;
+  #inRow = 0;
+  #isListed = false;
+  #stored: StoredChunks | undefined;
+
+  constructor(reading: Pick<SlabReading, "array" | "selection" | "plan" | "signal">) {
+    this.#reading = reading;
+  }
+
+  /** What is stored; undefined as long as each chunk is to be asked for. */
+  get stored(): StoredChunks | undefined {
+    return this.#stored;
+  }
+
+  /** Notes whether a chunk that was asked for is stored. @returns what to wait for, where that is to be known now. */
+  note(isStored: boolean): Promise<void> | undefined {
+    this.#inRow = isStored ? 0 : this.#inRow + 1;
+    return this.#inRow < MISSING_BEFORE_LISTING || this.#isListed ? undefined : this.#list();
+  }
+
+  async #list(): Promise<void> {
+    this.#isListed = true;
+    this.#stored = await listStored(this.#reading);
+  }
+}
+
+/** Undefined where the store cannot list, or has too many chunks, or shards lie in shards. */
+async function listStored({
+  array,
+  selection,
+  plan,
+  signal,
+}: Pick<SlabReading, "array" | "selection" | "plan" | "signal">): Promise<StoredChunks | undefined> {
+  const { store, layout, metadata, shards } = array;
+  if (!isListable(store) || shards?.isNested) return undefined;
+  const { shape, chunkGrid, chunkKeyEncoding } = metadata;
+  const valueShape = chunkGrid.chunkShape.map((n, d) => n * (shards?.chunksPerShard[d] ?? 1));
+  const slabGrid = gridShape(selection.shape, plan.slabShape);
+  const keys = new Set<string>();
+  const slabs = new Set<number>();
+  for await (const { key } of store.list(layout.chunksPrefix, { signal })) {
+    const coords = layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
+    if (coords === undefined) continue;
+    if (keys.size === MAX_KEYS) return undefined;
+    keys.add(key);
+    const region = selectedRegion(selection, chunkRegion(coords, valueShape, shape));
+    if (region === undefined) continue;
+    for (const slab of chunksIn(region, plan.slabShape)) slabs.add(indexOf(slab, slabGrid));
+  }
+  return { keys, slabs };
+}

@@ -1,0 +1,96 @@
+import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { DataType } from "../../meta/data-type.ts";
+import type { ItemOf, NumbersOf } from "../../meta/data-type-name.ts";
+import { typedArrayOf } from "../../meta/typed-array.ts";
+import { fromFloat16Bits } from "../../util/float16.ts";
+import { itemValue } from "./item-value.ts";
+
+/**
+ * Items as JavaScript holds them best: numbers in the typed array of their size (bool as 0 and 1, float16 as
+ * float32, 64-bit integers and datetimes as bigint, complex as two numbers an item), all else as `ItemValues`.
+ */
+export type TypedValues =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigUint64Array
+  | BigInt64Array
+  | Float32Array
+  | Float64Array
+  | ItemValues;
+
+/** What holds items of a type, by its name in words; of any type where no name is known. */
+export type ValuesOf<Name extends string = string> = string extends Name
+  ? TypedValues
+  : NumbersOf<Name> extends undefined
+    ? ItemValues<ItemOf<Name>>
+    : NumbersOf<Name>;
+
+const INDEX = /^(?:0|[1-9][0-9]*)$/;
+
+/**
+ * Items that no typed array holds (text, bytes, structures, objects), by their index as in an array; each value is made
+ * when it is asked for.
+ */
+export class ItemValues<T = unknown> {
+  readonly [index: number]: T;
+  readonly length: number;
+  /** The item at `index`; from the end where that is below 0. */
+  readonly at: (index: number) => T | undefined;
+  /** The items from `start` on. */
+  readonly subarray: (start: number) => ItemValues<T>;
+
+  constructor(length: number, itemAt: (index: number) => T) {
+    this.length = length;
+    this.at = (index) => {
+      const i = index < 0 ? length + index : index;
+      return i >= 0 && i < length ? itemAt(i) : undefined;
+    };
+    this.subarray = (start) => new ItemValues(length - start, (index) => itemAt(start + index));
+    // biome-ignore lint/correctness/noConstructorReturn: an index is no property, but looks like one
+    return new Proxy(this, {
+      get: (values, name) =>
+        typeof name === "string" && INDEX.test(name) ? values.at(Number(name)) : Reflect.get(values, name),
+    });
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let i = 0; i < this.length; i++) yield this.at(i) as T;
+  }
+}
+
+/** A chunk's items, in the order in which they lie; a typed array shares the chunk's memory where it can. */
+export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
+  if (data.kind === "variable") {
+    const { bytes, offsets } = data;
+    return new ItemValues(offsets.length - 1, (i) => {
+      const start = offsets[i] ?? 0;
+      return itemValue(
+        dataType,
+        new DataView(bytes.buffer, bytes.byteOffset + start, (offsets[i + 1] ?? 0) - start),
+      );
+    });
+  }
+  const { bytes, itemSize } = data;
+  const Numbers = typedArrayOf(dataType);
+  if (Numbers) {
+    const aligned = bytes.byteOffset % Numbers.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
+    return new Numbers(
+      aligned.buffer as ArrayBuffer,
+      aligned.byteOffset,
+      bytes.length / Numbers.BYTES_PER_ELEMENT,
+    );
+  }
+  if (dataType.kind === "float") {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    return Float32Array.from({ length: bytes.length / 2 }, (_, i) =>
+      fromFloat16Bits(view.getUint16(2 * i, true)),
+    );
+  }
+  return new ItemValues(bytes.length / itemSize, (i) =>
+    itemValue(dataType, new DataView(bytes.buffer, bytes.byteOffset + i * itemSize, itemSize)),
+  );
+}

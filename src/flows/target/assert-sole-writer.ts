@@ -1,0 +1,29 @@
+import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { RunLog } from "../run/run-log.ts";
+
+/**
+ * Holds that a place where values are written one by one has as many keys and bytes as a run has written there: nobody
+ * else has added, changed or removed some meanwhile. Of a change that leaves both as they were, only reading back tells.
+ *
+ * @throws `differs`
+ */
+export async function demandAlone(
+  store: Store,
+  { keys, counts }: Pick<RunLog, "keys" | "counts">,
+  options: StoreOptions,
+): Promise<void> {
+  if (!isListable(store)) return;
+  const found = { keys: 0, bytes: 0 };
+  for await (const { key, size } of store.list("", options)) {
+    found.keys++;
+    found.bytes += size ?? (await store.size(key, options)) ?? 0;
+  }
+  if (found.keys === keys && found.bytes === counts.bytesWritten) return;
+  throw new ZarrflowError("differs", "the target was changed by others while it was written", {
+    store: store.description,
+    expected: `${keys} keys of ${counts.bytesWritten} bytes`,
+    found: `${found.keys} keys of ${found.bytes} bytes`,
+    hint: "copy again when nobody else writes there",
+  });
+}

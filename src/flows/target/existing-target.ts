@@ -1,0 +1,90 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import { openNode } from "../../hierarchy/open-node.ts";
+import { walk } from "../../hierarchy/walk.ts";
+import type { DialectName } from "../../meta/array-metadata.ts";
+import {
+  isListable,
+  isWritable,
+  type ListableStore,
+  type Store,
+  type WritableStore,
+} from "../../stores/store.ts";
+import { openStoreIfThere } from "../../stores/url.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import type { NodeSpec } from "../plan/plan.ts";
+
+/** A target that is there already, to be added to. */
+export interface ExistingTarget {
+  readonly store: Store;
+  /** The nodes at and below the target's path, and the groups above it, by path; of one dialect. */
+  readonly nodes: ReadonlyMap<string, ZarrNode>;
+}
+
+/**
+ * Opens a target that is there; undefined where nothing is.
+ *
+ * @throws `target-exists` where it is of another dialect; `invalid-metadata` and the like where it cannot be read.
+ */
+export async function openExistingTarget(
+  { store: spec, path }: NodeSpec,
+  dialect: DialectName,
+  signal: AbortSignal | undefined,
+): Promise<ExistingTarget | undefined> {
+  const store = await openStoreIfThere(spec, { signal });
+  if (store === undefined) return undefined;
+  try {
+    const nodes = new Map<string, ZarrNode>();
+    for (const above of ancestorPaths(path)) {
+      const node = await openNode(store, above, { spec, dialect, signal });
+      if (node) nodes.set(above, node);
+    }
+    const root = await openNode(store, path, { spec, signal });
+    if (root && root.layout.dialect !== dialect) throw ofAnotherDialect(root, dialect);
+    if (root) nodes.set(path, root);
+    if (root?.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);
+    if (nodes.size > 0 || (await hasKeys(store, signal))) return { store, nodes };
+  } catch (error) {
+    await store.close?.();
+    throw error;
+  }
+  await store.close?.();
+  return undefined;
+}
+
+/** Of nodes by path, those at and below one. */
+export function nodesBelow(
+  nodes: ReadonlyMap<string, ZarrNode>,
+  root: string,
+): ReadonlyMap<string, ZarrNode> {
+  const isBelow = (path: string) => root === "" || path === root || path.startsWith(`${root}/`);
+  return new Map([...nodes].filter(([path]) => isBelow(path)));
+}
+
+/** A store whose values can be written one by one. */
+export type EditableStore = WritableStore & ListableStore;
+
+/** The store of a target, if it is such a one. @throws `unsupported-operation` */
+export function demandEditable(store: Store): EditableStore {
+  if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
+  throw new ZarrflowError("unsupported-operation", "nothing can be added to what is at the target", {
+    store: store.description,
+    hint: "replace it, or name another target: values are only ever added to folders, buckets and other stores that list",
+  });
+}
+
+async function hasKeys(store: Store, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!isListable(store)) return false;
+  for await (const _ of store.list("", { signal })) return true;
+  return false;
+}
+
+function ofAnotherDialect({ layout, store }: ZarrNode, dialect: DialectName): ZarrflowError {
+  return new ZarrflowError("target-exists", "what is at the target is of another dialect", {
+    store: store.description,
+    path: layout.path,
+    expected: dialect,
+    found: layout.dialect,
+    hint: "replace it, or name another target",
+  });
+}

@@ -1,0 +1,99 @@
+import type { DialectName } from "../../meta/array-metadata.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import type { NodeSpec, Plan, Publication } from "../plan/plan.ts";
+import type { KeyFilter } from "../request/key-filter.ts";
+import { demandEditable, openExistingTarget } from "./existing-target.ts";
+
+/** What a plan is to know of a target that is there, and added to. */
+interface ExistingNodes {
+  readonly how: NonNullable<Publication["existing"]>;
+  /** Whether the node at a path of the target is left as it is. */
+  isLeft(path: string): boolean;
+  /** Whether documents of the node at a path must not be written, as they are there or another's. */
+  isKept(path: string): boolean;
+  /** Holds that a node that is not left can be added. @throws `target-exists`, `unsupported-operation` */
+  demandAddable(path: string): void;
+}
+
+/**
+ * What is at a target that is added to, where that is asked for and something is there.
+ *
+ * @throws `target-exists` where it is of another dialect; `unsupported-operation` for an update of what cannot be changed.
+ */
+export async function existingNodes(
+  target: NodeSpec,
+  dialect: DialectName,
+  { ifExists, signal }: { readonly ifExists?: string | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<ExistingNodes | undefined> {
+  if (ifExists !== "skip" && ifExists !== "update") return undefined;
+  const existing = await openExistingTarget(target, dialect, signal);
+  if (existing === undefined) return undefined;
+  const { store, nodes } = existing;
+  await store.close?.();
+  if (ifExists === "update") demandEditable(store);
+  if (ifExists === "skip" && nodes.size === 0) return undefined;
+  const isOutside = (path: string) => path !== target.path && ancestorPaths(target.path).includes(path);
+  return {
+    how: ifExists,
+    isLeft: (path) => ifExists === "skip" && nodes.has(path),
+    isKept: (path) => nodes.has(path) && (ifExists === "skip" || isOutside(path)),
+    demandAddable(path) {
+      demandEditable(store);
+      const array = ancestorPaths(path).find((above) => nodes.get(above)?.kind === "array");
+      if (array === undefined || ifExists === "update") return;
+      throw new ZarrflowError("target-exists", "an array is where the source has a group", {
+        store: store.description,
+        path: array,
+        hint: "replace the target, or name another one",
+      });
+    },
+  };
+}
+
+/** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
+function demandVerbatim({ publication, jobs }: Plan): void {
+  if (publication.from !== publication.dialect || jobs.some(({ tasks }) => tasks > 0)) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "an update takes keys as they are, and changes nothing on the way",
+      {
+        hint: "replace the target, or leave out what changes arrays",
+      },
+    );
+  }
+  if (publication.sweep) return;
+  throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys");
+}
+
+/** A plan whose sweep leaves a part of the source, and which adds to what is there. */
+export function partialPlan(
+  plan: Plan,
+  how: {
+    readonly filter: KeyFilter;
+    /** Paths of source nodes that stay behind. */
+    readonly leftOut: readonly string[];
+    readonly existing: ExistingNodes | undefined;
+    readonly ifExists: string | undefined;
+  },
+): Plan {
+  const { filter, leftOut, existing, ifExists } = how;
+  if (ifExists === "update") demandVerbatim(plan);
+  const { dialect, documents } = plan.publication;
+  const { nodeOf, sharedKeys } = dialectNamed(dialect).layout(plan.target.path).hierarchy;
+  const isWritten = (key: string) =>
+    !existing?.isKept(nodeOf(key) ?? "") && !(existing?.how === "skip" && sharedKeys.includes(key));
+  const written = documents.filter(({ key }) => isWritten(key));
+  for (const path of new Set(written.map(({ key }) => nodeOf(key) ?? ""))) existing?.demandAddable(path);
+  return {
+    ...plan,
+    publication: {
+      ...plan.publication,
+      documents: written,
+      ...(Object.keys(filter).length > 0 && { filter }),
+      ...(leftOut.length > 0 && { leftOut }),
+      ...(existing && { existing: existing.how }),
+    },
+  };
+}

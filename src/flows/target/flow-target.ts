@@ -1,0 +1,50 @@
+import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { assertPlace } from "../../stores/assert-place.ts";
+import { folderInside } from "../../stores/folder-spec.ts";
+import { specOfObject } from "../../stores/object-spec.ts";
+import type { Store, StoreSpec } from "../../stores/store.ts";
+import { parseStoreUrl } from "../../stores/url.ts";
+import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { normalisePath } from "../../util/node-path.ts";
+import type { NodeSpec } from "../plan/plan.ts";
+import type { Changes } from "../request/changes.ts";
+
+/**
+ * Where a flow writes: a URL; a store of ours or of zarrita's, at its root or at a path in it, where values stay from
+ * when they are written; or a store's spec and a path, as JSON.
+ */
+export type FlowTarget =
+  | string
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string }
+  | { readonly spec: StoreSpec; readonly path: string };
+
+/** The store that a target means, reached as `access` says, and the path of the node in it. */
+export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
+  assertPlace(target, "target");
+  if (typeof target === "string") {
+    const { spec: store, path } = parseStoreUrl(target);
+    return { store: accessedBy(store, access), path };
+  }
+  if ("get" in target) return { store: specOfObject(asStore(target)), path: "" };
+  if ("store" in target) {
+    return { store: specOfObject(asStore(target.store), normalisePath(target.path)), path: "" };
+  }
+  const path = normalisePath(target.path);
+  const spec = accessedBy(target.spec, access);
+  const inside = folderInside(spec, path);
+  return inside ? { store: inside, path: "" } : { store: spec, path };
+}
+
+/** Options with the dialect that the target's URL names. @throws `invalid-option` where they name another. */
+export function withDialectOf<O extends Pick<Changes, "to">>(target: FlowTarget, options: O): O {
+  const dialect = typeof target === "string" ? parseStoreUrl(target).dialect : undefined;
+  if (dialect === undefined || options.to === dialect) return options;
+  if (options.to === undefined) return { ...options, to: dialect };
+  throw new ZarrflowError("invalid-option", "the target's URL names another dialect than is asked for", {
+    expected: options.to,
+    found: dialect,
+  });
+}

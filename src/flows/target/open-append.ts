@@ -1,0 +1,98 @@
+import { documentsBelow } from "../../hierarchy/documents-below.ts";
+import { ConsolidatedMetadata, keepConsolidated } from "../../hierarchy/edit-consolidated.ts";
+import { openNode } from "../../hierarchy/open-node.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
+import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ArrayJob, Plan, PlannedDocument } from "../plan/plan.ts";
+import { demandEditable, openExistingTarget } from "./existing-target.ts";
+
+/**
+ * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
+ * where the new arrays' will are deleted before, as they would read as theirs; those of groups above that are
+ * consolidated tell of the new nodes in the end. Giving it up deletes the documents and chunks that were added.
+ *
+ * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
+ */
+export async function openAddition(plan: Plan, { breakLock, signal }: LockOptions): Promise<TargetBuild> {
+  const { target, publication, jobs } = plan;
+  const store = (await openUnchanged(plan, signal)).store;
+  const lock = await PrefixLock.take(store, { breakLock, signal });
+  // what was there may have changed until the place was this run's
+  const { nodes } = await openUnchanged(plan, signal).catch(async (error) => {
+    await lock?.release();
+    throw error;
+  });
+  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
+  const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
+  const renewed = async ({ areAny }: ConsolidatedMetadata) => {
+    const root = areAny ? await openNode(store, target.path) : undefined;
+    return { written: root ? await documentsBelow(root) : new Map<string, Uint8Array>() };
+  };
+  const clear = async (options: StoreOptions) => {
+    const concurrency = plan.execution.io;
+    const remove = (key: string) => store.delete(key, options);
+    const documents = publication.documents.map(({ key }) => key);
+    await forEachConcurrent(documents, remove, { concurrency });
+    for (const job of jobs) {
+      await forEachConcurrent(chunkKeys(store, job, options), remove, { concurrency });
+    }
+  };
+  try {
+    await (await ConsolidatedMetadata.find(store, groups, { signal })).hide(added);
+    await clear({ signal });
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+  let isPublished = false;
+  return {
+    store,
+    isInPlace: true,
+    ...(lock && { lost: lock.lost }),
+    reopen: async () => store,
+    async publish({ onWarning, ...options } = {}) {
+      await lock?.demand(options);
+      throwIfAborted(options.signal);
+      isPublished = true;
+      await keepConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
+        lock?.release().catch((error) => onWarning?.(notReleased(store, error))),
+      );
+    },
+    async discard() {
+      if (isPublished) return;
+      // what another run has taken over is its own
+      if (lock === undefined || (await lock.isHeld())) await clear({});
+      await lock?.release();
+    },
+  };
+}
+
+/** The target that nodes are added to. @throws `target-exists` when it has changed since the plan was made. */
+async function openUnchanged({ target, publication }: Plan, signal: AbortSignal | undefined) {
+  const existing = await openExistingTarget(target, publication.dialect, signal);
+  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
+  if (existing === undefined || publication.documents.some(isThere)) {
+    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
+      hint: "start again",
+    });
+  }
+  return { store: demandEditable(existing.store), nodes: existing.nodes };
+}
+
+/** Keys of chunks that are where those of an array will be. */
+async function* chunkKeys(
+  store: WritableStore & ListableStore,
+  { targetPath, target }: ArrayJob,
+  options: StoreOptions,
+): AsyncGenerator<string> {
+  const layout = dialectNamed(target.dialect).layout(targetPath);
+  for await (const { key } of store.list(layout.chunksPrefix, options)) {
+    if (layout.parseChunkKey(key, target.shape.length, target.chunkKeyEncoding)) yield key;
+  }
+}

@@ -1,0 +1,78 @@
+import { openNode } from "../../hierarchy/open-node.ts";
+import { assertReplaceable } from "../../hierarchy/replaceable.ts";
+import type { TargetBuild } from "../../stores/store.ts";
+import type { LockOptions } from "../../stores/target/prefix-lock.ts";
+import { checkTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
+import { openStore } from "../../stores/url.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { expectedSize } from "../plan/expected-size.ts";
+import type { NodeSpec, Plan } from "../plan/plan.ts";
+import { openAddition } from "./open-append.ts";
+
+/**
+ * Begins to build the target of a plan; undefined when it is there and may be skipped.
+ *
+ * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAddition` throw.
+ */
+export async function openBuild(
+  plan: Plan,
+  options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "beforeReplacing">,
+): Promise<TargetBuild | undefined> {
+  const { fsync, beforeReplacing, breakLock, signal } = options;
+  if (plan.publication.existing === "skip") return openAddition(plan, { breakLock, signal });
+  const size = expectedSize(plan.jobs, plan.budget.maxMemory);
+  return atPlace(plan.target, options, (ifExists) =>
+    openTargetBuild(plan.target.store, {
+      ifExists,
+      beforeReplacing,
+      expectedSize: size,
+      fsync,
+      breakLock,
+      signal,
+    }),
+  );
+}
+
+/**
+ * Holds that `openBuild` can begin, as far as that shows without writing. What is added to a target was held against it
+ * when it was planned.
+ *
+ * @throws `target-exists`, `target-not-empty`, and whatever `checkTargetPlace` throws.
+ */
+export async function checkBuild(plan: Plan, options: BuildOptions): Promise<void> {
+  if (plan.publication.existing !== undefined) return;
+  const { breakLock, signal } = options;
+  await atPlace(plan.target, options, (ifExists) =>
+    checkTargetPlace(plan.target.store, { ifExists, breakLock, signal }),
+  );
+}
+
+interface BuildOptions extends LockOptions {
+  readonly ifExists?: string;
+}
+
+/** Takes a step at the place of a target; undefined where the target is there and may be skipped. */
+async function atPlace<T>(
+  target: NodeSpec,
+  { ifExists, signal }: BuildOptions,
+  step: (ifExists: "error" | "replace") => Promise<T>,
+): Promise<T | undefined> {
+  if (ifExists === "replace") await assertReplaceable(target);
+  try {
+    return await step(ifExists === "replace" ? "replace" : "error");
+  } catch (error) {
+    const isThere = ifExists === "skip" && isZarrflowError(error, "target-exists");
+    if (isThere && (await hasNode(target, signal))) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the node that a target names is there. */
+async function hasNode({ store: spec, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
+  const store = await openStore(spec, { signal });
+  try {
+    return (await openNode(store, path, { signal })) !== undefined;
+  } finally {
+    await store.close?.();
+  }
+}

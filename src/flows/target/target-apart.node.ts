@@ -1,0 +1,73 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import { objectPlace } from "../../stores/object-spec.ts";
+import type { Store, StoreSpec } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+
+/**
+ * Checks that neither the source nor the target lies within the other: folders, symbolic links resolved; prefixes of a
+ * bucket; places in one store of the caller's.
+ *
+ * @throws `target-inside-source`
+ */
+export async function assertApart(
+  { store, spec, path }: Pick<ZarrNode, "store" | "spec" | "path">,
+  target: StoreSpec,
+): Promise<void> {
+  const places =
+    folders(spec, target) ?? prefixes(spec, path, target) ?? inOneStore(store, spec, path, target);
+  if (places === undefined) return;
+  const [from, to] = await Promise.all(places);
+  if (contains(from, to)) throw notApart("the target lies inside its own source", to);
+  if (contains(to, from)) throw notApart("the source lies inside the target, which it would replace", to);
+}
+
+type Places = readonly [string | Promise<string>, string | Promise<string>];
+
+function folders(source: StoreSpec, target: StoreSpec): Places | undefined {
+  const to = "path" in target ? target.path : folderOf(target);
+  const from = "path" in source ? source.path : folderOf(source);
+  return from === undefined || to === undefined ? undefined : [realPath(from), realPath(to)];
+}
+
+/** Prefixes that are named by URL are of one server, the one that the environment names. */
+function prefixes(source: StoreSpec, path: string, target: StoreSpec): Places | undefined {
+  if (source.kind !== "s3" || target.kind !== "s3" || source.bucket !== target.bucket) return undefined;
+  return [join("/", source.prefix, path), join("/", target.prefix)];
+}
+
+function inOneStore(store: Store, source: StoreSpec, path: string, target: StoreSpec): Places | undefined {
+  const place = objectPlace(target);
+  const isOne = place !== undefined && place.root === (objectPlace(source)?.root ?? store);
+  return isOne ? [join("/", path), join("/", place.path)] : undefined;
+}
+
+/** The folder of a disk that a place in a store of the caller's is, if it is one. */
+function folderOf(spec: StoreSpec): string | undefined {
+  const place = objectPlace(spec);
+  return place?.root.folder === undefined ? undefined : join(place.root.folder, place.path);
+}
+
+function notApart(reason: string, value: string): ZarrflowError {
+  return new ZarrflowError("target-inside-source", reason, {
+    value,
+    hint: "choose a target beside the source",
+  });
+}
+
+function contains(outer: string, inner: string): boolean {
+  const way = relative(outer, inner);
+  return way === "" || (way !== ".." && !way.startsWith("../../") && !way.startsWith("..\\"));
+}
+
+/** The real path of what need not exist yet: of its nearest ancestor that does. */
+async function realPath(path: string): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : join(await realPath(parent), basename(absolute));
+  }
+}

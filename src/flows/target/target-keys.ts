@@ -1,0 +1,50 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { Documents } from "../../meta/dialect.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import type { Plan } from "../plan/plan.ts";
+import { targetPath } from "../plan/target-path.ts";
+import { pathFilter } from "../request/key-filter.ts";
+import { nearest } from "./nearest-node.ts";
+
+/** What an update does with keys that are at the target. */
+export interface TargetKeys {
+  /** Whether the plan takes what lies at a key, if the source has it: all others are left as they are. */
+  isMeant(key: string): boolean;
+  /** Whether a key is a chunk of one of the plan's arrays. */
+  isChunk(key: string): boolean;
+}
+
+/** @param nodes the target's, by path */
+export function targetKeys(plan: Plan, nodes: ReadonlyMap<string, ZarrNode>): TargetKeys {
+  const { source, target, publication, jobs } = plan;
+  const { dialect, leftOut = [], filter = {}, documents } = publication;
+  const { nodeOf, pathOf } = dialectNamed(dialect).layout(target.path).hierarchy;
+  const below = (path: string) => path.slice(target.path.length).replace(/^\//, "");
+  const chosen = pathFilter(filter);
+  const arrays = new Map(jobs.map((job) => [job.targetPath, job]));
+  const taken = new Map([...nodes.keys()].map((path) => [path, chosen?.isTaken(below(path)) !== false]));
+  for (const path of leftOut) taken.set(targetPath(path, source.path, target.path), false);
+  for (const { key } of documents) taken.set(nodeOf(key) ?? target.path, true);
+  const isChunk = (key: string) => {
+    const job = nearest(pathOf(key), arrays);
+    if (job === undefined) return false;
+    const layout = dialectNamed(dialect).layout(job.targetPath);
+    return layout.parseChunkKey(key, job.target.shape.length, job.target.chunkKeyEncoding) !== undefined;
+  };
+  return {
+    isChunk,
+    isMeant(key) {
+      if (chosen === undefined) return true;
+      const path = nodeOf(key);
+      if (path !== undefined) return taken.get(path) !== false;
+      if (nearest(pathOf(key), taken) === false) return false;
+      return isChunk(key) || chosen.isTaken(below(pathOf(key)));
+    },
+  };
+}
+
+/** Documents of nodes at the target that the plan does not take. */
+export function otherDocuments({ isMeant }: TargetKeys, nodes: ReadonlyMap<string, ZarrNode>): Documents {
+  const all = [...nodes.values()].flatMap(({ documents }) => [...documents]);
+  return new Map(all.filter(([key]) => !isMeant(key)));
+}

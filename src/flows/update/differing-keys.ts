@@ -1,0 +1,92 @@
+import type { NodeLayout } from "../../meta/dialect.ts";
+import { outerPrefixes } from "../../meta/key-trees.ts";
+import type { ListableStore } from "../../stores/store.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { type ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+import { doneAtOnce } from "../keys/sync-fast-path.ts";
+import { type Keyed, mergeListings, type Pair } from "./merge-listings.ts";
+import { isSameAtOnce, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
+
+/** Up to so many bytes a value is small: stores that need not wait read it before others are looked at. */
+const SMALL_BYTES = 128 * 1024;
+
+/** One side of a comparison: all keys below a node, each with the key by which it is compared. */
+export interface ComparedSide {
+  readonly store: ListableStore;
+  readonly layout: NodeLayout;
+  /** The key of the target; undefined for a key that is not compared. */
+  readonly keyOf: (key: string) => string | undefined;
+}
+
+export interface DifferingKeysOptions extends SameValueOptions {
+  readonly io: number;
+  /** Called with each key that both sides have with the same value. */
+  readonly onSame: (pair: Pair) => void;
+}
+
+/**
+ * Keys that only one of two sides has, or both with different values, in no particular order. The listings are merged
+ * as they come, so that a few keys are in memory at any time.
+ *
+ * @throws `unsupported-operation` for a listing that is not sorted.
+ */
+export function differingKeys(
+  source: ComparedSide,
+  target: ComparedSide,
+  { io, onSame, ...options }: DifferingKeysOptions,
+): ReadableStream<Pair> {
+  const { signal } = options;
+  const valuesOf = ({ left, right }: Pair): readonly [ListedValue, ListedValue] | undefined =>
+    left &&
+    right && [
+      { store: source.store, listed: left },
+      { store: target.store, listed: right },
+    ];
+  const buffers = [new Uint8Array(SMALL_BYTES), new Uint8Array(SMALL_BYTES)] as const;
+  const isSettled = (pair: Pair) => {
+    const values = valuesOf(pair);
+    if (!values || !isSameAtOnce(...values, buffers)) return false;
+    onSame(pair);
+    return true;
+  };
+  const compare = async (pair: Pair, context: { readonly signal: AbortSignal }) => {
+    const values = valuesOf(pair);
+    return { pair, isSame: values !== undefined && (await sameValue(...values, { ...options, ...context })) };
+  };
+  return streamFrom(doneAtOnce(singly(mergedSides(source, target, signal)), isSettled, signal))
+    .pipeThrough(mapConcurrent(compare, { concurrency: io, signal }))
+    .pipeThrough(
+      new TransformStream<Awaited<ReturnType<typeof compare>>, Pair>({
+        transform({ pair, isSame }, controller) {
+          if (isSame) onSame(pair);
+          else controller.enqueue(pair);
+        },
+      }),
+    );
+}
+
+/** Keys of two sides, by which they are compared, as their listings have them. @throws as `mergeListings` */
+export function mergedSides(
+  source: ComparedSide,
+  target: ComparedSide,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Pair> {
+  return mergeListings(listed(source, signal), listed(target, signal));
+}
+
+async function* listed(
+  { store, layout, keyOf }: ComparedSide,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Keyed> {
+  for (const prefix of sortUtf8([...outerPrefixes(layout)])) {
+    for await (const entry of store.list(prefix, { signal })) {
+      const key = keyOf(entry.key);
+      if (key !== undefined) yield { key, listed: entry };
+    }
+  }
+}
+
+async function* singly<T>(items: AsyncIterable<T>): AsyncGenerator<[T]> {
+  for await (const item of items) yield [item];
+}

@@ -1,0 +1,67 @@
+import type { DocumentStore } from "../../hierarchy/edit-consolidated.ts";
+import type { Listed, Store } from "../../stores/store.ts";
+import type { Plan } from "../plan/plan.ts";
+import { Withdrawal } from "../run/unpublish.ts";
+import type { Pair } from "./merge-listings.ts";
+import { openUpdate } from "./open-update.ts";
+import { differences, extraDocuments } from "./update-keys.ts";
+
+/** What would be written and deleted, and what is right already. */
+export interface UpdateEstimate {
+  readonly keys: number;
+  readonly bytes: number;
+  readonly keysKept: number;
+  readonly keysDeleted: number;
+}
+
+/** Compares source and target, and changes nothing. @throws as `runUpdate` */
+export async function estimateUpdate(
+  plan: Plan,
+  source: Store,
+  signal: AbortSignal | undefined,
+): Promise<UpdateEstimate> {
+  const context = await openUpdate(plan, { source, signal });
+  const { target, nodes, documents, log } = context;
+  const changed = new Set<string>();
+  const change = async (key: string) => {
+    changed.add(key);
+  };
+  const pretended: DocumentStore = {
+    description: target.description,
+    get: target.get.bind(target),
+    size: target.size.bind(target),
+    set: change,
+    delete: change,
+  };
+  const changes = new Withdrawal(pretended, nodes, { signal });
+  await changes.look(documents.keys());
+  const extra = extraDocuments(context);
+  await changes.begin(extra);
+  let [keys, bytes, keysDeleted] = [0, 0, extra.length];
+  const add = (size: number) => {
+    keys++;
+    bytes += size;
+  };
+  const sizeOf = async ({ key, size }: Listed) => size ?? (await source.size(key, { signal })) ?? 0;
+  const changedWithOthers: Listed[] = [];
+  const onSame = ({ key, left }: Pair) => {
+    if (left && changed.has(key)) changedWithOthers.push(left);
+    else log.keysKept(1);
+  };
+  for (const which of ["values", "documents"] as const) {
+    for await (const { key, left } of differences(context, which, onSame)) {
+      if (which === "values") await changes.before(key);
+      if (left) add(await sizeOf(left));
+      else keysDeleted++;
+    }
+  }
+  for (const listed of changedWithOthers) add(await sizeOf(listed));
+  const outdated = changes.outdated(documents);
+  for (const { length } of outdated.values()) add(length);
+  return {
+    keys,
+    bytes,
+    keysDeleted,
+    keysKept: log.existing.keysKept + documents.size - outdated.size,
+  };
+}

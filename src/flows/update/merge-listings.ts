@@ -1,0 +1,58 @@
+import type { Listed } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { compareUtf8 } from "../../util/utf8-order.ts";
+
+/** A key of two listings, as each of them has it. */
+export interface Pair {
+  readonly key: string;
+  readonly left?: Listed | undefined;
+  readonly right?: Listed | undefined;
+}
+
+/** Of a listing, an entry and the key by which it is compared. */
+export interface Keyed {
+  readonly key: string;
+  readonly listed: Listed;
+}
+
+/**
+ * Merges two listings that are sorted by the UTF-8 bytes of their keys; one entry of each is held at a time.
+ *
+ * @throws `unsupported-operation` where one is not sorted, as what one lacks could not be told.
+ */
+export async function* mergeListings(
+  left: AsyncIterable<Keyed>,
+  right: AsyncIterable<Keyed>,
+): AsyncGenerator<Pair> {
+  const [a, b] = [ascending(left), ascending(right)];
+  try {
+    let [l, r] = [(await a.next()).value, (await b.next()).value];
+    for (let key = first(l, r); key !== undefined; key = first(l, r)) {
+      const [inLeft, inRight] = [l?.key === key, r?.key === key];
+      yield { key, left: inLeft ? l?.listed : undefined, right: inRight ? r?.listed : undefined };
+      if (inLeft) l = (await a.next()).value;
+      if (inRight) r = (await b.next()).value;
+    }
+  } finally {
+    await Promise.all([a.return(undefined), b.return(undefined)]);
+  }
+}
+
+function first(left: Keyed | undefined, right: Keyed | undefined): string | undefined {
+  if (!left || !right) return (left ?? right)?.key;
+  return compareUtf8(left.key, right.key) <= 0 ? left.key : right.key;
+}
+
+async function* ascending(entries: AsyncIterable<Keyed>): AsyncGenerator<Keyed, undefined> {
+  let last: string | undefined;
+  for await (const entry of entries) {
+    if (last !== undefined && compareUtf8(last, entry.key) >= 0) {
+      throw new ZarrflowError("unsupported-operation", "the listing of a store is not sorted", {
+        key: entry.key,
+        hint: "make a new copy: two stores are compared by their sorted listings",
+      });
+    }
+    last = entry.key;
+    yield entry;
+  }
+}

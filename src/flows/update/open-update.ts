@@ -1,0 +1,64 @@
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import { BufferPool } from "../../streams/buffer-pool.ts";
+import { ByteBudget } from "../../streams/byte-budget.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { FlowEvent } from "../events.ts";
+import { demandListable } from "../keys/assert-listable.ts";
+import type { Plan } from "../plan/plan.ts";
+import { loadDocuments } from "../run/documents.ts";
+import { MemoryLedger, noLedger } from "../run/ledger.ts";
+import { RunLog } from "../run/run-log.ts";
+import {
+  demandEditable,
+  type EditableStore,
+  nodesBelow,
+  openExistingTarget,
+} from "../target/existing-target.ts";
+import { otherDocuments, targetKeys } from "../target/target-keys.ts";
+import type { UpdateContext } from "./update-keys.ts";
+
+export interface OpenUpdateOptions {
+  readonly source: Store;
+  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  readonly assertUnchanged?: ((options: StoreOptions) => Promise<void>) | undefined;
+  /** Reads back every key that is written, before the documents that show it are. */
+  readonly verify?: boolean;
+  readonly onEvent?: ((event: FlowEvent) => void) | undefined;
+  /** Wraps the target's store. */
+  readonly wrap?: ((store: EditableStore) => EditableStore) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens what an update works with. @throws `target-exists` where the target is gone since the plan was made. */
+export async function openUpdate(
+  plan: Plan,
+  { source, assertUnchanged, verify = false, wrap = (store) => store, onEvent, signal }: OpenUpdateOptions,
+): Promise<UpdateContext> {
+  const { store, nodes } = await openTarget(plan, signal);
+  const documents = await loadDocuments(plan, source, signal, otherDocuments(targetKeys(plan, nodes), nodes));
+  const buffers = new BufferPool(plan.budget.maxMemory);
+  return {
+    plan,
+    source: demandListable(source),
+    assertUnchanged,
+    target: wrap(store),
+    nodes,
+    documents,
+    verify,
+    budget: new ByteBudget(plan.budget.maxMemory),
+    buffers,
+    log: new RunLog(verify ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
+    signal,
+  };
+}
+
+/** The target's store, and its nodes at and below its path. */
+async function openTarget({ target, publication }: Plan, signal: AbortSignal | undefined) {
+  const existing = await openExistingTarget(target, publication.dialect, signal);
+  if (existing === undefined) {
+    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
+      hint: "start again",
+    });
+  }
+  return { store: demandEditable(existing.store), nodes: nodesBelow(existing.nodes, target.path) };
+}

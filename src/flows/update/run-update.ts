@@ -1,0 +1,156 @@
+import { documentsBelow } from "../../hierarchy/documents-below.ts";
+import { type DocumentChanges, keepConsolidated } from "../../hierarchy/edit-consolidated.ts";
+import type { Home } from "../../hierarchy/edit-home.ts";
+import { openNode } from "../../hierarchy/open-node.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import { PrefixLock } from "../../stores/target/prefix-lock.ts";
+import type { ReadableStream } from "../../streams/web.ts";
+import { eitherSignal } from "../../util/either-signal.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import type { RunReport } from "../events.ts";
+import type { Plan } from "../plan/plan.ts";
+import { publishDocuments } from "../run/documents.ts";
+import { Withdrawal } from "../run/unpublish.ts";
+import { verifyLedger } from "../run/verify.ts";
+import type { Pair } from "./merge-listings.ts";
+import { type OpenUpdateOptions, openUpdate } from "./open-update.ts";
+import {
+  copyDifferences,
+  deleteExtra,
+  differences,
+  extraDocuments,
+  type UpdateContext,
+} from "./update-keys.ts";
+
+export interface RunUpdateOptions extends OpenUpdateOptions {
+  /** Where the target is in the hierarchy around it. */
+  readonly home: Home | undefined;
+  /** Takes the place whoever holds its lock. */
+  readonly breakLock?: boolean | undefined;
+}
+
+/**
+ * Makes a target that is there what the source is: keys whose values differ are copied, those that the source lacks
+ * are deleted. An array is out of view from before the first of its chunks changes until all are right; where nothing
+ * differs, nothing is written.
+ *
+ * @throws `target-not-empty` for what would be lost at a target that is no Zarr; `differs` as `verifyLedger`.
+ */
+export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<RunReport> {
+  const started = performance.now();
+  let context = await openUpdate(plan, options);
+  let keysVerified: number | undefined;
+  if (!(await isRight(context))) {
+    const lock = await PrefixLock.take(context.target, options);
+    try {
+      // what was there may have changed until the place was this run's
+      const signal = eitherSignal(options.signal, lock?.lost);
+      context = await openUpdate(plan, { ...options, signal });
+      keysVerified = await updateLocked(context, lock, options.home);
+    } finally {
+      await lock?.release();
+    }
+  }
+  const { log, buffers } = context;
+  const report: RunReport = {
+    ...log.counts,
+    ...log.existing,
+    seconds: (performance.now() - started) / 1000,
+    keysWritten: log.keys,
+    ...(keysVerified !== undefined && { keysVerified }),
+    peakBuffers: buffers.peak,
+  };
+  log.emit({ type: "progress", progress: log.progress });
+  log.emit({ type: "done", report });
+  return report;
+}
+
+/** Whether nothing differs; what is right is counted. */
+async function isRight(context: UpdateContext): Promise<boolean> {
+  const { target, nodes, documents, log, signal } = context;
+  const changes = new Withdrawal(target, nodes, { signal });
+  await changes.look(documents.keys());
+  let kept = documents.size;
+  const areRight =
+    (await isEmpty(differences(context, "values", () => log.keysKept(1)))) &&
+    (await isEmpty(differences(context, "documents", () => kept++))) &&
+    changes.outdated(documents).size === 0 &&
+    extraDocuments(context).length === 0;
+  if (areRight) log.keysKept(kept);
+  return areRight;
+}
+
+/** Changes what differs, in a place that is this run's; returns how many keys were read back. */
+async function updateLocked(
+  context: UpdateContext,
+  lock: PrefixLock | undefined,
+  home: Home | undefined,
+): Promise<number | undefined> {
+  const { plan, target, nodes, documents, log, signal } = context;
+  const changes = new Withdrawal(target, nodes, { signal });
+  await changes.look(documents.keys());
+  const place = home ?? { store: target, path: plan.target.path };
+  const areLate = !(await isEmpty(differences(context, "documents", () => {})));
+  let keysVerified: number | undefined;
+  const change = async () => {
+    const values = differences(context, "values", () => log.keysKept(1));
+    keysVerified = await update(values, { ...context, changes, lock, areLate });
+    return documentsAt(place);
+  };
+  const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
+  await keepConsolidated(place.store, scope, change, { signal });
+  return keysVerified;
+}
+
+interface Changing extends UpdateContext {
+  readonly changes: Withdrawal;
+  readonly lock: PrefixLock | undefined;
+  /** Whether documents of other hierarchies, or consolidated metadata, differ. */
+  readonly areLate: boolean;
+}
+
+/**
+ * What is too many goes first; then values are copied, then documents, those of groups last. Returns how many keys were
+ * read back.
+ */
+async function update(
+  values: ReadableStream<Pair>,
+  { changes, lock, areLate, ...context }: Changing,
+): Promise<number | undefined> {
+  const { plan, target, documents, verify, log, budget, buffers, signal } = context;
+  const { io } = plan.execution;
+  const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const readBack = (done: number) => {
+    const onKeys = (keys: number) => log.keysVerified(keys);
+    return verifyLedger(target, log.ledger, { budget, buffers, io, signal, onKeys, done });
+  };
+  const before = (key: string) => changes.before(key);
+  const extra = extraDocuments(context);
+  await changes.begin(extra);
+  for (const _ of extra) log.keyDeleted();
+  if (areLate) await deleteExtra(context, "documents", before);
+  await deleteExtra(context, "values", before);
+  await copyDifferences(values, context, before);
+  await context.assertUnchanged?.({ signal });
+  const done = verify ? await readBack(0) : 0;
+  await lock?.demand({ signal });
+  const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
+  const outdated = changes.outdated(documents);
+  log.keysKept(documents.size - outdated.size);
+  await publishDocuments(outdated, target, { io, hierarchy, onWritten, signal });
+  const others = differences(context, "documents", () => log.keysKept(1));
+  await copyDifferences(others, context, async () => {});
+  return verify ? readBack(done) : undefined;
+}
+
+/** What is written of a place in a hierarchy, for the consolidated metadata above. */
+async function documentsAt({ store, path }: Pick<Home, "store" | "path">): Promise<DocumentChanges> {
+  const root = await openNode(store, path);
+  const written = root ? await documentsBelow(root) : new Map<string, Uint8Array>();
+  return { removed: path, written };
+}
+
+async function isEmpty<T>(stream: ReadableStream<T>): Promise<boolean> {
+  for await (const _ of stream) return false;
+  return true;
+}

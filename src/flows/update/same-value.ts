@@ -1,0 +1,154 @@
+import type { Listed, Store } from "../../stores/store.ts";
+import type { ByteBudget } from "../../streams/byte-budget.ts";
+import type { Buffers } from "../../util/buffers.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
+
+/** A value of a store, as a listing has it. */
+export interface ListedValue {
+  readonly store: Store;
+  readonly listed: Listed;
+}
+
+export interface SameValueOptions {
+  readonly budget: ByteBudget;
+  readonly buffers: Buffers;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An entity tag that is the MD5 of a value which was stored in one piece, unless it was encrypted with a key. */
+const MD5 = /^[0-9a-f]{32}$/i;
+/** An entity tag of a value that was stored in parts: equal ones are of equal parts. */
+const MD5_OF_PARTS = /^[0-9a-f]{32}-\d+$/i;
+
+/**
+ * Whether two values are the same: by size, then by what listings tell of their bytes, which saves reading one of them
+ * or both; where neither tells anything, byte for byte. Times are not looked at. A doubt means that they differ.
+ *
+ * @throws `source-changed` where one of them has another size than was listed.
+ */
+export async function sameValue(a: ListedValue, b: ListedValue, options: SameValueOptions): Promise<boolean> {
+  const [size, other] = await Promise.all([sizeOf(a, options), sizeOf(b, options)]);
+  if (size === undefined || size !== other) return false;
+  const told = sameByListing(a.listed, b.listed);
+  if (told !== undefined) return told;
+  const reading = { ...options, size };
+  for (const [known, read] of [
+    [b, a],
+    [a, b],
+  ] as const) {
+    const etag = known.listed.etag ?? "";
+    if (MD5.test(etag) && isNode()) return (await md5Of(read, reading)) === etag.toLowerCase();
+  }
+  for (const [known, read] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    if (known.listed.crc32 !== undefined) return (await crc32Of(read, reading)) === known.listed.crc32;
+  }
+  return sameBytes(a, b, reading);
+}
+
+/**
+ * Whether two values are surely the same, as far as that is told without waiting: by their listings, or by reading what
+ * these do not tell into two buffers. Where it is not, {@link sameValue} tells.
+ */
+export function isSameAtOnce(
+  a: ListedValue,
+  b: ListedValue,
+  [left, right]: readonly [Uint8Array, Uint8Array],
+): boolean {
+  if (a.listed.size !== b.listed.size && a.listed.size !== undefined && b.listed.size !== undefined)
+    return false;
+  const told = sameByListing(a.listed, b.listed);
+  if (told !== undefined) return told && a.listed.size !== undefined && b.listed.size !== undefined;
+  if (a.listed.crc32 !== undefined) return hasChecksum(b, a.listed, right);
+  if (b.listed.crc32 !== undefined) return hasChecksum(a, b.listed, left);
+  const size = a.store.getSync?.(a.listed.key, left);
+  if (size === undefined || b.store.getSync?.(b.listed.key, right) !== size) return false;
+  return equal(left.subarray(0, size), right.subarray(0, size));
+}
+
+function hasChecksum({ store, listed }: ListedValue, expected: Listed, into: Uint8Array): boolean {
+  const size = store.getSync?.(listed.key, into);
+  return size !== undefined && size === expected.size && crc32(into.subarray(0, size)) === expected.crc32;
+}
+
+/** What both listings tell; undefined where they tell nothing that can be compared. */
+function sameByListing(a: Listed, b: Listed): boolean | undefined {
+  if (a.crc32 !== undefined && b.crc32 !== undefined) return a.crc32 === b.crc32;
+  if (a.etag === undefined || b.etag === undefined) return undefined;
+  const isKnown = [MD5, MD5_OF_PARTS].some((form) => form.test(a.etag ?? "") && form.test(b.etag ?? ""));
+  return isKnown ? a.etag.toLowerCase() === b.etag.toLowerCase() : undefined;
+}
+
+function sizeOf({ store, listed }: ListedValue, options: SameValueOptions): Promise<number | undefined> {
+  return listed.size === undefined ? store.size(listed.key, options) : Promise.resolve(listed.size);
+}
+
+interface Reading extends SameValueOptions {
+  readonly size: number;
+}
+
+function crc32Of(value: ListedValue, reading: Reading): Promise<number> {
+  return withPieces([value], reading, async ([pieces = nothing()]) => {
+    let checksum = 0;
+    for await (const bytes of pieces) checksum = crc32(bytes, checksum);
+    return checksum;
+  });
+}
+
+function md5Of(value: ListedValue, reading: Reading): Promise<string> {
+  return withPieces([value], reading, async ([pieces = nothing()]) => {
+    const { md5 } = await import("./md5.node.ts");
+    return md5(pieces);
+  });
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+function sameBytes(a: ListedValue, b: ListedValue, reading: Reading): Promise<boolean> {
+  return withPieces([a, b], reading, async ([left = nothing(), right = nothing()]) => {
+    try {
+      for await (const bytes of left) {
+        const { value } = await right.next();
+        if (value === undefined || !equal(bytes, value)) return false;
+      }
+      return true;
+    } finally {
+      await right.return(undefined);
+    }
+  });
+}
+
+type Pieces = AsyncGenerator<Uint8Array>;
+
+/** The part of the budget that one comparison may take, so that it never waits on what copies hold. */
+const MOST_TAKEN = 1 / 4;
+
+/** Reads values piece by piece, all at once, under a lease for what that takes. */
+async function withPieces<T>(
+  values: readonly ListedValue[],
+  { budget, buffers, size, signal }: Reading,
+  use: (pieces: readonly Pieces[]) => Promise<T>,
+): Promise<T> {
+  const pieceBytes = pieceBytesWithin(Math.floor((budget.limit * MOST_TAKEN) / values.length));
+  const lease = await budget.acquire(values.length * pieceMemory(size, pieceBytes), signal);
+  try {
+    return await use(
+      values.map(({ store, listed }) => readPieces(store, listed.key, { size, pieceBytes, buffers, signal })),
+    );
+  } finally {
+    lease.release();
+  }
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function isNode(): boolean {
+  return globalThis.process?.versions?.node !== undefined;
+}

@@ -1,0 +1,159 @@
+import { isDocumentKey } from "../../hierarchy/edit-delete.ts";
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { Documents } from "../../meta/dialect.ts";
+import { dialectNamed } from "../../meta/dialects.ts";
+import type { ListableStore, Listed, StoreOptions, WritableStore } from "../../stores/store.ts";
+import { writerMemory } from "../../stores/writer-memory.ts";
+import type { BufferPool } from "../../streams/buffer-pool.ts";
+import type { ByteBudget } from "../../streams/byte-budget.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import type { ReadableStream } from "../../streams/web.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { sweep } from "../keys/copy-keys.ts";
+import { sweptKeys } from "../keys/keys-to-copy.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { RunLog } from "../run/run-log.ts";
+import { targetKeys } from "../target/target-keys.ts";
+import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";
+import type { Pair } from "./merge-listings.ts";
+
+/** What an update works with. */
+export interface UpdateContext {
+  readonly plan: Plan;
+  readonly source: ListableStore;
+  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  readonly assertUnchanged: ((options: StoreOptions) => Promise<void>) | undefined;
+  readonly target: WritableStore & ListableStore;
+  /** Nodes of the target, by path. */
+  readonly nodes: ReadonlyMap<string, ZarrNode>;
+  /** Documents to be at the target, which are published apart from other keys. */
+  readonly documents: Documents;
+  /** Whether values will be read back, for which their checksums must be known. */
+  readonly verify: boolean;
+  readonly budget: ByteBudget;
+  readonly buffers: BufferPool;
+  readonly log: RunLog;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Keys of documents at the target that are not to be there. */
+export function extraDocuments({ nodes, documents }: UpdateContext): string[] {
+  return [...documentKeys(nodes)].filter((key) => !documents.has(key));
+}
+
+/** Which keys are looked at: `documents` of other hierarchies, and consolidated metadata, or `values`, all the rest. */
+type Which = "documents" | "values";
+
+/**
+ * Keys that differ between source and target, but for documents of the hierarchy.
+ *
+ * @param onSame called with each key that does not differ
+ */
+export function differences(
+  context: UpdateContext,
+  which: Which,
+  onSame: (pair: Pair) => void,
+): ReadableStream<Pair> {
+  const { plan, budget, buffers, signal } = context;
+  const options = { budget, buffers, signal, io: plan.execution.io, onSame };
+  return differingKeys(...comparedSides(context, which), options);
+}
+
+function comparedSides(
+  { plan, source, target, nodes, documents }: UpdateContext,
+  which: Which,
+): [source: ComparedSide, target: ComparedSide] {
+  const { from, dialect } = plan.publication;
+  const layout = dialectNamed(dialect).layout(plan.target.path);
+  const isAsked = (key: string) => isDocumentKey(key, layout) === (which === "documents");
+  const targetKeyOf = sweptKeys(plan, documents);
+  const ofSource = (key: string) => {
+    const same = targetKeyOf(key);
+    return same !== undefined && isAsked(same) ? same : undefined;
+  };
+  const { isMeant } = targetKeys(plan, nodes);
+  const ofNodes = new Set([...documents.keys(), ...documentKeys(nodes)]);
+  const ofTarget = (key: string) => (isAsked(key) && !ofNodes.has(key) && isMeant(key) ? key : undefined);
+  return [
+    { store: source, layout: dialectNamed(from).layout(plan.source.path), keyOf: ofSource },
+    { store: target, layout, keyOf: ofTarget },
+  ];
+}
+
+/** Keys of the documents that nodes have. */
+function* documentKeys(nodes: ReadonlyMap<string, ZarrNode>): Generator<string> {
+  for (const { documents } of nodes.values()) yield* documents.keys();
+}
+
+/** Called with each key of the target before it changes. */
+type BeforeChange = (key: string) => Promise<void>;
+
+/**
+ * Deletes keys that the source lacks. This comes before any copy: a file goes where a folder will be, and the other way.
+ *
+ * @throws `target-not-empty` for what would be lost where the target is no Zarr.
+ */
+export async function deleteExtra(context: UpdateContext, which: Which, before: BeforeChange): Promise<void> {
+  const { plan, target, log, signal } = context;
+  const check = changeable(context);
+  const remove = async (pair: Pair, call: { readonly signal: AbortSignal }) => {
+    if (pair.left) return;
+    check(pair);
+    await before(pair.key);
+    await target.delete(pair.key, call);
+    log.keyDeleted();
+  };
+  const pairs = mergedSides(...comparedSides(context, which), signal);
+  await forEachConcurrent(pairs, remove, { concurrency: plan.execution.io, signal });
+}
+
+/**
+ * Copies keys that differ; those that the source lacks are passed over.
+ *
+ * @throws `target-not-empty` for what would be lost where the target is no Zarr.
+ */
+export async function copyDifferences(
+  pairs: ReadableStream<Pair>,
+  context: UpdateContext,
+  before: BeforeChange,
+): Promise<void> {
+  const { plan, source, target, documents, verify, budget, buffers, log, signal } = context;
+  const { io } = plan.execution;
+  const check = changeable(context);
+  const apply = async (pair: Pair) => {
+    if (!pair.left) return undefined;
+    check(pair);
+    await before(pair.key);
+    return pair.left;
+  };
+  await sweep(source, target, {
+    prefix: "",
+    listing: copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal }))),
+    targetKeyOf: sweptKeys(plan, documents),
+    unseen: !verify,
+    budget,
+    buffers,
+    io,
+    writerBytes: writerMemory(plan.target.store),
+    log,
+    signal,
+  });
+}
+
+/** Tells whether a key may change. @throws `target-not-empty` */
+function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => void {
+  const { isChunk } = targetKeys(plan, nodes);
+  return ({ key, right }) => {
+    if (nodes.size > 0 || !right || isChunk(key)) return;
+    throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not changed", {
+      store: target.description,
+      key,
+      hint: "name another target, or remove it yourself",
+    });
+  };
+}
+
+async function* copied(applied: ReadableStream<Listed | undefined>): AsyncGenerator<[Listed]> {
+  for await (const listed of applied) if (listed) yield [listed];
+}

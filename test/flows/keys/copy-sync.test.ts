@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { CopyReadAtOnce } from "../../../src/flows/keys/copy-sync.ts";
+import { MemoryLedger } from "../../../src/flows/run/ledger.ts";
+import { RunLog } from "../../../src/flows/run/run-log.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import type { Store, WritableStore } from "../../../src/stores/store.ts";
+import { BufferPool } from "../../../src/streams/buffer-pool.ts";
+import { ByteBudget } from "../../../src/streams/byte-budget.ts";
+import { crc32 } from "../../../src/util/crc32.ts";
+
+const value = new Uint8Array([1, 2, 3, 4, 5]);
+const { signal } = new AbortController();
+const swept = { key: "k", targetKey: "to/k" };
+
+/** A source that answers at once, `ms` milliseconds later, and what a copy from it takes. */
+function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, unseen = false } = {}) {
+  const source: Store = {
+    description: "source",
+    get: async () => value,
+    size: async () => value.length,
+    getSync(_key, into) {
+      for (const end = performance.now() + ms; performance.now() < end; );
+      if (value.length >= into.length) return undefined;
+      into.set(value);
+      return value.length;
+    },
+  };
+  const budget = new ByteBudget(1e6);
+  const buffers = new BufferPool(1e6);
+  const ledger = new MemoryLedger();
+  const log = new RunLog(ledger, () => 0, undefined);
+  const copier = new CopyReadAtOnce({ source, target, mostBytes: 1000, unseen, budget, buffers, log });
+  return { copier, target, ledger, held: () => [budget.leased, buffers.taken] };
+}
+
+async function entriesOf(ledger: MemoryLedger) {
+  const entries = [];
+  for await (const entry of ledger.entries()) entries.push(entry);
+  return entries;
+}
+
+describe("CopyReadAtOnce", () => {
+  it("copies a value of listed size, and enters it in the ledger", async () => {
+    const { copier, target, ledger, held } = setUp();
+    expect(await copier.copy({ ...swept, size: 5 }, signal)).toBe(true);
+    expect(await target.get("to/k")).toEqual(value);
+    expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5, crc32: crc32(value) }]);
+    expect(held()).toEqual([0, 0]);
+  });
+
+  it("copies a value of unknown size once others were as large", async () => {
+    const { copier, ledger, held } = setUp({ unseen: true });
+    expect(await copier.copy(swept, signal)).toBe(false);
+    copier.noteSize(4);
+    expect(await copier.copy(swept, signal)).toBe(false);
+    copier.noteSize(2000);
+    expect(await copier.copy(swept, signal)).toBe(false);
+    copier.noteSize(5);
+    expect(await copier.copy(swept, signal)).toBe(true);
+    expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5 }]);
+    expect(held()).toEqual([0, 0]);
+  });
+
+  it("leaves a value that has another size than it was listed with", async () => {
+    const { copier, target, held } = setUp();
+    expect(await copier.copy({ ...swept, size: 7 }, signal)).toBe(false);
+    expect(await target.get("to/k")).toBeUndefined();
+    expect(held()).toEqual([0, 0]);
+  });
+
+  it("leaves the next values after one that took long", async () => {
+    const { copier } = setUp({ ms: 3 });
+    const copied = [];
+    for (let i = 0; i < 18; i++) copied.push(await copier.copy({ ...swept, size: 5 }, signal));
+    expect(copied).toEqual([true, ...Array(16).fill(false), true]);
+  });
+
+  it("gives back what it holds when the target fails", async () => {
+    const failing = { description: "target", set: () => Promise.reject(new Error("full")) };
+    const { copier, held } = setUp({ target: failing as unknown as WritableStore });
+    await expect(copier.copy({ ...swept, size: 5 }, signal)).rejects.toThrow("full");
+    expect(held()).toEqual([0, 0]);
+  });
+});

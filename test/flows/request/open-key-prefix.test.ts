@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { copy, type FlowEvent, open, planCopy } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { makeHierarchy } from "../../support/made-hierarchy.ts";
+
+let folder: string;
+let source: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "zarrflow-plain-"));
+  source = join(folder, "source");
+  const store = new DirectoryStore(source);
+  for (const [name, dialect] of [
+    ["a.zarr", "v2"],
+    ["deep/b.zarr", "v3"],
+  ] as const) {
+    const made = await makeHierarchy(dialect);
+    for await (const { key } of made.list("")) {
+      await store.set(`${name}/${key}`, (await made.get(key)) ?? new Uint8Array());
+    }
+  }
+  await store.set("notes.txt", new TextEncoder().encode("hello"));
+  await store.set("empty", new Uint8Array());
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function contentOf(place: string): Promise<Record<string, string>> {
+  const store = new DirectoryStore(place);
+  const content: Record<string, string> = {};
+  for await (const { key } of store.list(""))
+    content[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
+  return content;
+}
+
+describe("a folder that is no node", () => {
+  test("is copied with every key, there and back, and said to be none", async () => {
+    const events: FlowEvent[] = [];
+    const report = await copy(source, join(folder, "x.zip"), {
+      onEvent: (event) => events.push(event),
+      verify: true,
+    });
+    expect(events).toContainEqual({
+      type: "warning",
+      message: expect.stringMatching(/no Zarr at the source/),
+    });
+    await copy(join(folder, "x.zip"), join(folder, "back"));
+    const content = await contentOf(source);
+    expect(await contentOf(join(folder, "back"))).toEqual(content);
+    expect(report).toMatchObject({ keysWritten: Object.keys(content).length, tasks: 0 });
+    expect((await open(join(folder, "back/deep/b.zarr/2024/t2m"))).kind).toBe("array");
+  });
+
+  test("is filtered as any other", async () => {
+    await copy(source, join(folder, "some"), { include: ["*.txt", "a.zarr"], exclude: "2023" });
+    const keys = Object.keys(await contentOf(join(folder, "some")));
+    expect(keys).toContain("notes.txt");
+    expect(keys).toContain("deep/b.zarr/notes.txt");
+    expect(keys.filter((key) => /^deep\/.*(?:zarr.json|\/c\/)|2023/.test(key))).toEqual([]);
+    expect((await open(join(folder, "some/a.zarr/2024/t2m"))).kind).toBe("array");
+  });
+
+  test("is no source of anything that changes arrays", async () => {
+    for (const changes of [{ to: "v3" }, { codec: "zlib:1" }] as const) {
+      await expect(planCopy(source, join(folder, "x"), changes)).rejects.toMatchObject({ code: "not-found" });
+    }
+  });
+
+  test("must hold something", async () => {
+    const nothing = planCopy(join(folder, "nothing"), join(folder, "x"));
+    await expect(nothing).rejects.toMatchObject({ code: "not-found" });
+  });
+});

@@ -1,0 +1,345 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { failureText } from "../../../../src/cli/words/failure.ts";
+import type { FlowEvent } from "../../../../src/flows/events.ts";
+import { planRechunk } from "../../../../src/flows/rechunk.ts";
+import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";
+import { runPlan } from "../../../../src/flows/run/run-plan.ts";
+import { create } from "../../../../src/hierarchy/create.ts";
+import { isListable } from "../../../../src/stores/store.ts";
+import { openTargetBuild } from "../../../../src/stores/target.ts";
+import { openStore } from "../../../../src/stores/url.ts";
+import { watchRetries } from "../../../../src/stores/watch-retries.ts";
+import { type Fault, serveValues } from "../../../stores/value-server.ts";
+import { makeArray } from "../../../support/made-array.ts";
+import { recut } from "../../../support/recipes.ts";
+import { workerScript } from "../../../support/worker-script.ts";
+
+const script = workerScript();
+let folder = "";
+let places = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "zarrflow-threads-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function place(end = ".zarr"): string {
+  places++;
+  return join(folder, `${places}${end}`);
+}
+
+type Options = Parameters<typeof planRechunk>[2];
+
+interface Run {
+  readonly worker?: WorkerSettings;
+  readonly onEvent?: (event: FlowEvent) => void;
+  readonly signal?: AbortSignal;
+  /** Told how many keys were written when all of them are discarded. */
+  readonly onDiscard?: (keys: number) => void;
+}
+
+async function run(from: string, to: string, options: Options, how: Run = {}) {
+  const planned = await planRechunk(from, to, options);
+  const build = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
+  const { onDiscard } = how;
+  if (onDiscard) {
+    const discard = build.discard.bind(build);
+    build.discard = async () => {
+      let keys = 0;
+      for await (const _ of build.store.list?.("") ?? []) keys++;
+      onDiscard(keys);
+      await discard();
+    };
+  }
+  try {
+    const worker = { script: script(), ...how.worker };
+    return await runPlan(planned.plan, { source: planned.source, build, ...how, worker });
+  } finally {
+    await planned.close();
+  }
+}
+
+/** All values by key. */
+async function contents(path: string, kind: "directory" | "zip" = "directory") {
+  const store = await openStore({ kind, path });
+  const found = new Map<string, string>();
+  if (!isListable(store)) throw new Error("not listable");
+  for await (const { key } of store.list("")) {
+    found.set(key, Buffer.from((await store.get(key)) ?? []).toString("base64"));
+  }
+  await store.close?.();
+  return found;
+}
+
+const STEP = 64 * 64;
+
+/** A directory of float32 steps of 16 KiB, compressed by blosc. */
+async function steps(count: number): Promise<string> {
+  const path = place();
+  const array = await create(path, {
+    dialect: "v2",
+    shape: [count, 64, 64],
+    chunks: [1, 64, 64],
+    dataType: "float32",
+    codec: "blosc:lz4:5:shuffle",
+  });
+  for (let step = 0; step < count; step++) {
+    const values = Float32Array.from({ length: STEP }, (_, i) => Math.sin((step + i) / 100) + (i % 7));
+    await array.write([[step, step + 1]], values);
+  }
+  await array.close();
+  return path;
+}
+
+/** What is in the folder besides what was there before. */
+async function newcomers(before: readonly string[]): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => !before.includes(name));
+}
+
+const SMALL_TASKS = { chunks: [64, 8, 8], maxMemory: "600kB" };
+
+describe("tasks in threads", () => {
+  it("are run by two threads at least, and by the kernels of WebAssembly", async () => {
+    const options = { chunks: [256, 4, 4], maxMemory: "2MB" };
+    const report = await run(await steps(256), place(), options, { worker: { threads: 3 } });
+    const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
+    expect(busy.length).toBeGreaterThanOrEqual(2);
+    expect(busy.map(({ kernels }) => kernels)).toEqual(busy.map(() => "wasm"));
+    expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
+  });
+
+  it("tell and count the same, and write the same ledger, as in one thread", async () => {
+    const source = await steps(64);
+    const told = async (threads: number) => {
+      const events: FlowEvent[] = [];
+      const onEvent = (event: FlowEvent) => void events.push(event);
+      const {
+        seconds,
+        peakBuffers,
+        threads: which,
+        ...report
+      } = await run(source, place(), SMALL_TASKS, {
+        worker: { threads },
+        onEvent,
+      });
+      const of = (type: string) => events.flatMap((e) => (e.type === type && "task" in e ? [e.task] : []));
+      return {
+        report,
+        started: of("task-start").sort((a, b) => a - b),
+        ended: of("task-end").sort((a, b) => a - b),
+      };
+    };
+    const alone = await told(1);
+    expect(alone.report.tasks).toBeGreaterThan(3);
+    expect(await told(3)).toEqual(alone);
+  });
+
+  it("leave checksums by which a verification tells what was changed since", async () => {
+    const { plan, source, close } = await planRechunk(await steps(64), place(), SMALL_TASKS);
+    const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
+    let ended = 0;
+    const onEvent = ({ type }: FlowEvent) => {
+      if (type !== "task-end" || ++ended < plan.totals.tasks || build.spec?.kind !== "directory") return;
+      const path = join(build.spec.path, "0.3.3");
+      writeFileSync(path, new Uint8Array(readFileSync(path).length));
+    };
+    const worker = { script: script(), threads: 2 };
+    const running = runPlan(plan, { source, build, verify: true, worker, onEvent });
+    await expect(running).rejects.toMatchObject({ code: "differs", details: { key: "0.3.3" } });
+    await close();
+  });
+
+  it("write the same bytes as the streams of one thread, into folders and zips", async () => {
+    await fc.assert(
+      fc.asyncProperty(recut, async ({ recipe, chunks }) => {
+        const { store } = await makeArray(recipe);
+        const source = place();
+        const kept = await openTargetBuild({ kind: "directory", path: source }, { ifExists: "error" });
+        for await (const { key } of store.list(""))
+          await kept.store.set(key, (await store.get(key)) ?? new Uint8Array());
+        await kept.publish();
+        const options = { chunks, codec: "blosc:lz4:5:shuffle" };
+        const [streamed, threaded, zipped] = [place(), place(), place(".zip")];
+        const { plan } = await planRechunk(source, streamed, options);
+        const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
+        await runPlan(plan, { source: store, build });
+        await run(source, threaded, options, { worker: { threads: 2 } });
+        await run(source, zipped, options, { worker: { threads: 2 } });
+        const expected = await contents(streamed);
+        expect(await contents(threaded)).toEqual(expected);
+        expect(await contents(zipped, "zip")).toEqual(expected);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("hand large values over to the one writer of a zip", async () => {
+    const source = await steps(64);
+    const [folderPath, zip] = [place(), place(".zip")];
+    const options = { chunks: [64, 32, 32], maxMemory: "4MB" };
+    await run(source, folderPath, options, { worker: { threads: 1 } });
+    await run(source, zip, options, { worker: { threads: 3 } });
+    expect(await contents(zip, "zip")).toEqual(await contents(folderPath));
+  });
+
+  it("read from a web server, and tell of what they asked again", async () => {
+    const source = await steps(64);
+    const values = new Map<string, Uint8Array>();
+    for (const name of await readdir(source)) values.set(name, await readFile(join(source, name)));
+    const failed = new Set<string>();
+    const server = await serveValues(values);
+    const failOnce: Fault = (response, { url, method }) => {
+      if (method !== "GET" || failed.has(url) || !url.endsWith("7.0.0")) return false;
+      failed.add(url);
+      response.writeHead(503).end();
+      return true;
+    };
+    server.faults.push(...Array.from({ length: 5000 }, () => failOnce));
+    const retried: string[] = [];
+    const unwatch = watchRetries(({ key }) => retried.push(key));
+    try {
+      const [direct, threaded] = [place(), place()];
+      await run(source, direct, SMALL_TASKS, { worker: { threads: 1 } });
+      await run(server.url, threaded, SMALL_TASKS, { worker: { threads: 3 } });
+      expect(await contents(threaded)).toEqual(await contents(direct));
+      expect(retried.length).toBe(failed.size);
+    } finally {
+      unwatch();
+      await server.close();
+    }
+  });
+
+  it("stay within the budget together", async () => {
+    const report = await run(await steps(64), place(), SMALL_TASKS, { worker: { threads: 3 } });
+    expect(report.peakBuffers).toBeGreaterThan(0);
+    expect(report.peakBuffers).toBeLessThanOrEqual(600e3);
+  });
+});
+
+describe("the memory that a plan predicts", () => {
+  it.each([
+    ["direct", [128, 8, 8], "direct"],
+    ["a shuffle", [128, 8, 8], "shuffle"],
+    ["direct, from tiles to steps", [1, 128, 128], "direct"],
+  ] as const)("is what buffers take, within 15 %%, for %s", async (_, chunks, strategy) => {
+    const path = place();
+    const shape = [128, 128, 128];
+    const from = chunks[0] === 1 ? [32, 32, 32] : [1, 128, 128];
+    const codec = "blosc:lz4:5:shuffle";
+    const array = await create(path, { dialect: "v2", shape, chunks: from, dataType: "float32", codec });
+    await array.write(
+      [],
+      Float32Array.from({ length: 2 ** 21 }, (_, i) => Math.sin(i / 100)),
+    );
+    await array.close();
+    const options = { chunks: [...chunks], strategy, maxMemory: "5MB", threads: 1, scratch: folder };
+    const { plan, close } = await planRechunk(path, place(), options);
+    await close();
+    const { peakBuffers } = await run(path, place(), options, { worker: { threads: 1 } });
+    expect(plan.jobs[0]?.strategy).toBe(strategy);
+    expect(peakBuffers).toBeLessThanOrEqual(plan.totals.predictedPeak);
+    expect(peakBuffers).toBeGreaterThan(plan.totals.predictedPeak / 1.15);
+  });
+});
+
+describe("a run in threads that fails leaves nothing, and says why", () => {
+  it("for a broken chunk", async () => {
+    const source = await steps(64);
+    await writeFile(join(source, "40.0.0"), "no blosc");
+    const before = await readdir(folder);
+    await expect(run(source, place(), SMALL_TASKS, { worker: { threads: 3 } })).rejects.toMatchObject({
+      code: "corrupt-chunk",
+      details: { key: "40.0.0", coords: [40, 0, 0] },
+    });
+    expect(await newcomers(before)).toEqual([]);
+  });
+
+  it("for an abort, long before its end", async () => {
+    const source = await steps(256);
+    const before = await readdir(folder);
+    const controller = new AbortController();
+    const onEvent = ({ type }: FlowEvent) => {
+      if (type === "task-end") controller.abort(new Error("enough"));
+    };
+    const onDiscard = vi.fn();
+    const how = { worker: { threads: 3 }, onEvent, signal: controller.signal, onDiscard };
+    const options = { chunks: [256, 4, 4], maxMemory: "2MB", strategy: "direct" } as const;
+    await expect(run(source, place(), options, how)).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
+    const [[keys]] = onDiscard.mock.calls as [[number]];
+    expect(keys).toBeLessThan((16 * 16) / 2);
+    expect(await newcomers(before)).toEqual([]);
+  });
+
+  it("for a worker without memory", async () => {
+    const source = await steps(64);
+    const before = await readdir(folder);
+    const worker = { threads: 2, resourceLimits: { maxOldGenerationSizeMb: 1, maxYoungGenerationSizeMb: 1 } };
+    await expect(run(source, place(), SMALL_TASKS, { worker })).rejects.toMatchObject({
+      code: "resource-limit",
+    });
+    expect(await newcomers(before)).toEqual([]);
+  });
+
+  it("for a worker that is gone amid a task", async () => {
+    const source = await steps(1024);
+    const path = place(".mjs");
+    const text = `import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const { readSync } = fs;
+      let reads = 0;
+      fs.readSync = (...args) => (++reads > 1 ? process.exit(1) : readSync(...args));
+      syncBuiltinESMExports();
+      await import(${JSON.stringify(script().href)});`;
+    await writeFile(path, text);
+    const before = await readdir(folder);
+    const worker = { threads: 2, script: pathToFileURL(path) };
+    const options = { chunks: [1024, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "shuffle" } as const;
+    await expect(run(source, place(), options, { worker })).rejects.toThrow(/ended before its work was done/);
+    expect(await newcomers(before)).toEqual([]);
+  });
+
+  it("while workers start, as they are gone then", async () => {
+    const source = await steps(64);
+    const [ticks, file, path] = [place(".ticks"), place(".file"), place(".mjs")];
+    await writeFile(file, "");
+    await writeFile(ticks, "");
+    const tick = `appendFileSync(${JSON.stringify(ticks)}, ".")`;
+    await writeFile(path, `import { appendFileSync } from "node:fs"; setInterval(() => ${tick}, 1);`);
+    const worker = { threads: 2, script: pathToFileURL(path) };
+    const options = { ...SMALL_TASKS, strategy: "shuffle", scratch: join(file, "folder") } as const;
+    const target = place();
+    await expect(run(source, target, options, { worker })).rejects.toThrow(
+      /a file stands where a folder is needed/,
+    );
+    const { length } = readFileSync(ticks);
+    await sleep(50);
+    expect(readFileSync(ticks)).toHaveLength(length);
+  });
+
+  it.each([
+    ["that cannot start", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
+    ["that ends by itself", "process.exit(0);", /ended before its work was done/],
+    ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/],
+    ["that never rests", "for (;;);", /a worker thread hangs/],
+  ])("for a worker %s, in words of its own", async (_, text, reason) => {
+    const source = await steps(64);
+    const path = place(".mjs");
+    await writeFile(path, text);
+    const before = await readdir(folder);
+    const worker = { threads: 2, script: pathToFileURL(path), patience: 3000 };
+    const error = await run(source, place(), SMALL_TASKS, { worker }).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
+    expect(failureText(error)).not.toContain("fault of zarrflow");
+    expect(await newcomers(before)).toEqual([]);
+  });
+});

@@ -1,0 +1,280 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { WORTH_A_HEAP } from "../../../../src/codecs/kernels/kernels.ts";
+import type { FlowEvent } from "../../../../src/flows/events.ts";
+import { planRechunk, rechunk } from "../../../../src/flows/rechunk.ts";
+import type { Planned, RunOptions } from "../../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../../src/flows/run/run-flow.ts";
+import { openScratch } from "../../../../src/flows/run/scratch/open-scratch.ts";
+import { slice } from "../../../../src/flows/slice.ts";
+import type { ZarrArray } from "../../../../src/hierarchy/node.ts";
+import { openArray } from "../../../../src/hierarchy/open.ts";
+import { create } from "../../../../src/index.ts";
+import { asyncFileCalls } from "../../../../src/stores/file-calls.ts";
+import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
+import { product } from "../../../../src/util/shape.ts";
+import { withBucket } from "../../../support/s3-environment.ts";
+
+let scratch = "";
+
+beforeEach(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "zarrflow-shuffle-"));
+});
+
+afterEach(async () => {
+  expect(await readdir(scratch)).toEqual([]);
+  await rm(scratch, { recursive: true });
+  nameMemoryStore("shuffled", undefined);
+});
+
+/** Rows in memory, each a chunk; item `i` in C order is the number `i`. */
+async function rowsOf(n: number): Promise<{ array: ZarrArray; items: Float64Array }> {
+  const store = new MemoryStore();
+  const items = Float64Array.from({ length: n * n }, (_, i) => i);
+  const writer = await create(store, { shape: [n, n], dataType: "float64", chunks: [1, n] });
+  await writer.write([], items);
+  await writer.close();
+  return { array: await openArray(store), items };
+}
+
+async function itemsOf(url: string): Promise<Float64Array> {
+  return (await slice(url).read()).data as Float64Array;
+}
+
+const columns = (n: number) => ({ chunks: [n, 1], strategy: "shuffle" as const, scratch });
+
+describe("rounds", () => {
+  test("are one where pieces are large, and more where they would be tiny", async () => {
+    const { array, items } = await rowsOf(400);
+    const found: number[] = [];
+    for (const maxMemory of [70_000, 1e6]) {
+      const planned = await planRechunk(array, "memory:shuffled", { ...columns(400), maxMemory });
+      const { plan } = planned;
+      const rounds = plan.jobs[0]?.rounds ?? [];
+      found.push(rounds.length);
+      expect(plan.stages).toHaveLength(rounds.length + 1);
+      const foldersLeft: string[][] = [];
+      const onEvent = (event: FlowEvent) => {
+        if (event.type === "task-start" && event.task === plan.totals.tasks - 1) {
+          const [folder = ""] = readdirSync(scratch);
+          foldersLeft.push(readdirSync(join(scratch, folder)));
+        }
+      };
+      const report = await runFlow(planned, { onEvent });
+      expect(report.tasks).toBe(plan.totals.tasks);
+      expect(report.chunksRead).toBe(400);
+      expect(report.peakBuffers).toBeLessThanOrEqual(plan.totals.predictedPeak);
+      expect(plan.totals.predictedPeak).toBeLessThanOrEqual(maxMemory);
+      expect(foldersLeft).toEqual([[String(rounds.length - 1), "owner"]]);
+      expect(await itemsOf("memory:shuffled")).toEqual(items);
+      nameMemoryStore("shuffled", undefined);
+    }
+    expect(found[0]).toBeGreaterThan(1);
+    expect(found[1]).toBe(1);
+  });
+});
+
+test("as many items as are worth the kernels' heap are gathered and scattered in it", async () => {
+  const n = 1500;
+  const folder = await mkdtemp(join(tmpdir(), "zarrflow-shuffled-"));
+  try {
+    const [rows, shuffled] = [join(folder, "rows.zarr"), join(folder, "columns.zarr")];
+    const items = Float64Array.from({ length: n * n }, (_, i) => i);
+    expect(items.byteLength).toBeGreaterThan(WORTH_A_HEAP);
+    const writer = await create(rows, { shape: [n, n], dataType: "float64", chunks: [41, n] });
+    await writer.write([], items);
+    await writer.close();
+    const options = { chunks: [n, 32], strategy: "shuffle", scratch, threads: 1 } as const;
+    const planned = await planRechunk(rows, shuffled, { ...options, maxMemory: 12e6 });
+    expect(planned.plan.stages[1]).toBeGreaterThan(1);
+    await runFlow(planned, {});
+    const found = await itemsOf(shuffled);
+    expect(found.length).toBe(items.length);
+    expect(found.findIndex((item, i) => item !== items[i])).toBe(-1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("strings go through scratch objects, of any shape, and missing ones stay missing", async () => {
+  const axis = fc.record({
+    n: fc.integer({ min: 1, max: 14 }),
+    from: fc.integer({ min: 1, max: 5 }),
+    to: fc.integer({ min: 1, max: 6 }),
+  });
+  const words = fc.array(fc.oneof(fc.constant("empty"), fc.string({ unit: "grapheme", maxLength: 9 })), {
+    minLength: 1,
+    maxLength: 20,
+  });
+  let shuffles = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(axis, { minLength: 1, maxLength: 3 }), words, async (axes, some) => {
+      const shape = axes.map(({ n }) => n);
+      const values = Array.from({ length: product(shape) }, (_, i) => some[(i * i) % some.length] ?? "");
+      const store = new MemoryStore();
+      const chunks = axes.map(({ from }) => from);
+      const writer = await create(store, { shape, dataType: "string", chunks, fillValue: "empty" });
+      await writer.write([], values);
+      await writer.close();
+      const options = { chunks: axes.map(({ to }) => to), scratch, maxMemory: 2e6 };
+      const array = await openArray(store);
+      await rechunk(array, "memory:direct", { ...options, strategy: "direct" });
+      const planned = await planRechunk(array, "memory:shuffled", { ...options, strategy: "shuffle" });
+      if (planned.plan.jobs[0]?.strategy === "shuffle") shuffles++;
+      await runFlow(planned, {});
+      const stores = ["direct", "shuffled"].map((name) => namedMemoryStore(name) ?? new MemoryStore());
+      const [expected, found] = await Promise.all(stores.map(valuesOf));
+      expect(found).toEqual(expected);
+      expect([...(await slice("memory:shuffled").read()).data]).toEqual(values);
+      for (const name of ["direct", "shuffled"]) nameMemoryStore(name, undefined);
+    }),
+    { numRuns: 60 },
+  );
+  expect(shuffles).toBeGreaterThan(20);
+});
+
+async function valuesOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {
+  const values: [string, Uint8Array | undefined][] = [];
+  for await (const { key } of store.list("")) values.push([key, await store.get(key)]);
+  return values;
+}
+
+async function removeAll(store: MemoryStore): Promise<void> {
+  for await (const { key } of store.list("")) await store.delete(key);
+}
+
+describe("nothing is left", () => {
+  async function failing(options: (planned: Planned, source: MemoryStore) => RunOptions): Promise<unknown> {
+    const { array } = await rowsOf(200);
+    const planned = await planRechunk(array, "memory:shuffled", { ...columns(200), maxMemory: 400_000 });
+    expect(planned.plan.stages).toHaveLength(2);
+    const error: unknown = await runFlow(planned, options(planned, array.store as MemoryStore)).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(namedMemoryStore("shuffled")).toBeUndefined();
+    return error;
+  }
+
+  test.each(["while objects are written", "while they are read"])(
+    "when a run is aborted %s",
+    async (when) => {
+      const stop = new AbortController();
+      const reason = new Error("enough");
+      const error = await failing(({ plan }) => {
+        const first = when.endsWith("read") ? (plan.stages[0] ?? 0) + 1 : 1;
+        return {
+          signal: stop.signal,
+          onEvent: (event) => {
+            if (event.type === "task-start" && event.task === first) stop.abort(reason);
+          },
+        };
+      });
+      expect(error).toMatchObject({ code: "aborted", cause: reason });
+    },
+  );
+
+  test("when scratch objects are taken away", async () => {
+    const error = await failing(({ plan }) => ({
+      onEvent: (event) => {
+        if (event.type !== "task-start" || event.task !== (plan.stages[0] ?? 0)) return;
+        for (const name of readdirSync(scratch)) rmSync(join(scratch, name, "0"), { recursive: true });
+      },
+    }));
+    expect(error).toMatchObject({ code: "source-changed", details: { key: expect.stringMatching(/^0\//) } });
+  });
+
+  test("when the source is taken away", async () => {
+    const error = await failing((_, source) => ({
+      onEvent: (event) => {
+        if (event.type === "task-end" && event.task === 0) void removeAll(source);
+      },
+    }));
+    expect(error).toMatchObject({ code: "source-changed", details: { key: "zarr.json" } });
+  });
+
+  test("when the disk is full amid the run", async () => {
+    const { write } = asyncFileCalls;
+    let writes = 0;
+    const full = vi.spyOn(asyncFileCalls, "write").mockImplementation(async (...args) => {
+      writes++;
+      if (writes > 1) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC", syscall: "write" });
+      return write(...args);
+    });
+    try {
+      const error = await failing(() => ({}));
+      expect(error).toMatchObject({
+        code: "no-space",
+        details: { path: "", store: expect.stringContaining(scratch) },
+      });
+    } finally {
+      full.mockRestore();
+    }
+  });
+
+  test("when the disk is too small, which is told before anything is read", async () => {
+    const opened = openScratch({ place: { kind: "directory", path: scratch }, bytes: 1e18 });
+    await expect(opened).rejects.toMatchObject({
+      code: "no-space",
+      details: { hint: expect.stringContaining("--scratch"), found: expect.stringContaining("free") },
+    });
+  });
+});
+
+test("scratch objects may lie in memory, and nowhere that cannot be written", async () => {
+  const { array, items } = await rowsOf(100);
+  const options = { ...columns(100), maxMemory: 400_000 };
+  await rechunk(array, "memory:shuffled", { ...options, scratch: "memory:anywhere" });
+  expect(await itemsOf("memory:shuffled")).toEqual(items);
+  nameMemoryStore("shuffled", undefined);
+  const refused = rechunk(array, "memory:shuffled", { ...options, scratch: "https://example.org/x" });
+  await expect(refused).rejects.toMatchObject({ code: "invalid-option" });
+  expect(namedMemoryStore("shuffled")).toBeUndefined();
+});
+
+test("scratch objects may lie in a bucket, of which nothing stays", async () => {
+  const { array, items } = await rowsOf(100);
+  await withBucket(async ({ objects, requests }, bucket) => {
+    const options = { ...columns(100), maxMemory: 60_000, scratch: `s3://${bucket}/some/where` };
+    await rechunk(array, "memory:shuffled", options);
+    expect(await itemsOf("memory:shuffled")).toEqual(items);
+    const put = requests
+      .filter(({ method, key }) => method === "PUT" && !key.endsWith("-lock"))
+      .map(({ key }) => key);
+    expect(put.length).toBeGreaterThan(1);
+    expect(put.every((key) => /^some\/where\/zarrflow-scratch-[0-9a-f]{12}\/0\/\d+$/.test(key))).toBe(true);
+    expect(new Set(put).size).toBe(put.length);
+    expect([...objects.keys()]).toEqual([]);
+  });
+});
+
+describe("scratch folders of other runs", () => {
+  const place = () => ({ kind: "directory", path: scratch }) as const;
+  const make = async (name: string, owner?: string) => {
+    await mkdir(join(scratch, name, "0"), { recursive: true });
+    await writeFile(join(scratch, name, "0", "0"), "an object");
+    if (owner !== undefined) await writeFile(join(scratch, name, "owner"), owner);
+  };
+
+  test("are removed where the run was killed, and left where it may go on", async () => {
+    const ended = spawnSync(process.execPath, ["--version"]).pid;
+    await make(".scratch.zarrflow-00000000000a", `${hostname()}\n${ended}\n`);
+    await make(".scratch.zarrflow-00000000000b");
+    await utimes(join(scratch, ".scratch.zarrflow-00000000000b"), 1e9, 1e9);
+    const others = [
+      [".scratch.zarrflow-00000000000c", `${hostname()}\n${process.pid}\n`],
+      [".scratch.zarrflow-00000000000d", `another-machine\n${ended}\n`],
+      [".scratch.zarrflow-00000000000e"],
+      ["scratch.zarrflow", `${hostname()}\n${ended}\n`],
+    ] as const;
+    for (const [name, owner] of others) await make(name, owner);
+    const opened = await openScratch({ place: place(), bytes: 1 });
+    await opened.remove();
+    expect((await readdir(scratch)).sort()).toEqual(others.map(([name]) => name).sort());
+    for (const [name] of others) await rm(join(scratch, name), { recursive: true });
+  });
+});

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
+import { readSlabs } from "../../../src/flows/slabs/read-slabs.ts";
+import { create } from "../../../src/hierarchy/create.ts";
+import { openArray } from "../../../src/hierarchy/open.ts";
+import { wholeSelection } from "../../../src/streams/selection.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+it("gives back what it took of a heap that others have open, too", async () => {
+  const path = join(folder.path, "large.zarr");
+  const target = await create(path, { shape: [40, 512, 1024], dataType: "uint8", chunks: [1, 512, 1024] });
+  await target.write(
+    [],
+    Uint8Array.from({ length: 40 * 2 ** 19 }, (_, i) => i >> 7),
+  );
+  await target.close();
+  const array = await openArray(path);
+  const open = openKernelHeap();
+  const firstPlace = () => {
+    const buffer = open?.heap.allocate(1);
+    if (buffer) open?.heap.release(buffer);
+    return buffer?.byteOffset;
+  };
+  const before = firstPlace();
+  const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 8e6, io: 2, threads: 1 });
+  const { value } = await slabs.next();
+  expect(value?.data.bytes.buffer).toBe(open?.heap.memory);
+  for await (const _ of slabs);
+  expect(firstPlace()).toBe(before);
+  open?.close();
+});

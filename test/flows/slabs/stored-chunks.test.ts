@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { create, digest, open, slice } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import type { ListableStore, Store } from "../../../src/stores/store.ts";
+import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+async function digestOf(source: string | Store): Promise<string | undefined> {
+  for await (const { sha256 } of digest(source, { threads: 1 })) return sha256;
+  return undefined;
+}
+
+/** The digest of `items` bytes that are all 7 but for `values`, at their places. */
+function expected(items: number, values: ReadonlyMap<number, number>): string {
+  const hash = createHash("sha256");
+  const piece = new Uint8Array(2 ** 20);
+  for (let start = 0; start < items; start += piece.length) {
+    const part = piece.subarray(0, Math.min(piece.length, items - start)).fill(7);
+    for (const [at, value] of values) if (at >= start && at < start + part.length) part[at - start] = value;
+    hash.update(part);
+  }
+  return hash.digest("hex");
+}
+
+async function makeSparse(store: string | Store, items: number, more: object = {}): Promise<void> {
+  const array = await create(store as string, {
+    ...{ shape: [items], chunks: [1], dataType: "uint8", codec: "none", fillValue: 7 },
+    ...more,
+  });
+  await array.close();
+}
+
+describe("an array that has few of its chunks", () => {
+  const ITEMS = 2_000_000;
+  const VALUES = new Map([0, 1, 2, 1_000_000, 1_500_000, ITEMS - 1].map((at, i) => [at, i + 10]));
+
+  it("is digested without asking for those that are missing", async () => {
+    const memory = new MemoryStore();
+    await makeSparse(memory, ITEMS);
+    for (const [at, value] of VALUES) await memory.set(`c/${at}`, Uint8Array.of(value));
+    let gets = 0;
+    const store: ListableStore = withRequestLog(memory, ({ operation }) => {
+      if (operation === "get") gets++;
+    });
+    expect(await digestOf(store)).toBe(expected(ITEMS, VALUES));
+    expect(gets).toBeLessThan(2000);
+  });
+
+  it("is digested so from a folder", async () => {
+    const root = folder.next();
+    await makeSparse(root, ITEMS);
+    await mkdir(join(root, "c"));
+    for (const [at, value] of VALUES) await writeFile(join(root, `c/${at}`), Uint8Array.of(value));
+    expect(await digestOf(root)).toBe(expected(ITEMS, VALUES));
+    expect(await digestOf(new DirectoryStore(root))).toBe(expected(ITEMS, VALUES));
+  });
+
+  it("is digested so where they lie in shards, and in two dimensions", async () => {
+    const memory = new MemoryStore();
+    const array = await create(memory, {
+      ...{ shape: [1000, 2000], chunks: [1, 5], shards: [10, 50], dataType: "uint8" },
+      ...{ codec: "none", fillValue: 7 },
+    });
+    const at = 234 * 2000 + 567;
+    await array.write(
+      [
+        [234, 235],
+        [567, 568],
+      ],
+      Uint8Array.of(99),
+    );
+    await array.close();
+    let gets = 0;
+    const store = withRequestLog(memory, ({ operation }) => {
+      if (operation === "get") gets++;
+    });
+    expect(await digestOf(store)).toBe(expected(ITEMS, new Map([[at, 99]])));
+    expect(gets).toBeLessThan(2000);
+  });
+
+  it("is sliced so, with steps", async () => {
+    const memory = new MemoryStore();
+    await makeSparse(memory, ITEMS);
+    for (const [at, value] of VALUES) await memory.set(`c/${at}`, Uint8Array.of(value));
+    const node = await open(memory);
+    if (node.kind !== "array") throw new Error("no array");
+    let place = 0;
+    const found = new Map<number, number>();
+    for await (const bytes of slice(node, "500000:1900000:250000").bytes())
+      for (const value of bytes) found.set(place++, value);
+    expect([...found.values()]).toEqual(
+      Array.from({ length: 6 }, (_, i) => VALUES.get(500_000 + 250_000 * i) ?? 7),
+    );
+  });
+});
+
+it("digests 10^9 missing chunks in less than a minute", { timeout: 180_000 }, async () => {
+  const root = folder.next();
+  await mkdir(dirname(root), { recursive: true });
+  await makeSparse(root, 1e9);
+  const hash = expected(1e9, new Map());
+  const start = performance.now();
+  expect(await digestOf(root)).toBe(hash);
+  expect(performance.now() - start).toBeLessThan(60_000);
+});
