@@ -1,7 +1,7 @@
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
-import type { DialectOptions } from "../meta/dialects.ts";
+import type { DialectOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";

@@ -1,9 +1,9 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { type DataTypeOption, parseDataTypeOption } from "../meta/data-type-option.ts";
-import { objectType } from "../meta/v2-codec-list.ts";
-import { parseV3Codecs } from "../meta/v3-codec-list.ts";
-import { isItemFilter, itemType, placeFilter } from "../meta/v3-filters.ts";
+import { objectType } from "../meta/v2/codec-list.ts";
+import { parseV3Codecs } from "../meta/v3/codec-list.ts";
+import { isItemFilter, itemType, placeFilter } from "../meta/v3/filters.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkSpec, Codec, CodecPipeline } from "./codec.ts";
 import { codecNamed } from "./descriptors.ts";

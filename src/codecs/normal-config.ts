@@ -1,6 +1,6 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import { normalConfiguration } from "../meta/v2-codec.ts";
-import { parseV3Codec } from "../meta/v3-codec.ts";
+import { normalConfiguration } from "../meta/v2/codec.ts";
+import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";

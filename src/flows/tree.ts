@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
-import type { Finding } from "../meta/dialect.ts";
+import type { Finding } from "../meta/format.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";

@@ -1,5 +1,5 @@
 import { axesByArray } from "../meta/conventions/ome/multiscales.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrArray } from "./node.ts";
 import { ancestorsOf } from "./open-from-above.ts";

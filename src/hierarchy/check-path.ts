@@ -1,5 +1,5 @@
-import type { NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { normalisePath } from "../util/node-path.ts";
 
 /**

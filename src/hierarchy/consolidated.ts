@@ -1,6 +1,6 @@
 import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
-import type { Documents, NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { Documents, NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";

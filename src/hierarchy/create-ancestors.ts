@@ -1,6 +1,6 @@
 import type { DialectName, GroupMetadata } from "../meta/array-metadata.ts";
 import { HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import type { Store, StoreOptions, WritableStore } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";

@@ -1,6 +1,6 @@
 import type { NodeMetadata } from "../meta/array-metadata.ts";
-import type { Finding, NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { Finding, NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isSameButForCase, sameButForCase } from "../meta/sibling-names.ts";
 import { isListable, type Store } from "../stores/store.ts";

@@ -1,6 +1,6 @@
 import type { DialectName } from "../meta/array-metadata.ts";
-import type { NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** The layout of a node that is to be created. @see V2-72 */

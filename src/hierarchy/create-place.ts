@@ -1,7 +1,7 @@
 import type { DialectName, NodeMetadata } from "../meta/array-metadata.ts";
 import { HIERARCHY_KEY } from "../meta/detect.ts";
-import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { assertPlace } from "../stores/assert-place.ts";
 import { folderInside } from "../stores/folder-spec.ts";

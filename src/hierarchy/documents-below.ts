@@ -1,4 +1,4 @@
-import type { Documents } from "../meta/dialect.ts";
+import type { Documents } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./walk.ts";

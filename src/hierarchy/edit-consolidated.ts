@@ -4,7 +4,7 @@ import {
   withoutConsolidatedV3,
   writeConsolidatedV2,
 } from "../meta/consolidated.ts";
-import type { Documents } from "../meta/dialect.ts";
+import type { Documents } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { StoreOptions, WritableStore } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";

@@ -1,6 +1,6 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../meta/array-metadata.ts";
-import type { NodeLayout } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { NodeLayout } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { DOCUMENT_NAMES, isNamedDocument } from "../stores/document-names.ts";
 import { isListable, type ListableStore, type WritableStore } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";

@@ -1,5 +1,5 @@
 import type { NodeMetadata } from "../meta/array-metadata.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { bytesEqual } from "../meta/number-bytes.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";

@@ -1,4 +1,4 @@
-import type { NodeLayout } from "../meta/dialect.ts";
+import type { NodeLayout } from "../meta/format.ts";
 import { movedKey } from "../meta/key-trees.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { checkedOptions, invalid } from "../util/check-options.ts";

@@ -1,4 +1,4 @@
-import type { NodeLayout } from "../meta/dialect.ts";
+import type { NodeLayout } from "../meta/format.ts";
 import type { ListableStore, StoreOptions } from "../stores/store.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 

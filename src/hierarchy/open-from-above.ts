@@ -1,6 +1,6 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { detectDialect, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { folderAround, folderInside } from "../stores/folder-spec.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";

@@ -1,7 +1,7 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { detectDialect, detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../meta/detect.ts";
-import type { Documents, Finding, NodeLayout } from "../meta/dialect.ts";
-import { type DialectOptions, dialectNamed } from "../meta/dialects.ts";
+import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
+import { type DialectOptions, dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";

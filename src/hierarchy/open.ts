@@ -1,6 +1,6 @@
 import type { DialectName } from "../meta/array-metadata.ts";
 import { detectionKeys } from "../meta/detect.ts";
-import type { DialectOptions } from "../meta/dialects.ts";
+import type { DialectOptions } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../stores/access.ts";
 import { assertPlace } from "../stores/assert-place.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_MAX_METADATA } from "../meta/dialects.ts";
+import { DEFAULT_MAX_METADATA } from "../meta/formats.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 

@@ -1,5 +1,5 @@
-import type { Documents } from "../meta/dialect.ts";
-import { dialectNamed } from "../meta/dialects.ts";
+import type { Documents } from "../meta/format.ts";
+import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable } from "../stores/store.ts";
 import { checkedOptions } from "../util/check-options.ts";

@@ -1,7 +1,7 @@
 import type { ChunkSpec, CodecPipeline } from "../codecs/codec.ts";
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { describeDataType } from "../meta/describe.ts";
-import type { Finding, NodeLayout } from "../meta/dialect.ts";
+import type { Finding, NodeLayout } from "../meta/format.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { withIoLimit } from "../stores/with/io-limit.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";

@@ -1,6 +1,6 @@
 import type { GroupMetadata, NodeMetadata } from "../meta/array-metadata.ts";
 import { consolidate } from "../meta/consolidated.ts";
-import type { Finding, NodeLayout } from "../meta/dialect.ts";
+import type { Finding, NodeLayout } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isSameButForCase, sameButForCase } from "../meta/sibling-names.ts";
 import type { WritableStore } from "../stores/store.ts";

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../util/json-value.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
-import type { Finding } from "./dialect.ts";
 import { otherNames } from "./documents.ts";
 import { member } from "./expect.ts";
+import type { Finding } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
 /** The attribute that names dimensions in dialects that have no other place for them. @see V2-100 */

@@ -1,7 +1,7 @@
 import type { CostClass } from "../codecs/descriptor.ts";
 import { codecNamed } from "../codecs/descriptors.ts";
 import type { CodecConfig } from "./array-metadata.ts";
-import { innerCodecs } from "./v3-sharding.ts";
+import { innerCodecs } from "./v3/sharding.ts";
 
 /** From the fastest to the slowest. */
 const CLASSES: readonly CostClass[] = ["none", "lz4", "zstd", "deflate", "other"];

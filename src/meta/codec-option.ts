@@ -5,10 +5,10 @@ import { parseJson } from "../util/json-parse.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { compressorsOf } from "./codec-role.ts";
 import { expectObject } from "./expect.ts";
-import { parseV2Codec } from "./v2-codec.ts";
-import { parseV3Codec } from "./v3-codec.ts";
-import { expectV3Settings } from "./v3-codec-settings.ts";
-import { innerCodecs } from "./v3-sharding.ts";
+import { parseV2Codec } from "./v2/codec.ts";
+import { parseV3Codec } from "./v3/codec.ts";
+import { expectV3Settings } from "./v3/codec-settings.ts";
+import { innerCodecs } from "./v3/sharding.ts";
 
 /**
  * A compressor as people ask for it: `none`, `zstd`, `zstd:5`, `gzip:1`, `blosc`, `blosc:zstd:5:bitshuffle`, or

@@ -5,8 +5,8 @@ import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import type { DialectName } from "./array-metadata.ts";
-import type { Documents, Finding } from "./dialect.ts";
 import { expectObject, integerOf, invalid, isObject, member, refusal, required } from "./expect.ts";
+import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
 /** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */

@@ -4,8 +4,8 @@ import { fromPlain } from "../util/json-plain.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { DataType, Endian } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
-import { parseNumpyType } from "./v2-data-type.ts";
-import { parseV3DataType } from "./v3-data-type.ts";
+import { parseNumpyType } from "./v2/data-type.ts";
+import { parseV3DataType } from "./v3/data-type.ts";
 
 /**
  * A data type as people write it: `float32`, `datetime64[ns]`, `S12`, `U5`, `r24`, `string`, `binary`; NumPy's

@@ -2,7 +2,7 @@ import { describeSettings } from "../codecs/descriptor.ts";
 import { codecNamed } from "../codecs/descriptors.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Field } from "./data-type.ts";
-import { innerCodecs } from "./v3-sharding.ts";
+import { innerCodecs } from "./v3/sharding.ts";
 
 /** A codec in words for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
 export function describeCodec({ name, configuration }: CodecConfig): string {

@@ -1,9 +1,9 @@
 import { parseJson } from "../util/json-parse.ts";
 import type { DialectName } from "./array-metadata.ts";
-import type { Documents, Finding } from "./dialect.ts";
 import { isObject } from "./expect.ts";
+import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
-import { draftOf } from "./v3-draft-bootstrap.ts";
+import { draftOf } from "./v3-draft/bootstrap.ts";
 
 /** Names by which formats are told apart, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;

@@ -3,8 +3,8 @@ import { parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 import type { DialectName, Stated } from "./array-metadata.ts";
-import type { Finding, NodeLayout } from "./dialect.ts";
 import { expectObject, memberOr } from "./expect.ts";
+import type { Finding, NodeLayout } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
 /** What documents of all dialects have in common. */

@@ -1,5 +1,5 @@
 import { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
-import type { HierarchyKeys, NodeLayout } from "./dialect.ts";
+import type { HierarchyKeys, NodeLayout } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
 /** Names by which such a dialect differs from others. */

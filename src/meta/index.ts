@@ -27,8 +27,8 @@ export type {
   NodeLayout,
   ParsedNode,
   WriteOptions,
-} from "./dialect.ts";
-export { type DialectOptions, dialectNamed } from "./dialects.ts";
-export type { V1Order } from "./v1-array.ts";
-export type { V2Options } from "./v2.ts";
-export { understandExtension } from "./v3-draft-extension.ts";
+} from "./format.ts";
+export { type DialectOptions, dialectNamed } from "./formats.ts";
+export type { V1Order } from "./v1/array.ts";
+export type { V2Options } from "./v2/v2.ts";
+export { understandExtension } from "./v3-draft/extension.ts";

@@ -1,5 +1,5 @@
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
-import { dimensionsBehind, innerChunkShape, innerCodecs } from "./v3-sharding.ts";
+import { dimensionsBehind, innerChunkShape, innerCodecs } from "./v3/sharding.ts";
 
 /** An array whose chunks lie in shards, and how. */
 export interface ShardedArray {

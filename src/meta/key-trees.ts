@@ -1,4 +1,4 @@
-import type { NodeLayout } from "./dialect.ts";
+import type { NodeLayout } from "./format.ts";
 
 /** The prefixes that hold every key below a node, none inside another: to be listed one after another. */
 export function outerPrefixes({ prefixes }: NodeLayout): readonly string[] {

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
-import { innerChunkShape, innerCodecs } from "./v3-sharding.ts";
+import { innerChunkShape, innerCodecs } from "./v3/sharding.ts";
 
 /** The array with its innermost chunks on their own, in no shards; their codecs stay. */
 export function withoutShards(metadata: ArrayMetadata): ArrayMetadata {

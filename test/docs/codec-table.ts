@@ -1,7 +1,7 @@
 import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { Losses } from "../../src/meta/losses.ts";
-import { parseV2Codec, writeV2Codec } from "../../src/meta/v2-codec.ts";
-import { parseV3Codec, writeV3Codec } from "../../src/meta/v3-codec.ts";
+import { parseV2Codec, writeV2Codec } from "../../src/meta/v2/codec.ts";
+import { parseV3Codec, writeV3Codec } from "../../src/meta/v3/codec.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 
 /** Where a dialect says in other words what the codec does. */

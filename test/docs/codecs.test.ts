@@ -6,7 +6,7 @@ import { codecNames } from "../../src/codecs/index.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
 import { plainKernels } from "../../src/codecs/kernels/plain-kernels.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
-import { parseV3Codec } from "../../src/meta/v3-codec.ts";
+import { parseV3Codec } from "../../src/meta/v3/codec.ts";
 import { root } from "../built-package.ts";
 import { errorOf, RAW, specOf } from "../codecs/support.ts";
 import { read } from "./code-block.ts";

@@ -1,7 +1,7 @@
 import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
 import { loadCodecs } from "../../src/codecs/codec-chain.ts";
 import type { DialectName } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import { ZipStore } from "../../src/stores/zip/zip-store.ts";
 import { type ErrorCode, isZarrflowError } from "../../src/util/errors.ts";
 import { jsonEqual } from "../../src/util/json-equal.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { dialectNamed } from "../../src/meta/dialects.ts";
-import { parseNumpyType } from "../../src/meta/v2-data-type.ts";
-import { parseDraftFill } from "../../src/meta/v3-draft-fill-value.ts";
-import { brokenDraftName } from "../../src/meta/v3-draft-layout.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
+import { parseNumpyType } from "../../src/meta/v2/data-type.ts";
+import { parseDraftFill } from "../../src/meta/v3-draft/fill-value.ts";
+import { brokenDraftName } from "../../src/meta/v3-draft/layout.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../src/stores/store.ts";

@@ -1,5 +1,5 @@
 import type { NodeMetadata } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
 

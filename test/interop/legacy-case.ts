@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../src/hierarchy/node.ts";
 import { create, digest, isZarrflowError, open, type Range, slice, walk } from "../../src/index.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import type { ZarrflowError } from "../../src/util/errors.ts";

@@ -1,7 +1,7 @@
 import { chunksOf } from "../../src/flows/slabs/selected-chunks.ts";
 import { openArray, type ZarrArray, type ZarrNode } from "../../src/index.ts";
-import type { WriteOptions } from "../../src/meta/dialect.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import type { WriteOptions } from "../../src/meta/format.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/streams/index.ts";
 import { jsonEqual } from "../../src/util/json-equal.ts";

@@ -1,5 +1,5 @@
 import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
-import type { Dialect, ParsedNode } from "../../src/meta/dialect.ts";
+import type { Dialect, ParsedNode } from "../../src/meta/format.ts";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import type { JsonValue } from "../../src/util/json-value.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { movedKey, outerPrefixes } from "../../src/meta/key-trees.ts";
-import { layoutV2 } from "../../src/meta/layout-v2.ts";
-import { DRAFT_2019 } from "../../src/meta/v3-draft-form.ts";
-import { layoutDraft } from "../../src/meta/v3-draft-layout.ts";
+import { layoutV2 } from "../../src/meta/v2/layout.ts";
+import { DRAFT_2019 } from "../../src/meta/v3-draft/form.ts";
+import { layoutDraft } from "../../src/meta/v3-draft/layout.ts";
 
 const draft = (path: string) => layoutDraft(DRAFT_2019, path);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 
 const v3 = dialectNamed("v3");
 

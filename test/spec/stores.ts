@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { type NewArray, open, openArray, slice, type ZarrNode } from "../../src/index.ts";
 import type { DialectName } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { keysOf } from "../hierarchy/keys.ts";
 

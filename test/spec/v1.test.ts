@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect } from "vitest";
 import { copy, create } from "../../src/index.ts";
-import { dialectNamed } from "../../src/meta/dialects.ts";
+import { dialectNamed } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore } from "../../src/stores/url.ts";
 import { testCoverage } from "./coverage.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { create, open, setAttributes } from "../../src/index.ts";
-import { v3 } from "../../src/meta/v3.ts";
+import { v3 } from "../../src/meta/v3/v3.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { testCoverage } from "./coverage.ts";
 import { SPEC_ITEMS } from "./items.ts";

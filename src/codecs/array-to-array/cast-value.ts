@@ -1,4 +1,4 @@
-import { parseV3DataType } from "../../meta/v3-data-type.ts";
+import { parseV3DataType } from "../../meta/v3/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import type { CodecFactory } from "../codec.ts";

@@ -1,5 +1,5 @@
 import type { DataType } from "../../meta/data-type.ts";
-import { parseFillV3 } from "../../meta/fill-value-v3.ts";
+import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { readNumbers } from "../numbers/number-array.ts";

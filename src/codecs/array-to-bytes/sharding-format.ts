@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
-import { INDEX_CODECS, innerCodecs } from "../../meta/v3-sharding.ts";
+import { INDEX_CODECS, innerCodecs } from "../../meta/v3/sharding.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonObject } from "../../util/json-value.ts";

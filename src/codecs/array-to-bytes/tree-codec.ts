@@ -1,6 +1,6 @@
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { swapElement } from "../../meta/element-order.ts";
-import { parseNumpyType, writeNumpyType } from "../../meta/v2-data-type.ts";
+import { parseNumpyType, writeNumpyType } from "../../meta/v2/data-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { product } from "../../util/shape.ts";

@@ -1,6 +1,6 @@
 import { isDocumentKey } from "../../hierarchy/edit-delete.ts";
-import type { Documents } from "../../meta/dialect.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import type { Documents } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";

@@ -1,4 +1,4 @@
-import { dialectNamed } from "../../meta/dialects.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { Listed, Store } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";

@@ -1,5 +1,5 @@
-import type { Documents, NodeLayout } from "../../meta/dialect.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import type { Documents, NodeLayout } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/key-trees.ts";
 import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";

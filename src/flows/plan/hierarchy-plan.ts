@@ -1,6 +1,6 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import type { Dialect } from "../../meta/dialect.ts";
-import { USUAL_ARRAY } from "../../meta/usual-array.ts";
+import type { Dialect } from "../../meta/format.ts";
+import { USUAL_ARRAY } from "../../meta/format-defaults.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";

@@ -1,6 +1,6 @@
 import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
-import type { Dialect, NodeLayout } from "../../meta/dialect.ts";
-import type { DialectOptions } from "../../meta/dialects.ts";
+import type { Dialect, NodeLayout } from "../../meta/format.ts";
+import type { DialectOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";

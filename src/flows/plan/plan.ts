@@ -1,6 +1,6 @@
 import type { CostClass } from "../../codecs/descriptor.ts";
 import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts";
-import type { DialectOptions } from "../../meta/dialects.ts";
+import type { DialectOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { KeyFilter } from "../request/key-filter.ts";

@@ -1,5 +1,5 @@
 import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
-import type { NodeLayout } from "../../meta/dialect.ts";
+import type { NodeLayout } from "../../meta/format.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";

@@ -1,5 +1,5 @@
 import type { DialectName } from "../../meta/array-metadata.ts";
-import type { Dialect } from "../../meta/dialect.ts";
+import type { Dialect } from "../../meta/format.ts";
 import type { PlannedDocument } from "./plan.ts";
 
 /** What all nodes of a target share: as it is in a source of the same dialect. */

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../meta/dialect.ts";
+import type { Dialect } from "../../meta/format.ts";
 import { sameButForCase } from "../../meta/sibling-names.ts";
 
 /** Path of a source node in the target: what lies below the source's root moves below the target's. */

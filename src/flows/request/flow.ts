@@ -3,7 +3,7 @@ import { hierarchyAround } from "../../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open.ts";
 import { walk } from "../../hierarchy/walk.ts";
-import { type DialectOptions, dialectNamed } from "../../meta/dialects.ts";
+import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";

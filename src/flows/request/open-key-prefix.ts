@@ -1,5 +1,5 @@
 import { ZarrGroup } from "../../hierarchy/node.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";

@@ -1,5 +1,5 @@
 import { consolidate } from "../../meta/consolidated.ts";
-import type { Documents, HierarchyKeys } from "../../meta/dialect.ts";
+import type { Documents, HierarchyKeys } from "../../meta/format.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -1,4 +1,4 @@
-import { dialectNamed } from "../../meta/dialects.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import type { StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";

@@ -1,7 +1,7 @@
 import { ConsolidatedMetadata, type DocumentStore } from "../../hierarchy/edit-consolidated.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import type { Documents } from "../../meta/dialect.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import type { Documents } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { nearest } from "../target/nearest-node.ts";

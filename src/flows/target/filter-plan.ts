@@ -1,5 +1,5 @@
 import type { DialectName } from "../../meta/array-metadata.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { NodeSpec, Plan, Publication } from "../plan/plan.ts";

@@ -1,7 +1,7 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
 import { ConsolidatedMetadata, keepConsolidated } from "../../hierarchy/edit-consolidated.ts";
 import { openNode } from "../../hierarchy/open-node.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";

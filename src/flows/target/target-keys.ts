@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import type { Documents } from "../../meta/dialect.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import type { Documents } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import type { Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";

@@ -1,4 +1,4 @@
-import type { NodeLayout } from "../../meta/dialect.ts";
+import type { NodeLayout } from "../../meta/format.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { ListableStore } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";

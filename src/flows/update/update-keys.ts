@@ -1,7 +1,7 @@
 import { isDocumentKey } from "../../hierarchy/edit-delete.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import type { Documents } from "../../meta/dialect.ts";
-import { dialectNamed } from "../../meta/dialects.ts";
+import type { Documents } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
 import type { ListableStore, Listed, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";

@@ -1,7 +1,7 @@
 import { carriesConsolidated, consolidatedOf } from "../../hierarchy/consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { sameDocument } from "../../meta/consolidated.ts";
-import type { Documents } from "../../meta/dialect.ts";
+import type { Documents } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";

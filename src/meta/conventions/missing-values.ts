@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, DialectName } from "../array-metadata.ts";
 import { keepBefore, restoreBefore } from "../before-conversion.ts";
-import { writeFillV3 } from "../fill-value-v3.ts";
 import { zeroElement } from "../fill-values.ts";
+import { writeFillV3 } from "../v3/fill-value.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
 import {
   FILL_VALUE_ATTRIBUTE,

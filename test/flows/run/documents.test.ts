@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { publishDocuments } from "../../../src/flows/run/documents.ts";
-import { dialectNamed } from "../../../src/meta/dialects.ts";
+import { dialectNamed } from "../../../src/meta/formats.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreOptions } from "../../../src/stores/store.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ArrayMetadata, DialectName } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
-import { dialectNamed } from "../../../src/meta/dialects.ts";
-import { USUAL_ARRAY } from "../../../src/meta/usual-array.ts";
+import { USUAL_ARRAY } from "../../../src/meta/format-defaults.ts";
+import { dialectNamed } from "../../../src/meta/formats.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
 import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
-import type { Documents } from "../../../src/meta/dialect.ts";
-import { dialectNamed } from "../../../src/meta/dialects.ts";
-import { USUAL_ARRAY } from "../../../src/meta/usual-array.ts";
+import type { Documents } from "../../../src/meta/format.ts";
+import { USUAL_ARRAY } from "../../../src/meta/format-defaults.ts";
+import { dialectNamed } from "../../../src/meta/formats.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 const array = {

@@ -1,5 +1,5 @@
 import { copy, deleteNode, open, openArray, slice, walk } from "../../../src/index.ts";
-import { v2Dialect } from "../../../src/meta/v2.ts";
+import { v2Dialect } from "../../../src/meta/v2/v2.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";

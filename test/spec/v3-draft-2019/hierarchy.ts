@@ -1,5 +1,5 @@
 import { copy, createGroup, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
-import { dialectNamed } from "../../../src/meta/dialects.ts";
+import { dialectNamed } from "../../../src/meta/formats.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";

@@ -1,5 +1,5 @@
 import { deleteNode, open, openArray, resizeArray, slice, walk } from "../../../src/index.ts";
-import { v3 } from "../../../src/meta/v3.ts";
+import { v3 } from "../../../src/meta/v3/v3.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
 import { type Row, refused } from "../rows.ts";

@@ -1,5 +1,5 @@
 import type { DialectName } from "../../../meta/array-metadata.ts";
-import type { DialectOptions } from "../../../meta/dialects.ts";
+import type { DialectOptions } from "../../../meta/formats.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Selection } from "../../../streams/selection.ts";
 import type { SlabPlan } from "../../plan/slab-plan.ts";

@@ -1,7 +1,7 @@
 import { ZarrArray } from "../../../hierarchy/node.ts";
 import { openFromAbove } from "../../../hierarchy/open-from-above.ts";
 import { openNode } from "../../../hierarchy/open-node.ts";
-import { dialectNamed } from "../../../meta/dialects.ts";
+import { dialectNamed } from "../../../meta/formats.ts";
 import type { Store, WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { ArrayJob, Driver, Plan } from "../../plan/plan.ts";

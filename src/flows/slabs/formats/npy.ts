@@ -1,5 +1,5 @@
 import { type DataType, isFixed } from "../../../meta/data-type.ts";
-import { writeNumpyType } from "../../../meta/v2-data-type.ts";
+import { writeNumpyType } from "../../../meta/v2/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonValue } from "../../../util/json-value.ts";
 import type { Slice } from "../../slice.ts";

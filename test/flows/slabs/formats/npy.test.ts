@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { npyHeader } from "../../../../src/flows/slabs/formats/npy.ts";
 import type { DataType } from "../../../../src/meta/data-type.ts";
-import { parseNumpyType } from "../../../../src/meta/v2-data-type.ts";
+import { parseNumpyType } from "../../../../src/meta/v2/data-type.ts";
 import type { JsonValue } from "../../../../src/util/json-value.ts";
 
 const typeOf = (json: JsonValue): DataType => parseNumpyType(json, "").dataType;

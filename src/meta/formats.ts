@@ -1,0 +1,49 @@
+import { ZarrflowError } from "../util/errors.ts";
+import type { DialectName } from "./array-metadata.ts";
+import type { Dialect } from "./format.ts";
+import type { V1Order } from "./v1/array.ts";
+import { v1Dialect } from "./v1/v1.ts";
+import { type V2Options, v2Dialect } from "./v2/v2.ts";
+import { v3 } from "./v3/v3.ts";
+import { v3Draft2019, v3Draft2020 } from "./v3-draft/v3-draft.ts";
+
+/** Bytes that a metadata document may have, where nothing else is asked for. */
+export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
+
+/** How metadata are read: what a dialect leaves open to its reader, and how much of them. */
+export interface DialectOptions {
+  /**
+   * How `order: "F"` of Zarr v1 is read where chunks are not blosc's: the one writer there was stored these in C order
+   * all the same; files of another origin may mean what they state.
+   *
+   * @default "as-written"
+   */
+  readonly v1Order?: V1Order | undefined;
+  readonly v2?: V2Options | undefined;
+  /**
+   * Bytes that a metadata document, consolidated or not, may have; a larger one is `resource-limit`, and is not read.
+   *
+   * @default 33,554,432
+   */
+  readonly maxMetadata?: number | undefined;
+}
+
+/** @throws `unsupported-format` for a name that is none of a dialect. */
+export function dialectNamed(name: DialectName, options: DialectOptions = {}): Dialect {
+  switch (name) {
+    case "v1":
+      return v1Dialect(options.v1Order);
+    case "v2":
+      return v2Dialect(options.v2);
+    case "v3-draft-2019":
+      return v3Draft2019;
+    case "v3-draft-2020":
+      return v3Draft2020;
+    case "v3":
+      return v3;
+    default:
+      throw new ZarrflowError("unsupported-format", "there is no dialect of Zarr of this name", {
+        value: name,
+      });
+  }
+}

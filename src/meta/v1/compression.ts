@@ -1,0 +1,94 @@
+import { builtinCodecs } from "../../codecs/descriptors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import { expectObject, integerOf, invalid, isObject, refusal, required } from "../expect.ts";
+import type { Losses } from "../losses.ts";
+import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+
+/** The members of `meta` that tell how chunks are compressed. */
+export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
+
+/** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. @see V1-30 */
+const NAMES: ReadonlyMap<JsonValue, string> = new Map(
+  builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
+);
+
+const NONE: V1Compression = { compression: "none", compression_opts: null };
+const POINTER = "/compression";
+
+/** The one codec of bytes that `meta` names; undefined for none. @throws `invalid-metadata`, `unsupported-codec` */
+export function parseV1Compression(document: JsonObject): CodecConfig | undefined {
+  const compression = required(document, "compression");
+  const options = required(document, "compression_opts");
+  if (compression === null || compression === "none") return undefined;
+  if (typeof compression !== "string") throw invalid(POINTER, "must be a name or null", compression);
+  const name = NAMES.get(compression);
+  if (name === undefined) {
+    const hint = `Known are ${[...NAMES.keys()].join(", ")} and none.`;
+    throw refusal("unsupported-codec", POINTER, "the codec is not known", compression, hint);
+  }
+  const json: JsonObject = { compression, compression_opts: options };
+  return {
+    name,
+    configuration: configurationOf(name, options),
+    stated: { dialect: "v1", json, pointer: POINTER },
+  };
+}
+
+/** Options in their normal form; null stands for the writer's own choice. */
+function configurationOf(name: string, options: JsonValue): JsonObject {
+  const pointer = "/compression_opts";
+  if (name === "blosc") return normalConfiguration(name, expectObject(options ?? {}, pointer));
+  if (name === "lzma") {
+    const usual = { format: 1, check: -1, preset: null, filters: null };
+    return { ...usual, ...normalConfiguration(name, expectObject(options ?? {}, pointer)) };
+  }
+  const level = integerOf(options ?? 1);
+  if (level === undefined) throw invalid(pointer, "must be a level or null", options);
+  return { level: Number(level) };
+}
+
+/**
+ * The compression of a list of bytes -> bytes codecs, which has one at most: as v1 once stated it, where that still
+ * says the same.
+ *
+ * @see V1-36
+ */
+export function writeV1Compression(
+  codecs: readonly CodecConfig[],
+  itemSize: number,
+  losses: Losses,
+): V1Compression {
+  const [codec] = codecs.filter(({ name }) => [...NAMES.values()].includes(name));
+  for (const other of codecs) if (other !== codec) refuse(other, `the codec \`${other.name}\``, losses);
+  if (codec === undefined) return NONE;
+  const stated = statedCompression(codec);
+  if (stated) return stated;
+  const { name } = codec;
+  const { level = 1, blocksize = 0, ...options } = numcodecsConfiguration(codec);
+  if (name === "blosc") {
+    if (blocksize !== 0) losses.add(pointerOf(codec), "a block size of blosc");
+    if (options.cname === "zstd")
+      refuse(codec, "`zstd` inside blosc, which readers of v1 are too old for", losses);
+    const shuffle = options.shuffle === -1 ? (itemSize === 1 ? 2 : 1) : options.shuffle;
+    return { compression: name, compression_opts: { ...options, shuffle: shuffle ?? 1 } };
+  }
+  if (name === "v1.gzip") refuse(codec, "the name `gzip`, which says too little", losses);
+  return { compression: name, compression_opts: name === "lzma" ? options : level };
+}
+
+function statedCompression({ name, configuration, stated }: CodecConfig): V1Compression | undefined {
+  if (stated?.dialect !== "v1" || !isObject(stated.json)) return undefined;
+  const now = parseV1Compression(stated.json);
+  const isSame = now?.name === name && jsonEqual(now.configuration, configuration);
+  return isSame ? { ...NONE, ...stated.json } : undefined;
+}
+
+function refuse(codec: CodecConfig, reason: string, losses: Losses): void {
+  losses.require(pointerOf(codec), reason);
+}
+
+function pointerOf({ stated }: CodecConfig): string {
+  return stated?.pointer ?? POINTER;
+}

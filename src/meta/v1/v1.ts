@@ -1,0 +1,86 @@
+import type { JsonObject } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
+import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
+import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
+import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import { Losses } from "../losses.ts";
+import { inMemoryOrder } from "../memory-order.ts";
+import { withoutShards } from "../reshard.ts";
+import { parseV1Array, type V1Order, writeV1Array } from "./array.ts";
+import { layoutV1 } from "./layout.ts";
+
+/** Zarr v1: an array is `meta`, its attributes `attrs`, dimension names among these; there are no groups. */
+export function v1Dialect(order: V1Order = "as-written"): Dialect {
+  return {
+    name: "v1",
+    layout: layoutV1,
+    parse: (documents, layout) => parseNode(documents, layout, order),
+    write: (metadata, layout, options) => writeNode(metadata, layout, order, options),
+    adopt: (metadata) => adoptArray(inMemoryOrder(withoutShards(metadata))),
+  };
+}
+
+function parseNode(documents: Documents, layout: NodeLayout, order: V1Order): ParsedNode | undefined {
+  const findings: Finding[] = [];
+  const read = <T>(key: string, parse: (document: JsonObject) => T): T | undefined => {
+    const bytes = documents.get(key);
+    return bytes && inDocument(layout, key, () => parse(parseDocument(bytes, findings, () => true)));
+  };
+  const [attributesKey = "", metaKey = ""] = layout.documentKeys;
+  const array = read(metaKey, (document) => parseV1Array(document, order));
+  if (array === undefined) return undefined;
+  const attributes = read(attributesKey, (document) => document) ?? {};
+  const named = takeDimensionNames(attributes, array.shape.length, findings);
+  return { metadata: { kind: "array", ...array, ...named }, findings };
+}
+
+function writeNode(
+  metadata: NodeMetadata,
+  layout: NodeLayout,
+  order: V1Order,
+  { allowLoss }: WriteOptions = {},
+): Map<string, Uint8Array> {
+  const losses = new Losses(allowLoss);
+  const documents = new Map<string, Uint8Array>();
+  if (metadata.kind === "group") noteGroup(metadata, losses);
+  else {
+    const attributes = withDimensionNames(metadata, losses);
+    noteNonFinite(attributes, "/attributes", losses);
+    const [attributesKey = "", metaKey = ""] = layout.documentKeys;
+    documents.set(attributesKey, toBytes(attributes, "null"));
+    documents.set(metaKey, toBytes(writeV1Array(metadata, order, losses), "token"));
+  }
+  losses.check("v1", layout.path);
+  return documents;
+}
+
+/** A group leaves nothing but the folder. */
+function noteGroup({ attributes }: GroupMetadata, losses: Losses): void {
+  losses.add("/node_type", "a group");
+  if (Object.keys(attributes).length > 0) losses.add("/attributes", "attributes of a group");
+}
+
+/** As the reference writes documents: sorted names, four spaces, ASCII. @see V1-2, V1-15, V1-52 */
+function toBytes(document: JsonObject, nonFinite: "null" | "token"): Uint8Array {
+  const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite });
+  return new TextEncoder().encode(text);
+}
+
+/**
+ * Chunks that are made anew lie in C order unless blosc encodes them, and their compression is stated by the rules of
+ * writing, whatever old chunks were made of.
+ *
+ * @see V1-36, V1-43
+ */
+function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
+  const isBlosc = metadata.codecs.some(({ name }) => name === "blosc");
+  const codecs = metadata.codecs
+    .filter(({ name }) => name !== "transpose" || isBlosc)
+    .map((codec) => (codec.stated?.dialect === "v1" ? anew(codec) : codec));
+  return { ...metadata, codecs };
+}
+
+function anew({ name, configuration }: CodecConfig): CodecConfig {
+  return { name: name === "v1.gzip" ? "zlib" : name, configuration };
+}

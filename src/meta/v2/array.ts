@@ -1,0 +1,138 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { ArrayMetadata } from "../array-metadata.ts";
+import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
+import type { DataType } from "../data-type.ts";
+import { keptNames, otherNames } from "../documents.ts";
+import {
+  expectChunkShape,
+  expectShape,
+  expectWord,
+  integerOf,
+  invalid,
+  member,
+  memberOr,
+  refusal,
+  required,
+  tokenOf,
+} from "../expect.ts";
+import type { Finding } from "../format.ts";
+import { Losses } from "../losses.ts";
+import { reword, wordingOf } from "../original-spelling.ts";
+import { statedFill } from "../stated-fill.ts";
+import { usualFillV2 } from "../usual-fill.ts";
+import { parseV2Codecs, writeV2Codecs } from "./codec-list.ts";
+import { parseNumpyType, writeNumpyType } from "./data-type.ts";
+import { parseFillV2, writeFillV2 } from "./fill-value.ts";
+
+/** Members that keep their words; the byte order mark of `dtype`, codecs and fill value have rules of their own. */
+const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];
+const NAMES = [...WORDED, "zarr_format", "dtype", "compressor", "fill_value"];
+const SEPARATORS = [".", "/"] as const;
+
+/** What `.zarray` alone tells of an array. */
+export type ZarrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
+
+/**
+ * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
+ * @see V2-10 to V2-16
+ */
+export function parseZarray(
+  document: JsonObject,
+  findings: Finding[],
+  usualSeparator: "." | "/",
+): ZarrayMetadata {
+  expectFormat2(document);
+  const shape = expectShape(required(document, "shape"), "/shape");
+  const chunkShape = expectChunkShape(required(document, "chunks"), shape, "/chunks");
+  const stored = parseNumpyType(required(document, "dtype"), "/dtype");
+  const coding = {
+    order: expectWord(required(document, "order"), ["C", "F"], "/order"),
+    filters: member(document, "filters") ?? null,
+    compressor: required(document, "compressor"),
+  } as const;
+  const { codecs, dataType } = parseV2Codecs(coding, stored, shape.length);
+  const fill = required(document, "fill_value");
+  const usual = usualFillV2(fill, dataType, (message) => findings.push({ message, pointer: "/fill_value" }));
+  const bytes = parseFillV2(usual, dataType, stored.endian, "/fill_value");
+  const separator = memberOr(document, "dimension_separator", usualSeparator);
+  if (member(document, "filters") === undefined)
+    findings.push({ message: "`filters` is missing, and taken to be null", pointer: "/filters" });
+  const extra = otherNames(document, [...NAMES, BEFORE_CONVERSION]);
+  for (const name of Object.keys(extra)) {
+    findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
+  }
+  const metadata: ZarrayMetadata = {
+    shape,
+    dataType,
+    chunkGrid: { chunkShape },
+    chunkKeyEncoding: {
+      name: "plain",
+      separator: expectWord(separator, SEPARATORS, "/dimension_separator"),
+    },
+    codecs,
+    fillValue: hasBareToken(fill) ? { bytes } : { bytes, stated: { dialect: "v2", json: fill } },
+    ...parseBeforeConversion(document),
+    ...(Object.keys(extra).length > 0 && { extra: { dialect: "v2", json: extra } }),
+  };
+  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED);
+  return wording ? { ...metadata, wording } : metadata;
+}
+
+/** Holds that `zarr_format` is the number 2. */
+export function expectFormat2(document: JsonObject): void {
+  const format = required(document, "zarr_format");
+  if (integerOf(format) === 2n) return;
+  if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 2", format);
+  throw refusal("unsupported-format", "/zarr_format", "not the number 2", format);
+}
+
+function hasBareToken(json: JsonValue): boolean {
+  if (typeof json === "number") return !Number.isFinite(json);
+  return Array.isArray(json) && json.some(hasBareToken);
+}
+
+/** The `.zarray` of an array. */
+export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObject {
+  const { shape, chunkGrid, chunkKeyEncoding, dataType, codecs } = metadata;
+  if (chunkKeyEncoding.name !== "plain") {
+    losses.require("/chunk_key_encoding", "keys that begin with `c`");
+  }
+  noteGenericTimes(dataType, losses);
+  const { endian, ...coding } = writeV2Codecs(codecs, dataType, shape.length, losses);
+  const zarray: JsonObject = {
+    ...keptNames(metadata.extra, "v2", losses),
+    zarr_format: 2,
+    shape: [...shape],
+    chunks: [...chunkGrid.chunkShape],
+    dtype: writeNumpyType(dataType, endian),
+    fill_value: writeFill(metadata, endian, losses),
+    ...coding,
+    ...(chunkKeyEncoding.separator === "/" && { dimension_separator: "/" }),
+    ...writeBeforeConversion(metadata, "v2"),
+  };
+  return reword(zarray, "v2", metadata.wording);
+}
+
+/** Notes times without a unit, also those of fields. */
+export function noteGenericTimes(dataType: DataType, losses: Losses): void {
+  if ((dataType.kind === "datetime" || dataType.kind === "timedelta") && dataType.unit === "generic") {
+    losses.require("/data_type", "times without a unit");
+  }
+  if (dataType.kind !== "struct") return;
+  for (const field of dataType.fields) noteGenericTimes(field.dataType, losses);
+}
+
+function writeFill(
+  { fillValue, dataType }: ZarrayMetadata,
+  endian: "little" | "big" | undefined,
+  losses: Losses,
+): JsonValue {
+  const stated = statedFill(fillValue, "v2", (json) =>
+    parseFillV2(usualFillV2(json, dataType), dataType, endian, "/fill_value"),
+  );
+  const json = stated ?? writeFillV2(fillValue.bytes, dataType, endian);
+  if (json !== undefined) return json;
+  losses.add("/fill_value", "a NaN with a payload, or text that is no Unicode");
+  return dataType.kind === "complex" ? ["NaN", "NaN"] : dataType.kind === "float" ? "NaN" : null;
+}

@@ -1,0 +1,101 @@
+import { codecNamed, knownCodecs } from "../../codecs/descriptors.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import { isCompressor } from "../codec-role.ts";
+import { type DataType, type Endian, isFixed } from "../data-type.ts";
+import { hasByteOrder } from "../element-order.ts";
+import { expectList, invalid } from "../expect.ts";
+import type { Losses } from "../losses.ts";
+import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
+import { parseV2Codec, writeV2Codec } from "./codec.ts";
+import type { StoredType } from "./data-type.ts";
+
+/** The members of `.zarray` that become codecs. */
+export interface V2Coding {
+  readonly order: MemoryOrder;
+  readonly filters: JsonValue;
+  readonly compressor: JsonValue;
+}
+
+/** The type of the objects that a codec turns into bytes; undefined for other codecs. @see V2-56 */
+export function objectType(codec: string): DataType | undefined {
+  const kind = codecNamed(codec)?.objects;
+  return kind && { kind };
+}
+
+/**
+ * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
+ * data type, of which `|O` alone does not tell.
+ *
+ * @throws `invalid-metadata`, `unsupported-codec`.
+ */
+export function parseV2Codecs(
+  { order, filters, compressor }: V2Coding,
+  { dataType, endian }: StoredType,
+  rank: number,
+): { readonly codecs: CodecConfig[]; readonly dataType: DataType } {
+  const list = filters === null ? [] : expectList(filters, "/filters");
+  const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
+  if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
+  const [first] = list.length > 0 ? parsed : [];
+  const transpose = first && codecNamed(first.name)?.orderless ? [] : transposesOf(order, rank);
+  if (isFixed(dataType)) {
+    const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
+    return { codecs: [...transpose, bytes, ...parsed], dataType };
+  }
+  const objects = first && objectType(first.name);
+  if (objects === undefined) {
+    const names = knownCodecs().flatMap((codec) => (codec.objects ? codec.name : []));
+    throw invalid("/filters", `objects need a first filter: ${names.join(", ")}`, filters);
+  }
+  return { codecs: [...transpose, ...parsed], dataType: objects };
+}
+
+/** The coding of a normal codec list, and the byte order that it gives to elements. */
+export function writeV2Codecs(
+  codecs: readonly CodecConfig[],
+  dataType: DataType,
+  rank: number,
+  losses: Losses,
+): V2Coding & { readonly endian: Endian | undefined } {
+  const pointerAt = (i: number) => codecs[i]?.stated?.pointer ?? pointerTo("/codecs", i);
+  const toBytes = codecs.findIndex((codec) => makesBytes(codec, dataType));
+  const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
+  const stranger = inFront.findIndex(({ name }) => name !== "transpose");
+  if (stranger >= 0) losses.require(pointerAt(stranger), `the codec \`${codecs[stranger]?.name}\``);
+  const order = orderOf(inFront, rank);
+  if (order === undefined) losses.require(pointerAt(0), "an order other than C and F");
+  const bytes = codecs[toBytes];
+  if (bytes === undefined) return { order: "C", filters: null, compressor: null, endian: undefined };
+
+  // The codec of objects is the first filter; the byte order is part of the data type.
+  const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
+  if (order === "F" && codecNamed(codecs[start]?.name ?? "")?.orderless) {
+    losses.require(pointerAt(0), `an order in front of \`${codecs[start]?.name}\``);
+  }
+  const written = codecs.slice(start).map((codec, i) => writeV2Codec(codec, pointerAt(start + i), losses));
+  const last = codecs.at(-1);
+  const compressor = last !== bytes && last !== undefined && standsLast(last) ? written.pop() : undefined;
+  return {
+    order: order ?? "C",
+    filters: written.length > 0 ? written : null,
+    compressor: compressor ?? null,
+    endian: endianOf(bytes, dataType),
+  };
+}
+
+function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
+  return isFixed(dataType) ? name === "bytes" : objectType(name)?.kind === dataType.kind;
+}
+
+/** Compressors stand last; one that a document had among its filters stays there. */
+function standsLast(codec: CodecConfig): boolean {
+  if (codec.stated?.dialect === "v2") return codec.stated.pointer.startsWith("/compressor");
+  return isCompressor(codec, true);
+}
+
+function endianOf({ configuration }: { configuration: JsonObject }, dataType: DataType): Endian | undefined {
+  if (!isFixed(dataType) || !hasByteOrder(dataType)) return undefined;
+  return configuration.endian === "big" ? "big" : "little";
+}

@@ -1,0 +1,84 @@
+import { codecNamed, nameOfV2 } from "../../codecs/descriptors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import { expectObject, invalid, member, refusal } from "../expect.ts";
+import type { Losses } from "../losses.ts";
+
+/** Shuffle modes of blosc by their number in v2, from -1 on. */
+const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
+
+/**
+ * One filter or compressor in its normal form. Ids that are not known pass; `pickle` does not.
+ *
+ * @throws `invalid-metadata`, `unsupported-codec`.
+ * @see V2-14, V2-55, V2-56
+ */
+export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
+  const { id, ...configuration } = expectObject(json, pointer);
+  const idPointer = `${pointer}/id`;
+  if (typeof id !== "string") throw invalid(idPointer, "a codec needs an `id`", id);
+  if (id === "pickle") {
+    throw refusal("unsupported-codec", idPointer, "`pickle` can run any code, and is refused", id);
+  }
+  const name = nameOfV2(id);
+  // The name that the normal list gives to a codec which v2 does not have.
+  if (name === undefined && codecNamed(id) !== undefined) {
+    throw refusal("unsupported-codec", idPointer, "the codec is not known", id);
+  }
+  return {
+    name: name ?? id,
+    configuration: normalConfiguration(id, configuration),
+    stated: { dialect: "v2", json, pointer: idPointer },
+  };
+}
+
+/** A numcodecs configuration, without `id`, in its normal form. */
+export function normalConfiguration(id: string, configuration: JsonObject): JsonObject {
+  const plain = plainNumbers(configuration);
+  if (id !== "blosc") return plain;
+  const shuffle = member(plain, "shuffle") ?? 1;
+  return {
+    cname: member(plain, "cname") ?? "lz4",
+    clevel: member(plain, "clevel") ?? 5,
+    shuffle: (typeof shuffle === "number" && SHUFFLES[shuffle + 1]) || shuffle,
+    blocksize: member(plain, "blocksize") ?? 0,
+  };
+}
+
+/** Numbers such as `100.0` as JavaScript numbers; integers beyond 2^53 keep their token. */
+function plainNumbers(configuration: JsonObject): JsonObject {
+  const plain = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(plain);
+    if (!(value instanceof JsonNumber) || /^-?[0-9]+$/.test(value.text)) return value;
+    return Number.isFinite(Number(value.text)) ? Number(value.text) : value;
+  };
+  return Object.fromEntries(Object.entries(configuration).map(([name, value]) => [name, plain(value)]));
+}
+
+/** The numcodecs configuration that `normalConfiguration` reads as this one. */
+export function numcodecsConfiguration({ name, configuration }: CodecConfig): JsonObject {
+  if (name === "blosc") {
+    const { typesize: _, shuffle = "shuffle", ...rest } = configuration;
+    const number = SHUFFLES.indexOf(String(shuffle));
+    return { ...rest, shuffle: number < 0 ? shuffle : number - 1 };
+  }
+  if (name === "zstd" && configuration.checksum === false) {
+    const { checksum: _, ...rest } = configuration;
+    return rest;
+  }
+  return configuration;
+}
+
+/** The v2 form of a codec: as v2 once stated it, where that still says the same. */
+export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses): JsonObject {
+  const { stated } = codec;
+  if (stated?.dialect === "v2") {
+    const parsed = parseV2Codec(stated.json, stated.pointer);
+    const isSame = parsed.name === codec.name && jsonEqual(parsed.configuration, codec.configuration);
+    if (isSame) return expectObject(stated.json, pointer);
+  }
+  const id = codecNamed(codec.name)?.aliases.v2;
+  if (id === undefined) losses.require(pointer, `the codec \`${codec.name}\``);
+  return { id: id ?? codec.name, ...numcodecsConfiguration(codec) };
+}

@@ -1,0 +1,157 @@
+import type { JsonValue } from "../../util/json-value.ts";
+import { type DataType, type Endian, type Field, type FixedDataType, isFixed } from "../data-type.ts";
+import { fieldItems, hasByteOrder } from "../element-order.ts";
+import { expectInteger, invalid, limitItemSize, refusal, repeatedName } from "../expect.ts";
+import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
+
+/** A data type with the byte order in which it is stored; undefined where order means nothing. */
+export interface StoredType {
+  readonly dataType: DataType;
+  readonly endian: Endian | undefined;
+}
+
+const TYPE = /^([<>|])([biufcmMSUV])([0-9]+)(?:\[([0-9]*)([^\]]*)\])?$/;
+
+/**
+ * Reads a NumPy type: a string such as `<f8`, or a list of fields. Fields state a byte order only where it is not
+ * that of the whole. `|O` gives kind `object`.
+ *
+ * @throws `unsupported-data-type`, `invalid-metadata`, `resource-limit`.
+ * @see V2-20 to V2-25
+ */
+export function parseNumpyType(json: JsonValue, pointer: string): StoredType {
+  if (json === "|O") return { dataType: { kind: "object" }, endian: undefined };
+  if (typeof json === "string") return parseTypeString(json, pointer);
+  if (Array.isArray(json)) return parseStruct(json, pointer);
+  throw invalid(pointer, "must be a type string or a list of fields", json);
+}
+
+function parseTypeString(text: string, pointer: string): StoredType {
+  const [, mark, kind, digits, count, unit] = TYPE.exec(text) ?? [];
+  const size = Number(digits);
+  const dataType = makeType(kind, size, count, unit);
+  if (dataType === undefined) {
+    const hint = "A type is byte order, kind and size, such as `<f8`, `|b1`, `<M8[ns]`.";
+    throw refusal("unsupported-data-type", pointer, "not a data type of this format", text, hint);
+  }
+  limitItemSize(dataType.size, pointer);
+  if (!hasByteOrder(dataType)) return { dataType, endian: undefined };
+  if (mark === "|") {
+    throw refusal("unsupported-data-type", pointer, "the type needs a byte order, `<` or `>`", text);
+  }
+  return { dataType, endian: mark === ">" ? "big" : "little" };
+}
+
+function makeType(
+  kind: string | undefined,
+  size: number,
+  count: string | undefined,
+  unit: string | undefined,
+): FixedDataType | undefined {
+  if ((kind === "m" || kind === "M") !== (unit !== undefined)) return undefined;
+  switch (kind) {
+    case "b":
+      return size === 1 ? { kind: "bool", size } : undefined;
+    case "i":
+    case "u":
+      if (size !== 1 && size !== 2 && size !== 4 && size !== 8) return undefined;
+      return { kind: kind === "i" ? "int" : "uint", size };
+    case "f":
+      return size === 2 || size === 4 || size === 8 ? { kind: "float", size } : undefined;
+    case "c":
+      return size === 8 || size === 16 ? { kind: "complex", size } : undefined;
+    case "m":
+    case "M": {
+      const name = normalTimeUnit(unit ?? "");
+      const scale = Number(count || 1);
+      if (size !== 8 || name === undefined || scale < 1 || scale > MAX_TIME_SCALE) return undefined;
+      return { kind: kind === "M" ? "datetime" : "timedelta", size, unit: name, scale };
+    }
+    case "S":
+      return size > 0 ? { kind: "fixed-bytes", size } : undefined;
+    case "U":
+      return size > 0 ? { kind: "fixed-text", size: size * 4 } : undefined;
+    case "V":
+      return size > 0 ? { kind: "raw", size } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
+  if (list.length === 0) throw invalid(pointer, "a structured type needs fields", []);
+  const parsed = list.map((entry) => parseField(entry, pointer));
+  const names = parsed.map(({ name }) => name).filter((name) => name !== "");
+  const twice = repeatedName(names);
+  if (twice !== undefined) throw invalid(pointer, "a structured type names a field twice", twice);
+
+  const orders = new Set(parsed.flatMap(({ endian }) => endian ?? []));
+  const [only] = orders.size === 1 ? orders : [];
+  const endian = orders.size === 0 ? undefined : (only ?? "little");
+  const fields = parsed.map(
+    ({ endian: own, ...field }): Field =>
+      own === undefined || own === endian ? field : { ...field, endian: own },
+  );
+  return { dataType: { kind: "struct", size: structSize(fields, pointer), fields }, endian };
+}
+
+function parseField(entry: JsonValue, pointer: string): Field {
+  if (!Array.isArray(entry) || entry.length < 2 || entry.length > 3) {
+    throw invalid(pointer, "a field is a name, a type and perhaps a shape", entry);
+  }
+  const [name = null, type = null, shape] = entry;
+  if (typeof name !== "string") throw invalid(pointer, "the name of a field must be a string", entry);
+  const { dataType, endian } = parseNumpyType(type, pointer);
+  if (!isFixed(dataType)) {
+    throw refusal("unsupported-data-type", pointer, "a field needs a type of fixed size", entry);
+  }
+  const dims = shape === undefined ? [] : Array.isArray(shape) ? shape : [shape];
+  const subarray = dims.map((n) => expectInteger(n, 1, pointer));
+  return {
+    name,
+    dataType,
+    ...(subarray.length > 0 && { shape: subarray }),
+    ...(endian && { endian }),
+  };
+}
+
+/** Bytes of packed fields. @throws `resource-limit` */
+export function structSize(fields: readonly Field[], pointer: string): number {
+  const sizes = fields.map((field) =>
+    isFixed(field.dataType) ? field.dataType.size * fieldItems(field) : 0,
+  );
+  const size = sizes.reduce((sum, n) => sum + n, 0);
+  limitItemSize(size, pointer);
+  return size;
+}
+
+const LETTERS = { bool: "b", int: "i", uint: "u", float: "f", complex: "c", "fixed-bytes": "S", raw: "V" };
+
+/** The NumPy form of a type stored in `endian`; a time's unit is written as it is. @see V2-16, V2-20 */
+export function writeNumpyType(dataType: DataType, endian: Endian | undefined): JsonValue {
+  if (!isFixed(dataType)) return "|O";
+  if (dataType.kind === "struct") {
+    return dataType.fields.map((field) => {
+      const type = writeNumpyType(field.dataType, field.endian ?? endian);
+      return field.shape ? [field.name, type, [...field.shape]] : [field.name, type];
+    });
+  }
+  const mark = !hasByteOrder(dataType) ? "|" : endian === "big" ? ">" : "<";
+  switch (dataType.kind) {
+    case "datetime":
+    case "timedelta": {
+      const letter = dataType.kind === "datetime" ? "M" : "m";
+      return `${mark}${letter}8[${dataType.scale === 1 ? "" : dataType.scale}${dataType.unit}]`;
+    }
+    case "fixed-text":
+      return `${mark}U${dataType.size / 4}`;
+    default:
+      return `${mark}${LETTERS[dataType.kind]}${dataType.size}`;
+  }
+}
+
+/** Bytes of an element of a NumPy type string; undefined when it is none. */
+export function numpyItemSize(type: JsonValue | undefined): number | undefined {
+  const [, , kind, digits] = typeof type === "string" ? (TYPE.exec(type) ?? []) : [];
+  return kind === undefined ? undefined : Number(digits) * (kind === "U" ? 4 : 1);
+}

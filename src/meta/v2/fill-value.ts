@@ -1,0 +1,124 @@
+import { toBase64 } from "../../util/base64.ts";
+import { parseJson } from "../../util/json-parse.ts";
+import type { JsonValue } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import type { DataType, Endian } from "../data-type.ts";
+import { swapElement } from "../element-order.ts";
+import { expectString, invalid } from "../expect.ts";
+import {
+  padBytes,
+  parseBase64,
+  parseNumberFill,
+  parseStringFill,
+  parseTextFill,
+  readString,
+  readText,
+  trimZeros,
+  writeFloatFill,
+  writeIntegerFill,
+  zeroElement,
+} from "../fill-values.ts";
+import { isCanonical } from "../number-bytes.ts";
+
+/**
+ * The little-endian bytes of a v2 fill value; `null` where it has none. Structured values stand in the byte order
+ * of the type, `endian` where fields have no other.
+ *
+ * @throws `invalid-metadata`
+ * @see V2-40, V2-56
+ */
+export function parseFillV2(
+  json: JsonValue,
+  dataType: DataType,
+  endian: Endian | undefined,
+  pointer: string,
+): Uint8Array | null {
+  if (json === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+      return Uint8Array.of(Number(parseBool(json, pointer)));
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return parseNumberFill(json, dataType, pointer, { lenient: true });
+    case "fixed-text":
+      return isZero(json)
+        ? zeroElement(dataType)
+        : parseTextFill(expectString(json, pointer), dataType.size, pointer);
+    case "fixed-bytes":
+      return isZero(json)
+        ? zeroElement(dataType)
+        : padBytes(parseBase64(json, pointer), dataType.size, pointer);
+    case "raw":
+    case "struct": {
+      if (isZero(json)) return zeroElement(dataType);
+      const bytes = parseBase64(json, pointer);
+      if (bytes.length !== dataType.size) {
+        throw invalid(pointer, `holds ${bytes.length} bytes where the type has ${dataType.size}`, json);
+      }
+      return swapElement(bytes, dataType, endian ?? "little");
+    }
+    case "string":
+      return parseStringFill(json, pointer);
+    case "binary":
+      return isZero(json) ? zeroElement(dataType) : parseBase64(json, pointer);
+    case "object":
+      return new TextEncoder().encode(writeJson(json, { nonFinite: "token" }));
+  }
+}
+
+function parseBool(json: JsonValue, pointer: string): boolean {
+  if (json === true || json === 1) return true;
+  if (json === false || json === 0) return false;
+  throw invalid(pointer, "must be true or false", json);
+}
+
+/** What older files hold in place of zero bytes. */
+function isZero(json: JsonValue): boolean {
+  return json === 0 || json === "";
+}
+
+/**
+ * The v2 form of a fill value; undefined where v2 has none: a NaN other than the canonical one, text that is no
+ * Unicode.
+ */
+export function writeFillV2(
+  bytes: Uint8Array | null,
+  dataType: DataType,
+  endian: Endian | undefined,
+): JsonValue | undefined {
+  if (bytes === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+      return bytes[0] !== 0;
+    case "int":
+    case "uint":
+      return writeIntegerFill(bytes, dataType.kind === "int");
+    case "float":
+      return isCanonical(bytes) ? writeFloatFill(bytes) : undefined;
+    case "complex": {
+      const half = dataType.size / 2;
+      const parts = [bytes.subarray(0, half), bytes.subarray(half)];
+      return parts.every(isCanonical) ? parts.map(writeFloatFill) : undefined;
+    }
+    case "datetime":
+    case "timedelta":
+      return writeIntegerFill(bytes, true);
+    case "fixed-text":
+      return readText(bytes);
+    case "fixed-bytes":
+      return toBase64(trimZeros(bytes));
+    case "raw":
+    case "struct":
+      return toBase64(swapElement(bytes, dataType, endian ?? "little"));
+    case "string":
+      return readString(bytes);
+    case "binary":
+      return toBase64(bytes);
+    case "object":
+      return parseJson(bytes, { allowNonFinite: () => true });
+  }
+}

@@ -1,0 +1,108 @@
+import { type JsonPath, pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
+import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
+import { readConsolidatedV2 } from "../consolidated.ts";
+import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
+import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import { Losses } from "../losses.ts";
+import { inMemoryOrder } from "../memory-order.ts";
+import { withoutShards } from "../reshard.ts";
+import { expectFormat2, parseZarray, writeZarray } from "./array.ts";
+import { layoutV2 } from "./layout.ts";
+
+export interface V2Options {
+  /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. @see V2-81 */
+  readonly separator?: "." | "/";
+}
+
+/** Zarr v2: a node is `.zarray` or `.zgroup`, its attributes `.zattrs`; dimension names are among the attributes. */
+export function v2Dialect({ separator = "." }: V2Options = {}): Dialect {
+  return {
+    name: "v2",
+    layout: layoutV2,
+    parse: (documents, layout) => parseNode(documents, layout, separator),
+    write: writeNode,
+    readConsolidated: readConsolidatedV2,
+    adopt: (metadata) => withVlen(inMemoryOrder(withoutShards(metadata))),
+  };
+}
+
+function parseNode(documents: Documents, layout: NodeLayout, separator: "." | "/"): ParsedNode | undefined {
+  const findings: Finding[] = [];
+  const read = <T>(name: string, parse: (document: JsonObject) => T): T | undefined => {
+    const key = keyOf(layout, name);
+    const bytes = documents.get(key);
+    if (bytes === undefined) return undefined;
+    return inDocument(layout, key, () =>
+      parse(parseDocument(bytes, findings, NON_FINITE_AT[name] ?? nowhere)),
+    );
+  };
+  const array = read(".zarray", (document) => parseZarray(document, findings, separator));
+  if (array !== undefined && documents.has(keyOf(layout, ".zgroup"))) {
+    findings.push({ message: "both `.zarray` and `.zgroup` are here; the array is taken" });
+  }
+  const group = array ?? read(".zgroup", (document) => parseZgroup(document, findings));
+  if (group === undefined) return undefined;
+  const attributes = read(".zattrs", (document) => document) ?? {};
+  const metadata: NodeMetadata = array
+    ? { kind: "array", ...array, ...takeDimensionNames(attributes, array.shape.length, findings) }
+    : { kind: "group", attributes, ...group };
+  return { metadata, findings };
+}
+
+/** Where bare NaN tokens are taken in each document. @see J-2 */
+const NON_FINITE_AT: Readonly<Record<string, (path: JsonPath) => boolean>> = {
+  ".zarray": ([name]) => name === "fill_value",
+  ".zattrs": () => true,
+};
+const nowhere = () => false;
+
+function keyOf({ documentKeys }: NodeLayout, name: string): string {
+  return documentKeys.find((key) => key.endsWith(name)) ?? name;
+}
+
+function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetadata, "extra"> {
+  expectFormat2(document);
+  const extra = otherNames(document, ["zarr_format", "consolidated_metadata"]);
+  const names = Object.keys(extra);
+  if (names.length === 0) return {};
+  for (const name of names) {
+    findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
+  }
+  return { extra: { dialect: "v2", json: extra } };
+}
+
+function writeNode(
+  metadata: NodeMetadata,
+  layout: NodeLayout,
+  options: WriteOptions = {},
+): Map<string, Uint8Array> {
+  const losses = new Losses(options.allowLoss);
+  const attributes = metadata.kind === "array" ? withDimensionNames(metadata, losses) : metadata.attributes;
+  noteNonFinite(attributes, "/attributes", losses);
+  const [name, document]: [string, JsonObject] =
+    metadata.kind === "array"
+      ? [".zarray", writeZarray(metadata, losses)]
+      : [".zgroup", { ...keptNames(metadata.extra, "v2", losses), zarr_format: 2 }];
+  losses.check("v2", layout.path);
+  const documents = new Map<string, Uint8Array>();
+  if (Object.keys(attributes).length > 0) documents.set(keyOf(layout, ".zattrs"), toBytes(attributes));
+  return documents.set(keyOf(layout, name), toBytes(document));
+}
+
+/** As the reference writes documents: sorted names, four spaces, ASCII. @see V2-16 */
+function toBytes(document: JsonValue): Uint8Array {
+  const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite: "null" });
+  return new TextEncoder().encode(text);
+}
+
+/** Items of varying size by their lengths: v2 does not know ZEP 7's layout, by offsets. @see V2-56, S7-30 */
+function withVlen(metadata: ArrayMetadata): ArrayMetadata {
+  const vlen = metadata.dataType.kind === "string" ? "vlen-utf8" : "vlen-bytes";
+  const codecs = metadata.codecs.map((codec) =>
+    codec.name === "zep0007" ? { name: vlen, configuration: {} } : codec,
+  );
+  return { ...metadata, codecs };
+}

@@ -1,0 +1,151 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { ArrayMetadata } from "../array-metadata.ts";
+import { isFixed } from "../data-type.ts";
+import { attributesOf, keptNames } from "../documents.ts";
+import { hasByteOrder } from "../element-order.ts";
+import {
+  expectInteger,
+  expectObject,
+  expectRank,
+  expectString,
+  expectWord,
+  invalid,
+  isObject,
+  member,
+  memberOr,
+  refusal,
+  required,
+} from "../expect.ts";
+import type { Finding } from "../format.ts";
+import { Losses } from "../losses.ts";
+import type { MemoryOrder } from "../memory-order.ts";
+import { reword, wordingOf } from "../original-spelling.ts";
+import { statedFill } from "../stated-fill.ts";
+import { parseDraftCodecs, writeDraftCodecs } from "./codecs.ts";
+import { coreName, parseDraftType, writeDraftType } from "./data-type.ts";
+import { parseDraftExtensions, unknownExtension } from "./extension.ts";
+import { parseDraftFill, writeDraftFill } from "./fill-value.ts";
+import type { DraftForm } from "./form.ts";
+
+const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "extensions"];
+const SEPARATORS = [".", "/"] as const;
+
+/**
+ * The array that a document of a draft describes; names that are not of the format are passed over.
+ *
+ * @throws `invalid-metadata`, `unsupported-*`.
+ * @see D19-30 to D19-67
+ */
+export function parseDraftArray(document: JsonObject, form: DraftForm, findings: Finding[]): ArrayMetadata {
+  const shape = expectSizes(expectRank(required(document, "shape"), "/shape"), 0, "/shape");
+  const type = parseDraftType(required(document, "data_type"), form, "/data_type", findings);
+  const { chunkShape, separator } = parseGrid(required(document, "chunk_grid"), shape.length, form);
+  const coding = {
+    order: parseOrder(required(document, "chunk_memory_layout")),
+    endian: type.endian,
+    compressor: member(document, "compressor") ?? null,
+  };
+  const codecs = parseDraftCodecs(coding, shape.length, form);
+  const { dataType } = type;
+  const fill = required(document, "fill_value");
+  const extensions = parseDraftExtensions(document, findings);
+  const extra: JsonObject = {
+    ...(extensions.length > 0 && { extensions }),
+    ...(type.extension && { data_type: type.extension }),
+  };
+  const metadata: ArrayMetadata = {
+    kind: "array",
+    shape,
+    dataType,
+    chunkGrid: { chunkShape },
+    chunkKeyEncoding: { name: "plain", separator },
+    codecs,
+    fillValue: {
+      bytes: parseDraftFill(fill, dataType, "/fill_value"),
+      stated: { dialect: form.name, json: fill },
+    },
+    attributes: attributesOf(document),
+    ...(Object.keys(extra).length > 0 && { extra: { dialect: form.name, json: extra } }),
+  };
+  noteAbsent(document, findings);
+  const wording = wordingOf(form.name, document, writeDraftArray(metadata, form, new Losses()), WORDED);
+  return wording ? { ...metadata, wording } : metadata;
+}
+
+/** Names that the text requires and readers do without. @see D19-30 */
+function noteAbsent(document: JsonObject, findings: Finding[]): void {
+  for (const name of ["extensions", "attributes"]) {
+    if (Object.hasOwn(document, name)) continue;
+    findings.push({
+      message: `\`${name}\` is required, and taken to be empty`,
+      pointer: pointerTo("", name),
+    });
+  }
+}
+
+/** Integers of at least `least`; errors name the list. */
+function expectSizes(list: readonly JsonValue[], least: number, pointer: string): number[] {
+  return list.map((n) => expectInteger(n, least, pointer));
+}
+
+/** The grid's chunk shape, and what separates the indices in a chunk's key. @see D19-50 to D19-52 */
+function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
+  const pointer = "/chunk_grid";
+  const grid = expectObject(json, pointer);
+  if (Object.hasOwn(grid, "extension")) throw unknownExtension(grid, pointer, "chunk grids");
+  const type = expectString(required(grid, "type", pointer), `${pointer}/type`);
+  if (type !== "regular") {
+    throw refusal("unsupported-extension", pointer, `the chunk grid \`${type}\` is not known`, type);
+  }
+  const shapeAt = `${pointer}/chunk_shape`;
+  const list = expectRank(required(grid, "chunk_shape", pointer), shapeAt);
+  if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one a dimension`, list);
+  const separator = memberOr(grid, "separator", form.separator);
+  return {
+    chunkShape: expectSizes(list, 1, shapeAt),
+    separator: expectWord(separator, SEPARATORS, `${pointer}/separator`),
+  };
+}
+
+function parseOrder(json: JsonValue): MemoryOrder {
+  const pointer = "/chunk_memory_layout";
+  if (isObject(json)) throw unknownExtension(json, pointer, "memory layouts");
+  return expectWord(json, ["C", "F"], pointer);
+}
+
+/** The document of an array; all that the draft cannot hold is noted. */
+export function writeDraftArray(metadata: ArrayMetadata, form: DraftForm, losses: Losses): JsonObject {
+  const { shape, dataType, chunkGrid, chunkKeyEncoding, dimensionNames } = metadata;
+  const { separator } = chunkKeyEncoding;
+  const { extensions = [], data_type: extension } = keptNames(metadata.extra, form.name, losses);
+  const coding = writeDraftCodecs(metadata.codecs, shape.length, form, losses);
+  const endian = isFixed(dataType) && hasByteOrder(dataType) ? (coding.endian ?? "little") : undefined;
+  if (chunkKeyEncoding.name !== "plain") losses.require("/chunk_key_encoding", "keys that begin with `c`");
+  if (dimensionNames?.some((name) => name !== null)) losses.add("/dimension_names", "names of dimensions");
+  const isStillFallback = isObject(extension) && extension.fallback === coreName(dataType, endian);
+  const document: JsonObject = {
+    shape: [...shape],
+    data_type: isStillFallback ? extension : writeDraftType(dataType, endian, form, losses),
+    chunk_grid: {
+      type: "regular",
+      chunk_shape: [...chunkGrid.chunkShape],
+      ...((form.statesSeparator || separator !== form.separator) && { separator }),
+    },
+    chunk_memory_layout: coding.order,
+    ...(coding.compressor !== null && { compressor: coding.compressor }),
+    fill_value: writeFill(metadata, form, losses),
+    extensions,
+    attributes: metadata.attributes,
+  };
+  return reword(document, form.name, metadata.wording);
+}
+
+function writeFill({ fillValue, dataType }: ArrayMetadata, form: DraftForm, losses: Losses): JsonValue {
+  const stated = statedFill(fillValue, form.name, (json) => parseDraftFill(json, dataType, "/fill_value"));
+  const json = stated ?? writeDraftFill(fillValue.bytes, dataType);
+  if (json !== undefined) return json;
+  if (dataType.kind !== "float" && dataType.kind !== "complex") return null; // a loss already, at the data type
+  losses.add("/fill_value", "a NaN with a payload");
+  return dataType.kind === "complex" ? ["NaN", "NaN"] : "NaN";
+}

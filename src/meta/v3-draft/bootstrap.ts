@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../util/json-value.ts";
+import type { DialectName } from "../array-metadata.ts";
+import { expectString, member, refusal, required } from "../expect.ts";
+import type { Finding } from "../format.ts";
+import { parseDraftExtensions } from "./extension.ts";
+import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "./form.ts";
+
+const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;
+const SUFFIX = "metadata_key_suffix";
+
+/** Which draft a `zarr.json` is of, by the form of its `zarr_format`; undefined for one of v3 itself. */
+export function draftOf(document: JsonObject): DialectName | undefined {
+  const format = member(document, "zarr_format");
+  if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;
+  return (Object.hasOwn(document, SUFFIX) ? DRAFT_2020 : DRAFT_2019).name;
+}
+
+/**
+ * Judges the bootstrap document of a hierarchy; names that are not known are passed over.
+ *
+ * @throws `invalid-metadata`, `unsupported-format`, `unsupported-encoding`, `unsupported-extension`.
+ * @see D19-20 to D19-23
+ */
+export function parseBootstrap(document: JsonObject, form: DraftForm, findings: Finding[]): void {
+  const format = expectString(required(document, "zarr_format"), "/zarr_format");
+  if (!URI.test(format)) {
+    throw refusal(
+      "unsupported-format",
+      "/zarr_format",
+      "not the URI of a version 3.x of the core protocol",
+      format,
+    );
+  }
+  const suffix = member(document, SUFFIX) ?? "";
+  if (suffix !== form.suffix) {
+    throw refusal(
+      "unsupported-format",
+      `/${SUFFIX}`,
+      `documents of ${form.name} have another suffix`,
+      suffix,
+    );
+  }
+  const encoding = expectString(required(document, "metadata_encoding"), "/metadata_encoding");
+  if (!form.encodings.includes(encoding)) {
+    throw refusal(
+      "unsupported-encoding",
+      "/metadata_encoding",
+      "documents other than JSON cannot be read",
+      encoding,
+    );
+  }
+  parseDraftExtensions(document, findings);
+}
+
+/** The bootstrap document of a new hierarchy. @see D19-25 */
+export function writeBootstrap({ encodings: [encoding = ""], bootstrap }: DraftForm): JsonObject {
+  return { zarr_format: PROTOCOL, metadata_encoding: encoding, ...bootstrap, extensions: [] };
+}

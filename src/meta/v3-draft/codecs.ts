@@ -1,0 +1,101 @@
+import { builtinCodecs } from "../../codecs/descriptors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import type { Endian } from "../data-type.ts";
+import {
+  expectInteger,
+  expectObject,
+  expectString,
+  invalid,
+  member,
+  memberOr,
+  refusal,
+  required,
+} from "../expect.ts";
+import type { Losses } from "../losses.ts";
+import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
+import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+import type { DraftForm } from "./form.ts";
+
+/** Compressors, by the last name of their URI. */
+const IDS = builtinCodecs().flatMap(({ aliases }) => aliases.v3Draft ?? []);
+const URI = /^https?:\/\/purl\.org\/zarr\/spec\/codec\/([a-z0-9]+)(?:\/1\.0)?$/;
+const POINTER = "/compressor";
+
+/** What a draft says of the bytes of a chunk. */
+export interface DraftCoding {
+  readonly order: MemoryOrder;
+  readonly endian: Endian | undefined;
+  /** None for null. */
+  readonly compressor: JsonValue;
+}
+
+/**
+ * The normal codec list: memory layout, byte order, compressor.
+ *
+ * @throws `unsupported-codec`, `invalid-metadata`.
+ * @see D19-60 to D19-64
+ */
+export function parseDraftCodecs(coding: DraftCoding, rank: number, form: DraftForm): CodecConfig[] {
+  const { order, endian, compressor } = coding;
+  const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
+  const codecs = [...transposesOf(order, rank), bytes];
+  return compressor === null ? codecs : [...codecs, parseCompressor(compressor, form)];
+}
+
+function parseCompressor(json: JsonValue, { name: dialect }: DraftForm): CodecConfig {
+  const object = expectObject(json, POINTER);
+  const pointer = pointerTo(POINTER, "codec");
+  const uri = expectString(required(object, "codec", POINTER), pointer);
+  const [, id = ""] = URI.exec(uri) ?? [];
+  if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
+  const at = pointerTo(POINTER, "configuration");
+  const configuration = normalConfiguration(id, expectObject(memberOr(object, "configuration", {}), at));
+  if (id === "gzip") limitLevel(configuration, at);
+  return { name: id, configuration, stated: { dialect, json, pointer } };
+}
+
+/** Holds that the level of gzip, if there is one, is an integer from 0 to 9. @see D19-64 */
+function limitLevel(configuration: JsonObject, at: string): void {
+  const level = member(configuration, "level");
+  if (level === undefined) return;
+  const pointer = pointerTo(at, "level");
+  if (expectInteger(level, 0, pointer) > 9) throw invalid(pointer, "must be at most 9", level);
+}
+
+/** The coding that a normal codec list stands for; what the draft cannot hold is noted. */
+export function writeDraftCodecs(
+  codecs: readonly CodecConfig[],
+  rank: number,
+  form: DraftForm,
+  losses: Losses,
+): DraftCoding {
+  const pointerAt = (i: number) => codecs[i]?.stated?.pointer ?? pointerTo("/codecs", i);
+  const toBytes = codecs.findIndex(({ name }) => name === "bytes");
+  const last = codecs.length - 1;
+  codecs.forEach(({ name }, i) => {
+    const fits = i < toBytes ? name === "transpose" : i === toBytes || (i === last && IDS.includes(name));
+    if (!fits) losses.require(pointerAt(i), `the codec \`${name}\` here`);
+  });
+  const order = orderOf(codecs, rank);
+  if (order === undefined) losses.require(pointerAt(0), "an order other than C and F");
+  const compressor = last > toBytes ? codecs[last] : undefined;
+  const endian = codecs[toBytes]?.configuration.endian;
+  return {
+    order: order ?? "C",
+    endian: endian === undefined ? undefined : endian === "big" ? "big" : "little",
+    compressor: compressor ? writeCompressor(compressor, form) : null,
+  };
+}
+
+/** The compressor as the draft once stated it, where that still says the same. */
+function writeCompressor(codec: CodecConfig, form: DraftForm): JsonValue {
+  const { name, configuration, stated } = codec;
+  if (stated?.dialect === form.name) {
+    const parsed = parseCompressor(stated.json, form);
+    if (parsed.name === name && jsonEqual(parsed.configuration, configuration)) return stated.json;
+  }
+  return { codec: form.codecUri(name), configuration: numcodecsConfiguration(codec) };
+}

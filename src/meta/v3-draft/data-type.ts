@@ -1,0 +1,101 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { DataType, Endian } from "../data-type.ts";
+import { expectString, invalid, isObject, member, refusal, required } from "../expect.ts";
+import type { Finding } from "../format.ts";
+import type { Losses } from "../losses.ts";
+import { parseNumpyType, type StoredType, writeNumpyType } from "../v2/data-type.ts";
+import type { DraftForm } from "./form.ts";
+
+const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;
+
+/** The extension of times, whose fallback is the integers that they are counts of. @see D19-43 */
+const DATETIME = "http://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
+
+/** A data type of a draft, and the object that states it where it is an extension read as its fallback. */
+export interface DraftType extends StoredType {
+  readonly extension?: JsonObject;
+}
+
+/**
+ * @throws `unsupported-data-type` for one that is neither of the core nor has a fallback; `invalid-metadata`.
+ * @see D19-40 to D19-44
+ */
+export function parseDraftType(
+  json: JsonValue,
+  form: DraftForm,
+  pointer: string,
+  findings: Finding[],
+): DraftType {
+  if (typeof json === "string") {
+    const type = coreType(json);
+    if (type) return type;
+    throw refusal(
+      "unsupported-data-type",
+      pointer,
+      "not a data type of this format",
+      json,
+      "A type is `bool`, `i1`, `u1`, or byte order, kind and size, such as `<f8`.",
+    );
+  }
+  if (!isObject(json)) throw invalid(pointer, "must be a type string or an object of an extension", json);
+  const uri = expectString(required(json, "extension", pointer), pointerTo(pointer, "extension"));
+  const stated = required(json, "type", pointer);
+  const known = knownType(uri, stated, form, pointerTo(pointer, "type"));
+  if (known) return known;
+  const fallback = member(json, "fallback") ?? null;
+  if (fallback === null) {
+    throw refusal(
+      "unsupported-data-type",
+      pointer,
+      "an extension that is not known, without a fallback",
+      uri,
+    );
+  }
+  const type = typeof fallback === "string" ? coreType(fallback) : undefined;
+  if (!type) throw invalid(pointerTo(pointer, "fallback"), "must be a core data type", fallback);
+  findings.push({ message: `the data type of \`${uri}\` is read as its fallback, \`${fallback}\``, pointer });
+  return { ...type, extension: json };
+}
+
+/** A type of an extension that the draft's own writers have. */
+function knownType(uri: string, json: JsonValue, form: DraftForm, pointer: string): StoredType | undefined {
+  if (![...form.extensionTypes.values()].includes(uri)) return undefined;
+  const type = parseNumpyType(json, pointer);
+  return form.extensionTypes.get(type.dataType.kind) === uri ? type : undefined;
+}
+
+function coreType(name: string): StoredType | undefined {
+  if (!CORE.test(name)) return undefined;
+  if (name === "bool") return parseNumpyType("|b1", "");
+  return parseNumpyType(name.length === 2 ? `|${name}` : name, "");
+}
+
+/**
+ * What states a data type. Times are a loss in a draft that has none: they are read as integers by whoever does not know their extension.
+ *
+ * @see D19-43
+ */
+export function writeDraftType(
+  dataType: DataType,
+  endian: Endian | undefined,
+  form: DraftForm,
+  losses: Losses,
+): JsonValue {
+  const extension = form.extensionTypes.get(dataType.kind);
+  if (extension) return { extension, type: writeNumpyType(dataType, endian), fallback: null };
+  if (dataType.kind === "datetime" || dataType.kind === "timedelta") {
+    losses.add("/data_type", "times, which are read as integers");
+    const type = writeNumpyType(dataType, endian);
+    return { extension: DATETIME, type, fallback: coreName({ kind: "int", size: 8 }, endian) };
+  }
+  const name = coreName(dataType, endian);
+  if (!CORE.test(name)) losses.require("/data_type", `the data type \`${dataType.kind}\``);
+  return name;
+}
+
+/** NumPy's name of a type, and the draft's where it is one of the core. */
+export function coreName(dataType: DataType, endian: Endian | undefined): string {
+  const name = String(writeNumpyType(dataType, endian));
+  return name === "|b1" ? "bool" : name.replace(/^\|(?=[iu]1$)/, "");
+}

@@ -1,0 +1,58 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { expectList, expectObject, expectString, invalid, memberOr, refusal, required } from "../expect.ts";
+import type { Finding } from "../format.ts";
+
+/** URIs of extensions that the application says it understands. */
+const understood = new Set<string>();
+
+/**
+ * Says that the application understands an extension of the drafts of v3, so that hierarchies, groups and arrays that
+ * demand it are opened. What it means is for the application to see to: nothing here changes by it.
+ *
+ * @see D19-24
+ */
+export function understandExtension(uri: string): void {
+  understood.add(uri);
+}
+
+/**
+ * The `extensions` of a document; none where they are absent.
+ *
+ * @throws `unsupported-extension` for one that must be understood and is not known, `invalid-metadata`.
+ * @see D19-23, D19-67
+ */
+export function parseDraftExtensions(document: JsonObject, findings: Finding[]): JsonValue[] {
+  const list = expectList(memberOr(document, "extensions", []), "/extensions");
+  list.forEach((json, i) => {
+    const pointer = pointerTo("/extensions", i);
+    const extension = expectObject(json, pointer);
+    const uri = expectString(required(extension, "extension", pointer), pointerTo(pointer, "extension"));
+    const mustUnderstand = required(extension, "must_understand", pointer);
+    if (typeof mustUnderstand !== "boolean") {
+      throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
+    }
+    if (understood.has(uri)) return;
+    if (mustUnderstand) {
+      throw refusal(
+        "unsupported-extension",
+        pointer,
+        "an extension that must be understood is not known",
+        uri,
+      );
+    }
+    findings.push({ message: `the extension \`${uri}\` is passed over`, pointer });
+  });
+  return list;
+}
+
+/**
+ * The error for an object that extends the format at one of its points, where no extension is known.
+ *
+ * @see D19-52, D19-60
+ */
+export function unknownExtension(object: JsonObject, pointer: string, what: string): Error {
+  const uri = expectString(required(object, "extension", pointer), pointerTo(pointer, "extension"));
+  required(object, "type", pointer);
+  return refusal("unsupported-extension", pointer, `the extension of ${what} is not known`, uri);
+}

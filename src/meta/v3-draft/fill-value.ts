@@ -1,0 +1,48 @@
+import type { JsonValue } from "../../util/json-value.ts";
+import type { DataType } from "../data-type.ts";
+import { invalid } from "../expect.ts";
+import { parseBoolFill, parseNumberFill } from "../fill-values.ts";
+import { writeFillV2 } from "../v2/fill-value.ts";
+
+/**
+ * The little-endian bytes of a fill value; null where the content of missing chunks is undefined.
+ *
+ * @throws `invalid-metadata`
+ * @see D19-65
+ */
+export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: string): Uint8Array | null {
+  if (json === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+      return parseBoolFill(json, pointer);
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return parseNumberFill(json, dataType, pointer, { lenient: false });
+    default:
+      throw invalid(pointer, "the data type has no fill value but null", json);
+  }
+}
+
+/**
+ * The form of a fill value, which is that of v2; undefined where there is none: a NaN with a payload, a type beyond the
+ * core.
+ */
+export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
+  if (bytes === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return writeFillV2(bytes, dataType, "little");
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import type { GroupMetadata, NodeMetadata } from "../array-metadata.ts";
+import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "../documents.ts";
+import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import { Losses } from "../losses.ts";
+import { inMemoryOrder } from "../memory-order.ts";
+import { withoutShards } from "../reshard.ts";
+import { parseDraftArray, writeDraftArray } from "./array.ts";
+import { parseBootstrap, writeBootstrap } from "./bootstrap.ts";
+import { parseDraftExtensions } from "./extension.ts";
+import { DRAFT_2019, DRAFT_2020, type DraftForm } from "./form.ts";
+import { BOOTSTRAP_KEY, layoutDraft } from "./layout.ts";
+
+/** The editor's draft of v3 of June 2019: a node is one document, `zarr.json` that of the whole hierarchy. */
+export const v3Draft2019 = draftDialect(DRAFT_2019);
+
+/** The later draft of v3 that zarrita and zarr-python 2.11-2.18 wrote. */
+export const v3Draft2020 = draftDialect(DRAFT_2020);
+
+function draftDialect(form: DraftForm): Dialect {
+  return {
+    name: form.name,
+    layout: (path) => layoutDraft(form, path),
+    parse: (documents, layout) => parseNode(documents, layout, form),
+    write: (metadata, layout, options) => writeNode(metadata, layout, form, options),
+    adopt: (metadata) => inMemoryOrder(withoutShards(metadata)),
+    writeShared: () => new Map([[BOOTSTRAP_KEY, toBytes(writeBootstrap(form))]]),
+  };
+}
+
+function parseNode(documents: Documents, layout: NodeLayout, form: DraftForm): ParsedNode | undefined {
+  const findings: Finding[] = [];
+  const read = <T>(key: string, parse: (document: JsonObject) => T): T | undefined => {
+    const bytes = documents.get(key);
+    if (bytes === undefined) return undefined;
+    return inDocument(layout, key, () =>
+      parse(parseDocument(bytes, findings, ([name]) => key !== BOOTSTRAP_KEY && name === "attributes")),
+    );
+  };
+  read(BOOTSTRAP_KEY, (document) => parseBootstrap(document, form, findings));
+  const [arrayKey = "", groupKey = ""] = layout.documentKeys;
+  const array = read(arrayKey, (document) => parseDraftArray(document, form, findings));
+  if (array !== undefined && documents.has(groupKey)) {
+    findings.push({ message: "both an array and a group are here; the array is taken" });
+  }
+  const metadata = array ?? read(groupKey, (document) => parseGroup(document, form, findings));
+  return metadata && { metadata, findings };
+}
+
+/** @see D19-67, D19-70 */
+function parseGroup(
+  document: JsonObject,
+  { name, plainGroups }: DraftForm,
+  findings: Finding[],
+): GroupMetadata {
+  const extensions = parseDraftExtensions(document, findings);
+  for (const required of plainGroups ? ["attributes"] : ["extensions", "attributes"]) {
+    if (Object.hasOwn(document, required)) continue;
+    const pointer = pointerTo("", required);
+    findings.push({ message: `\`${required}\` is required, and taken to be empty`, pointer });
+  }
+  return {
+    kind: "group",
+    attributes: attributesOf(document),
+    ...(extensions.length > 0 && { extra: { dialect: name, json: { extensions } } }),
+  };
+}
+
+function writeNode(
+  metadata: NodeMetadata,
+  layout: NodeLayout,
+  form: DraftForm,
+  options: WriteOptions = {},
+): Map<string, Uint8Array> {
+  const losses = new Losses(options.allowLoss);
+  noteNonFinite(metadata.attributes, "/attributes", losses);
+  const [arrayKey = "", groupKey = ""] = layout.documentKeys;
+  const [key, document] =
+    metadata.kind === "array"
+      ? [arrayKey, writeDraftArray(metadata, form, losses)]
+      : [groupKey, writeGroup(metadata, form, losses)];
+  losses.check(form.name, layout.path);
+  return new Map([[key, toBytes(document)]]);
+}
+
+function writeGroup({ attributes, extra }: GroupMetadata, { name }: DraftForm, losses: Losses): JsonObject {
+  const { extensions = [] } = keptNames(extra, name, losses);
+  return { extensions, attributes };
+}
+
+/** Four spaces, ASCII, names in the order of the text. */
+function toBytes(document: JsonObject): Uint8Array {
+  return new TextEncoder().encode(writeJson(document, { indent: 4, ascii: true, nonFinite: "null" }));
+}

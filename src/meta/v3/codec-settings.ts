@@ -1,0 +1,50 @@
+import { BLOSC_SHUFFLES, INNER_CODECS } from "../../codecs/bytes-to-bytes/blosc/descriptor.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { expectInteger, expectWord, invalid, member, required } from "../expect.ts";
+import { parseExtension } from "../extension.ts";
+import type { Finding } from "../format.ts";
+
+const MAX_LEVEL = 9;
+
+/** Notes settings of a codec that are not what v3 says: they guide encoding alone, so its chunks can be read. */
+export function noteV3Settings(codec: JsonValue, pointer: string, findings: Finding[]): void {
+  try {
+    expectV3Settings(codec, pointer);
+  } catch (error) {
+    const at = isZarrflowError(error, "invalid-metadata") ? error.details.pointer : undefined;
+    if (!isZarrflowError(error) || !at?.startsWith(`${pointer}/configuration/`)) throw error;
+    findings.push({ message: `${error.reason}: chunks are read, but not written so`, pointer: at });
+  }
+}
+
+/**
+ * Holds that the settings of a codec are what v3 says, where the codec itself, which other dialects have too, takes more
+ * than that: there is no automatic level or shuffle, and blosc is told the size of what it shuffles.
+ *
+ * @throws `invalid-metadata` at the setting.
+ * @see V3-43, V3-44
+ */
+export function expectV3Settings(codec: JsonValue, pointer: string): void {
+  const { name, configuration } = parseExtension(codec, pointer);
+  const at = pointerTo(pointer, "configuration");
+  if (name === "gzip") expectLevel(configuration, "level", at);
+  if (name !== "blosc") return;
+  const cname = member(configuration, "cname");
+  if (cname !== undefined) expectWord(cname, INNER_CODECS, pointerTo(at, "cname"));
+  expectLevel(configuration, "clevel", at);
+  const shuffle = member(configuration, "shuffle");
+  if (shuffle !== undefined) expectWord(shuffle, BLOSC_SHUFFLES, pointerTo(at, "shuffle"));
+  if (shuffle === "noshuffle" && member(configuration, "typesize") === undefined) return;
+  expectInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
+}
+
+/** An optional level from 0 to 9. */
+function expectLevel(configuration: JsonObject, name: string, at: string): void {
+  const level = member(configuration, name);
+  if (level === undefined) return;
+  const pointer = pointerTo(at, name);
+  if (expectInteger(level, 0, pointer) > MAX_LEVEL)
+    throw invalid(pointer, `must be at most ${MAX_LEVEL}`, level);
+}

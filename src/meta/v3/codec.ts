@@ -1,0 +1,114 @@
+import { codecNamed, nameOfV3 } from "../../codecs/descriptors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import type { Endian } from "../data-type.ts";
+import { expectWord, member } from "../expect.ts";
+import { type Extension, parseExtension, writeExtension } from "../extension.ts";
+import type { Finding } from "../format.ts";
+import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+
+const ENDIANS = ["little", "big"] as const;
+
+/** What the names of codecs of the numcodecs package begin with. @see V3-47 */
+const NUMCODECS = "numcodecs.";
+
+/**
+ * One codec in its normal form, of itself: names that are not known pass. Members that the codec does not have are
+ * left out, with a finding.
+ *
+ * @throws `invalid-metadata`
+ * @see V3-13, V3-43, V3-47
+ */
+export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding[] = []): CodecConfig {
+  const extension = parseExtension(json, pointer);
+  const { name, configuration } = normalise(extension);
+  const known = codecNamed(name);
+  const settings = known?.aliases.v3 === extension.name ? known.settings : undefined;
+  const unknown = Object.keys(configuration).filter((key) => settings && !settings.includes(key));
+  const ignored = [...extension.others, ...unknown];
+  if (ignored.length > 0) {
+    findings.push({ message: `the codec \`${name}\` has no ${ignored.join(", ")}`, pointer });
+  }
+  const kept = Object.entries(configuration).filter(([key]) => !unknown.includes(key));
+  return {
+    name,
+    configuration: Object.fromEntries(kept),
+    stated: { dialect: "v3", json, pointer },
+    ...(!extension.mustUnderstand && { mayBeSkipped: true }),
+  };
+}
+
+function normalise({ name, configuration }: Extension): { name: string; configuration: JsonObject } {
+  const normalName = nameOfV3(name);
+  const isOfNumcodecs = normalName !== undefined && name.startsWith(NUMCODECS);
+  const normal = isOfNumcodecs ? normalConfiguration(normalName, configuration) : configuration;
+  return { name: normalName ?? name, configuration: withoutDefaults(normalName ?? name, normal) };
+}
+
+/** Leaves out members that say what their absence says; blosc always states its block size. */
+function withoutDefaults(name: string, configuration: JsonObject): JsonObject {
+  if (name === "blosc") return { ...configuration, blocksize: member(configuration, "blocksize") ?? 0 };
+  if (name === "zstd" && member(configuration, "checksum") === false) {
+    const { checksum: _, ...rest } = configuration;
+    return rest;
+  }
+  return configuration;
+}
+
+/** The codec as its v3 document stated it, where that, `read` by the same rules, still says what it is. */
+export function statedV3Codec(
+  { name, configuration, stated }: CodecConfig,
+  read: (stated: CodecConfig) => CodecConfig = (same) => same,
+): JsonValue | undefined {
+  if (stated?.dialect !== "v3") return undefined;
+  const now = read(parseV3Codec(stated.json, stated.pointer));
+  return now.name === name && jsonEqual(now.configuration, configuration) ? stated.json : undefined;
+}
+
+/**
+ * The v3 form of a codec that needs no others; undefined where v3 has none. `itemSize` is the bytes of an item at
+ * its place.
+ *
+ * @see V3-14, V3-44
+ */
+export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | undefined {
+  const stated = statedV3Codec(codec);
+  if (stated !== undefined) return stated;
+  const { name, configuration } = codec;
+  const known = codecNamed(name);
+  const v3Name = known?.aliases.v3;
+  if (known === undefined || v3Name === undefined) return undefined;
+  if (name === "blosc") return writeExtension(v3Name, bloscConfiguration(configuration, itemSize));
+  if (name === "zstd") return writeExtension(v3Name, { level: 0, ...configuration });
+  if (v3Name.startsWith(NUMCODECS)) return numcodecsForm(v3Name, codec);
+  if (known.settings === undefined || known.settings.includes("location"))
+    return writeExtension(v3Name, configuration);
+  const { location = "end", ...rest } = configuration;
+  if (location === "end") return writeExtension(v3Name, rest);
+  const other = known.aliases.alsoV3?.find((alias) => alias.startsWith(NUMCODECS));
+  return other === undefined ? undefined : numcodecsForm(other, codec);
+}
+
+/** The reference wants a configuration of these even where it is empty. */
+function numcodecsForm(name: string, codec: CodecConfig): JsonObject {
+  return { name, configuration: numcodecsConfiguration(codec) };
+}
+
+function bloscConfiguration(configuration: JsonObject, itemSize: number): JsonObject {
+  const { typesize = itemSize, cname = "lz4", clevel = 5, shuffle = "auto", blocksize = 0 } = configuration;
+  const automatic = itemSize === 1 ? "bitshuffle" : "shuffle";
+  return { typesize, cname, clevel, shuffle: shuffle === "auto" ? automatic : shuffle, blocksize };
+}
+
+/** Where a codec is named, for errors about it. */
+export function codecPointer({ stated }: CodecConfig, list: string, index: number): string {
+  return stated?.pointer ?? pointerTo(list, index);
+}
+
+/** The byte order that a `bytes` codec states. */
+export function endianOf({ configuration }: CodecConfig, pointer: string): Endian | undefined {
+  const endian = member(configuration, "endian");
+  return endian === undefined ? undefined : expectWord(endian, ENDIANS, pointer);
+}

@@ -1,0 +1,204 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonValue } from "../../util/json-value.ts";
+import { type DataType, type Field, type FixedDataType, isFixed } from "../data-type.ts";
+import {
+  expectInteger,
+  expectList,
+  expectObject,
+  expectString,
+  invalid,
+  isObject,
+  limitItemSize,
+  refusal,
+  repeatedName,
+  required,
+} from "../expect.ts";
+import { type Extension, expectNoOthers, parseExtension, writeExtension } from "../extension.ts";
+import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
+import { structSize } from "../v2/data-type.ts";
+
+/** Bytes of an offset in the layout of ZEP 7. */
+export type OffsetSize = 4 | 8;
+
+/** A v3 data type, and what its name says beyond the model. */
+export interface V3DataType {
+  readonly dataType: DataType;
+  /** For variable data: the offsets it has where no vlen codec lays it out; "none" when it must have such a codec. */
+  readonly offsetSize?: OffsetSize | "none";
+  /** Whether its document lets readers pass over it, which the layout of ZEP 7 knows nothing of. */
+  readonly mayBeIgnored?: boolean;
+  /** A structured type in its old form, whose `bytes` codec may leave the byte order unsaid. */
+  readonly oldStruct?: boolean;
+}
+
+const PLAIN = new Map<string, FixedDataType>([
+  ["bool", { kind: "bool", size: 1 }],
+  ...([1, 2, 4, 8] as const).flatMap((size): [string, FixedDataType][] => [
+    [`int${size * 8}`, { kind: "int", size }],
+    [`uint${size * 8}`, { kind: "uint", size }],
+  ]),
+  ...([2, 4, 8] as const).map((size): [string, FixedDataType] => [
+    `float${size * 8}`,
+    { kind: "float", size },
+  ]),
+  ["complex64", { kind: "complex", size: 8 }],
+  ["complex128", { kind: "complex", size: 16 }],
+  ["complex_float32", { kind: "complex", size: 8 }],
+  ["complex_float64", { kind: "complex", size: 16 }],
+]);
+
+const VARIABLE = new Map<string, V3DataType>([
+  ["string", { dataType: { kind: "string" }, offsetSize: 4 }],
+  ["LargeString", { dataType: { kind: "string" }, offsetSize: 8 }],
+  ["large_string", { dataType: { kind: "string" }, offsetSize: 8 }],
+  ["binary", { dataType: { kind: "binary" }, offsetSize: 4 }],
+  ["LargeBinary", { dataType: { kind: "binary" }, offsetSize: 8 }],
+  ["large_binary", { dataType: { kind: "binary" }, offsetSize: 8 }],
+  ["bytes", { dataType: { kind: "binary" }, offsetSize: "none" }],
+  ["variable_length_bytes", { dataType: { kind: "binary" }, offsetSize: "none" }],
+]);
+
+/**
+ * @throws `unsupported-data-type`, `unsupported-extension`, `invalid-metadata`, `resource-limit`.
+ * @see V3-20, V3-24 to V3-26, S7-1, S7-2
+ */
+export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
+  const extension = parseExtension(json, pointer);
+  const variable = VARIABLE.get(extension.name);
+  if (variable !== undefined) {
+    expectVariable(json, extension);
+    return extension.mustUnderstand ? variable : { ...variable, mayBeIgnored: true };
+  }
+  const plain = PLAIN.get(extension.name);
+  if (plain !== undefined) {
+    expectNoOthers(json, extension);
+    return { dataType: plain };
+  }
+  switch (extension.name) {
+    case "struct":
+    case "structured":
+      expectNoOthers(json, extension, ["fields"]);
+      return parseStruct(extension);
+    case "numpy.datetime64":
+    case "numpy.timedelta64":
+      expectNoOthers(json, extension, ["unit", "scale_factor"]);
+      return { dataType: parseTime(extension) };
+    case "fixed_length_utf32":
+    case "null_terminated_bytes":
+    case "raw_bytes":
+      expectNoOthers(json, extension, ["length_bytes"]);
+      return { dataType: parseSized(extension) };
+  }
+  const bits = Number(/^r([1-9][0-9]*)$/.exec(extension.name)?.[1]);
+  if (bits % 8 !== 0) throw refusal("unsupported-data-type", pointer, "the data type is not known", json);
+  expectNoOthers(json, extension);
+  limitItemSize(bits / 8, pointer);
+  return { dataType: { kind: "raw", size: bits / 8 } };
+}
+
+/** Of a variable type only the name counts; ZEP 7 names one further member, without meaning here. */
+function expectVariable(json: JsonValue, { name, configuration, others, pointer }: Extension): void {
+  const unknown = others.filter(
+    (other) => !(name === "string" && other === "fallback" && isObject(json) && json.fallback === "binary"),
+  );
+  if (unknown.length === 0 && Object.keys(configuration).length === 0) return;
+  throw refusal("unsupported-data-type", pointer, `\`${name}\` takes no other members`, json);
+}
+
+function parseTime({ name, configuration, pointer }: Extension): FixedDataType {
+  const at = pointerTo(pointer, "configuration");
+  const stated = expectString(required(configuration, "unit", at), pointerTo(at, "unit"));
+  const unit = stated === "generic" ? stated : normalTimeUnit(stated);
+  if (unit === undefined) throw invalid(pointerTo(at, "unit"), "not a unit of time", stated);
+  const scaleAt = pointerTo(at, "scale_factor");
+  const scale = expectInteger(required(configuration, "scale_factor", at), 1, scaleAt);
+  if (scale > MAX_TIME_SCALE) throw invalid(scaleAt, "must be less than 2^31", scale);
+  return { kind: name === "numpy.datetime64" ? "datetime" : "timedelta", size: 8, unit, scale };
+}
+
+function parseSized({ name, configuration, pointer }: Extension): FixedDataType {
+  const at = pointerTo(pointer, "configuration");
+  const sizeAt = pointerTo(at, "length_bytes");
+  const size = expectInteger(required(configuration, "length_bytes", at), 1, sizeAt);
+  limitItemSize(size, sizeAt);
+  if (name === "null_terminated_bytes") return { kind: "fixed-bytes", size };
+  if (name === "raw_bytes") return { kind: "raw", size };
+  if (size % 4 !== 0) throw invalid(sizeAt, "must be a multiple of 4", size);
+  return { kind: "fixed-text", size };
+}
+
+function parseStruct({ configuration, pointer }: Extension): V3DataType {
+  const at = pointerTo(pointer, "configuration");
+  const fieldsAt = pointerTo(at, "fields");
+  const list = expectList(required(configuration, "fields", at), fieldsAt);
+  if (list.length === 0) throw invalid(fieldsAt, "a structured type needs fields", list);
+  const fields = list.map((entry, i) => parseField(entry, pointerTo(fieldsAt, i)));
+  const names = fields.map(({ name }) => name);
+  const twice = repeatedName(names);
+  if (twice !== undefined) throw invalid(fieldsAt, "a structured type names a field twice", twice);
+  return {
+    dataType: { kind: "struct", size: structSize(fields, fieldsAt), fields },
+    oldStruct: list.some(Array.isArray),
+  };
+}
+
+/** A field as an object, or as the pair of the old form. @see V3-26 */
+function parseField(entry: JsonValue, pointer: string): Field {
+  const isPair = Array.isArray(entry);
+  if (isPair && entry.length !== 2) throw invalid(pointer, "must be a name and a type", entry);
+  const object = isPair ? {} : expectObject(entry, pointer);
+  const [nameAt, typeAt] = (isPair ? [0, 1] : ["name", "data_type"]).map((token) =>
+    pointerTo(pointer, token),
+  );
+  const name = isPair ? (entry[0] ?? null) : required(object, "name", pointer);
+  const type = isPair ? (entry[1] ?? null) : required(object, "data_type", pointer);
+  if (typeof name !== "string" || name === "") throw invalid(nameAt ?? pointer, "must be a name", name);
+  const { dataType } = parseV3DataType(type, typeAt ?? pointer);
+  if (!isFixed(dataType)) {
+    throw refusal("unsupported-data-type", typeAt ?? pointer, "a field needs a type of fixed size", type);
+  }
+  return { name, dataType };
+}
+
+/** The v3 form of a type; `offsetSize` tells the types of ZEP 7 from the registered ones. @see V3-14 */
+export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): JsonValue {
+  switch (dataType.kind) {
+    case "bool":
+      return "bool";
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+      return `${dataType.kind}${dataType.size * 8}`;
+    case "datetime":
+    case "timedelta":
+      return writeExtension(`numpy.${dataType.kind}64`, {
+        unit: dataType.unit,
+        scale_factor: dataType.scale,
+      });
+    case "fixed-text":
+      return writeExtension("fixed_length_utf32", { length_bytes: dataType.size });
+    case "fixed-bytes":
+      return writeExtension("null_terminated_bytes", { length_bytes: dataType.size });
+    case "raw":
+      return writeExtension("raw_bytes", { length_bytes: dataType.size });
+    case "struct":
+      return writeExtension("struct", {
+        fields: dataType.fields.map(({ name, dataType: type }) => ({
+          name,
+          data_type: writeV3DataType(type),
+        })),
+      });
+    case "string":
+      return offsetSize === undefined ? "string" : { name: offsetSize === 8 ? "LargeString" : "string" };
+    case "binary":
+      return offsetSize === undefined ? "bytes" : { name: offsetSize === 8 ? "LargeBinary" : "binary" };
+    case "object":
+      return "object";
+  }
+}
+
+/** The core type of this name. */
+export function plainV3Type(name: string): FixedDataType | undefined {
+  return PLAIN.get(name);
+}

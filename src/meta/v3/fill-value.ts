@@ -1,0 +1,157 @@
+import { toBase64 } from "../../util/base64.ts";
+import { joinBytes } from "../../util/join-bytes.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonValue } from "../../util/json-value.ts";
+import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts";
+import { swapElement } from "../element-order.ts";
+import { expectInteger, expectObject, expectString, invalid, member, required } from "../expect.ts";
+import {
+  padBytes,
+  parseBase64,
+  parseBoolFill,
+  parseFloatFill,
+  parseNumberFill,
+  parseStringFill,
+  parseTextFill,
+  readString,
+  readText,
+  trimZeros,
+  writeFloatFill,
+  writeIntegerFill,
+} from "../fill-values.ts";
+import { isCanonical, readInteger } from "../number-bytes.ts";
+
+/**
+ * The little-endian bytes of a v3 fill value. `endian` is the order of structured values in their old form.
+ *
+ * @throws `invalid-metadata`
+ * @see V3-21, V3-24 to V3-26, S7-50
+ */
+export function parseFillV3(
+  json: JsonValue,
+  dataType: DataType,
+  endian: Endian,
+  pointer: string,
+): Uint8Array {
+  switch (dataType.kind) {
+    case "bool":
+      return parseBoolFill(json, pointer);
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return parseNumberFill(json, dataType, pointer, { lenient: false, parsePart: parseFloatOrHex });
+    case "fixed-text":
+      return parseTextFill(expectString(json, pointer), dataType.size, pointer);
+    case "fixed-bytes":
+      return padBytes(parseBase64(json, pointer), dataType.size, pointer);
+    case "raw":
+      return expectLength(parseBytes(json, pointer), dataType.size, pointer);
+    case "struct":
+      if (typeof json !== "string") return parseStructFill(json, dataType.fields, endian, pointer);
+      return swapElement(expectLength(parseBase64(json, pointer), dataType.size, pointer), dataType, endian);
+    case "string":
+      return parseStringFill(json, pointer);
+    case "binary":
+      return parseBytes(json, pointer);
+    case "object":
+      throw invalid(pointer, "objects have no fill value", json);
+  }
+}
+
+/** A float by number, word, or the hexadecimal form of its bits. @see V3-22 */
+function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8Array {
+  if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, size, pointer);
+  const digits = json.slice(2);
+  if (digits.length !== 2 * size || !/^[0-9a-fA-F]*$/.test(digits)) {
+    throw invalid(pointer, `must have ${2 * size} hexadecimal digits`, json);
+  }
+  return Uint8Array.from({ length: size }, (_, i) =>
+    Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16),
+  ).reverse();
+}
+
+/** Bytes as a list of numbers, or as Base64. */
+function parseBytes(json: JsonValue, pointer: string): Uint8Array {
+  if (!Array.isArray(json)) return parseBase64(json, pointer);
+  return Uint8Array.from(json, (item, i) => {
+    const byte = expectInteger(item, 0, pointerTo(pointer, i));
+    if (byte > 255) throw invalid(pointerTo(pointer, i), "must be at most 255", item);
+    return byte;
+  });
+}
+
+function expectLength(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
+  if (bytes.length === size) return bytes;
+  throw invalid(pointer, `holds ${bytes.length} bytes where the type has ${size}`);
+}
+
+function parseStructFill(
+  json: JsonValue,
+  fields: readonly Field[],
+  endian: Endian,
+  pointer: string,
+): Uint8Array {
+  const object = expectObject(json, pointer);
+  const unknown = Object.keys(object).find((name) => fields.every((field) => field.name !== name));
+  if (unknown !== undefined) {
+    throw invalid(pointerTo(pointer, unknown), "the type has no such field", member(object, unknown));
+  }
+  return joinBytes(
+    fields.map(({ name, dataType }) =>
+      parseFillV3(required(object, name, pointer), dataType, endian, pointerTo(pointer, name)),
+    ),
+  );
+}
+
+/** The v3 form of a fill value; undefined where there is none: text that is no Unicode. */
+export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
+  switch (dataType.kind) {
+    case "bool":
+      return bytes[0] !== 0;
+    case "int":
+    case "uint":
+      return writeIntegerFill(bytes, dataType.kind === "int");
+    case "float":
+      return writeFloatOrHex(bytes);
+    case "complex":
+      return [bytes.subarray(0, dataType.size / 2), bytes.subarray(dataType.size / 2)].map(writeFloatOrHex);
+    case "datetime":
+    case "timedelta":
+      return readInteger(bytes, true) === -(2n ** 63n) ? "NaT" : writeIntegerFill(bytes, true);
+    case "fixed-text":
+      return readText(bytes);
+    case "fixed-bytes":
+      return toBase64(trimZeros(bytes));
+    case "raw":
+    case "binary":
+      return toBase64(bytes);
+    case "struct":
+      return writeStructFill(bytes, dataType.fields);
+    case "string":
+      return readString(bytes);
+    case "object":
+      return undefined;
+  }
+}
+
+function writeFloatOrHex(bytes: Uint8Array): JsonValue {
+  if (isCanonical(bytes)) return writeFloatFill(bytes);
+  const digits = Array.from(bytes.slice().reverse(), (byte) => byte.toString(16).padStart(2, "0"));
+  return `0x${digits.join("")}`;
+}
+
+function writeStructFill(bytes: Uint8Array, fields: readonly Field[]): JsonValue | undefined {
+  const members: [string, JsonValue][] = [];
+  let at = 0;
+  for (const { name, dataType } of fields) {
+    const size = isFixed(dataType) ? dataType.size : 0;
+    const json = writeFillV3(bytes.subarray(at, at + size), dataType);
+    if (json === undefined) return undefined;
+    members.push([name, json]);
+    at += size;
+  }
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,138 @@
+import { pointerTo } from "../../util/json-pointer.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { CodecConfig } from "../array-metadata.ts";
+import {
+  expectInteger,
+  expectList,
+  expectWord,
+  invalid,
+  isObject,
+  member,
+  memberOr,
+  required,
+} from "../expect.ts";
+import type { Finding } from "../format.ts";
+import type { OffsetSize, V3DataType } from "./data-type.ts";
+
+/** What a list of codecs is read for. */
+export interface CodecPlace {
+  /** Type of the data in front of the list. */
+  readonly type: V3DataType;
+  /** Shape of a chunk in front of the list. */
+  readonly shape: readonly number[];
+  /** Pointer of the list. */
+  readonly pointer: string;
+  readonly findings: Finding[];
+}
+
+/** Codecs of one size each, which alone may encode an index. */
+export const INDEX_CODECS = ["bytes", "crc32c"];
+
+/**
+ * The configuration of `sharding_indexed` with its lists in normal form; `place.pointer` is that of the
+ * configuration, `parseList` reads the lists.
+ *
+ * @throws `invalid-metadata`
+ * @see V3-50
+ */
+export function parseSharding(
+  configuration: JsonObject,
+  place: CodecPlace,
+  parseList: (json: JsonValue, place: CodecPlace) => CodecConfig[],
+): JsonObject {
+  const { pointer } = place;
+  const chunkShape = parseInnerShape(required(configuration, "chunk_shape", pointer), place);
+  const codecsAt = pointerTo(pointer, "codecs");
+  const codecs = parseList(required(configuration, "codecs", pointer), {
+    ...place,
+    shape: chunkShape,
+    pointer: codecsAt,
+  });
+  const indexAt = pointerTo(pointer, "index_codecs");
+  const indexCodecs = parseList(required(configuration, "index_codecs", pointer), {
+    ...place,
+    type: { dataType: { kind: "uint", size: 8 } },
+    pointer: indexAt,
+  });
+  const refused = indexCodecs.findIndex(({ name }) => !INDEX_CODECS.includes(name));
+  if (refused >= 0) {
+    const name = indexCodecs[refused]?.name;
+    throw invalid(
+      pointerTo(indexAt, refused),
+      `\`${name}\` cannot encode an index, whose size must be fixed`,
+    );
+  }
+  const location = memberOr(configuration, "index_location", "end");
+  return {
+    chunk_shape: chunkShape,
+    codecs: codecs.map(asJson),
+    index_codecs: indexCodecs.map(asJson),
+    index_location: expectWord(location, ["start", "end"], pointerTo(pointer, "index_location")),
+  };
+}
+
+function asJson({ name, configuration }: CodecConfig): JsonObject {
+  return { name, configuration };
+}
+
+/** An inner chunk shape: it divides the shard's in every dimension. */
+function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): number[] {
+  const at = pointerTo(pointer, "chunk_shape");
+  const list = expectList(json, at);
+  if (list.length !== shape.length) {
+    throw invalid(at, `must have ${shape.length} numbers, one a dimension`, json);
+  }
+  return list.map((item, d) => {
+    const n = expectInteger(item, 1, pointerTo(at, d));
+    if ((shape[d] ?? 1) % n !== 0)
+      throw invalid(at, `does not divide the shard's shape, ${shape.join(" x ")}`, json);
+    return n;
+  });
+}
+
+/** A list of normal codecs in the configuration of another. */
+export function innerCodecs(json: JsonValue | undefined): CodecConfig[] {
+  if (!Array.isArray(json)) return [];
+  return json.filter(isObject).map((codec) => {
+    const configuration = member(codec, "configuration");
+    return {
+      name: String(member(codec, "name")),
+      configuration: isObject(configuration) ? configuration : {},
+    };
+  });
+}
+
+/** For each dimension behind the transposes among `codecs`, the dimension of the array that it is. */
+export function dimensionsBehind(rank: number, codecs: readonly CodecConfig[]): number[] {
+  const start = Array.from({ length: rank }, (_, d) => d);
+  return codecs.reduce((dimensions, { name, configuration }) => {
+    const order = name === "transpose" ? member(configuration, "order") : undefined;
+    if (!Array.isArray(order) || order.length !== rank) return dimensions;
+    return order.map((d) => dimensions[Number(d)] ?? 0);
+  }, start);
+}
+
+/** The shape that `shape` has behind the transposes among `codecs`. */
+export function transposedShape(shape: readonly number[], codecs: readonly CodecConfig[]): number[] {
+  return dimensionsBehind(shape.length, codecs).map((d) => shape[d] ?? 1);
+}
+
+/** Shape of the chunks in a shard, in the array's dimensions; undefined without shards. @see V3-58 */
+export function innerChunkShape(codecs: readonly CodecConfig[], rank: number): number[] | undefined {
+  const at = codecs.findIndex(({ name }) => name === "sharding_indexed");
+  const inner = codecs[at] && member(codecs[at].configuration, "chunk_shape");
+  if (!Array.isArray(inner)) return undefined;
+  const shape = new Array<number>(rank).fill(1);
+  dimensionsBehind(rank, codecs.slice(0, at)).forEach((d, i) => {
+    shape[d] = Number(inner[i] ?? 1);
+  });
+  return shape;
+}
+
+/** Bytes of an offset where the list lays out variable data as ZEP 7 does, in shards too. */
+export function offsetSizeOf(codecs: readonly CodecConfig[]): OffsetSize | undefined {
+  const layout = codecs.find(({ name }) => name === "zep0007");
+  if (layout !== undefined) return layout.configuration.offset_size === 8 ? 8 : 4;
+  const shards = codecs.find(({ name }) => name === "sharding_indexed");
+  return shards && offsetSizeOf(innerCodecs(shards.configuration.codecs));
+}

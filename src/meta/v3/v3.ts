@@ -1,0 +1,145 @@
+import type { JsonObject } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
+import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
+import { noteConsolidatedKind, readConsolidatedV3 } from "../consolidated.ts";
+import type { DataType } from "../data-type.ts";
+import {
+  attributesOf,
+  inDocument,
+  keptNames,
+  noteNonFinite,
+  otherNames,
+  parseDocument,
+} from "../documents.ts";
+import { expectWord, integerOf, invalid, refusal, required, tokenOf } from "../expect.ts";
+import { refuseUnknown } from "../extension.ts";
+import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import { Losses } from "../losses.ts";
+import { reword, wordingOf } from "../original-spelling.ts";
+import { parseV3Array, writeV3Array } from "./array.ts";
+import { layoutV3 } from "./layout.ts";
+
+const GROUP_NAMES = ["attributes", "zarr_format", "node_type", "consolidated_metadata"];
+
+/**
+ * Zarr v3: a node is `zarr.json`. Consolidated metadata are no part of the group that carries them: reading leaves
+ * them aside, and writing a group drops them, for they may be stale by then.
+ */
+export const v3: Dialect = {
+  name: "v3",
+  layout: layoutV3,
+  parse: parseNode,
+  write: writeNode,
+  readConsolidated: readConsolidatedV3,
+  adopt: adoptArray,
+};
+
+function parseNode(documents: Documents, layout: NodeLayout): ParsedNode | undefined {
+  const [key = ""] = layout.documentKeys;
+  const bytes = documents.get(key);
+  if (bytes === undefined) return undefined;
+  return inDocument(layout, key, () => {
+    const findings: Finding[] = [];
+    const document = parseDocument(bytes, findings, ([name]) => name === "attributes");
+    expectFormat3(document);
+    const type = expectWord(required(document, "node_type"), ["array", "group"], "/node_type");
+    const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);
+    return { metadata, findings };
+  });
+}
+
+function expectFormat3(document: JsonObject): void {
+  const format = required(document, "zarr_format");
+  if (integerOf(format) === 3n) return;
+  if (typeof format === "string" && /^https?:/.test(format)) {
+    throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not v3 itself", format);
+  }
+  if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 3", format);
+  throw refusal("unsupported-format", "/zarr_format", "not the number 3", format);
+}
+
+function parseGroup(document: JsonObject, findings: Finding[]): GroupMetadata {
+  const extra = otherNames(document, GROUP_NAMES);
+  refuseUnknown(document, Object.keys(extra), "");
+  noteConsolidatedKind(document, findings);
+  const metadata: GroupMetadata = {
+    kind: "group",
+    attributes: attributesOf(document),
+    ...(Object.keys(extra).length > 0 && { extra: { dialect: "v3", json: extra } }),
+  };
+  const wording = wordingOf(
+    "v3",
+    document,
+    groupDocument(metadata, new Losses()),
+    ["attributes"],
+    ["attributes"],
+  );
+  return wording ? { ...metadata, wording } : metadata;
+}
+
+function groupDocument(metadata: GroupMetadata, losses: Losses): JsonObject {
+  const document: JsonObject = {
+    attributes: metadata.attributes,
+    zarr_format: 3,
+    node_type: "group",
+    ...keptNames(metadata.extra, "v3", losses),
+  };
+  return reword(document, "v3", metadata.wording);
+}
+
+function writeNode(
+  metadata: NodeMetadata,
+  layout: NodeLayout,
+  options: WriteOptions = {},
+): Map<string, Uint8Array> {
+  const [key = ""] = layout.documentKeys;
+  const losses = new Losses(options.allowLoss);
+  noteNonFinite(metadata.attributes, "/attributes", losses);
+  if (
+    metadata.kind === "array" &&
+    metadata.extra?.dialect === "v3" &&
+    metadata.extra.json.storage_transformers
+  ) {
+    throw refusal(
+      "unsupported-operation",
+      "/storage_transformers",
+      "an array behind storage transformers that are not known can be read only",
+    ).addContext({ format: "v3", path: layout.path, key });
+  }
+  const document =
+    metadata.kind === "array" ? writeV3Array(metadata, losses) : groupDocument(metadata, losses);
+  losses.check("v3", layout.path);
+  return new Map([[key, v3Bytes(document)]]);
+}
+
+/** As the reference writes documents: two spaces, ASCII, names in their own order. */
+function v3Bytes(document: JsonObject): Uint8Array {
+  return new TextEncoder().encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "null" }));
+}
+
+/** Fields of v3 have no byte order of their own: structures that mix orders are stored little-endian. @see V3-26 */
+function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
+  const { dataType, codecs } = metadata;
+  if (!hasFieldOrders(dataType)) return metadata;
+  return {
+    ...metadata,
+    dataType: withoutFieldOrders(dataType),
+    codecs: codecs.map((codec) =>
+      codec.name === "bytes" ? { name: "bytes", configuration: { endian: "little" } } : codec,
+    ),
+  };
+}
+
+function hasFieldOrders(dataType: DataType): boolean {
+  if (dataType.kind !== "struct") return false;
+  return dataType.fields.some((field) => field.endian !== undefined || hasFieldOrders(field.dataType));
+}
+
+function withoutFieldOrders(dataType: DataType): DataType {
+  if (dataType.kind !== "struct") return dataType;
+  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
+    ...field,
+    dataType: withoutFieldOrders(field.dataType),
+  }));
+  return { ...dataType, fields };
+}
