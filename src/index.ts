@@ -9,23 +9,23 @@ export {
   type CreateOptions,
   create,
   createGroup,
-} from "./hierarchy/create.ts";
-export type { FillOption, NewArray, NewGroup } from "./hierarchy/create-metadata.ts";
-export type { CreateTarget } from "./hierarchy/create-place.ts";
-export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit-attributes.ts";
-export { type DeleteOptions, deleteNode } from "./hierarchy/edit-delete.ts";
-export type { EditSource } from "./hierarchy/edit-home.ts";
-export { type RenameOptions, renameNode } from "./hierarchy/edit-rename.ts";
-export { type ResizeOptions, resizeArray } from "./hierarchy/edit-resize.ts";
+} from "./hierarchy/create/create.ts";
+export type { FillOption, NewArray, NewGroup } from "./hierarchy/create/metadata.ts";
+export type { CreateTarget } from "./hierarchy/create/target.ts";
+export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit/attributes.ts";
+export { type DeleteOptions, deleteNode } from "./hierarchy/edit/delete.ts";
+export type { EditSource } from "./hierarchy/edit/parent.ts";
+export { type RenameOptions, renameNode } from "./hierarchy/edit/rename.ts";
+export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
-export { exists, open, openArray, openGroup } from "./hierarchy/open.ts";
-export { children, walk } from "./hierarchy/walk.ts";
-export { ArrayWriter, type WriterOptions } from "./hierarchy/write-array.ts";
-export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write-frames.ts";
-export { GroupWriter } from "./hierarchy/write-group.ts";
-export type { ArrayPart } from "./hierarchy/write-parts.ts";
-export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write-region.ts";
-export type { ValueList, Values } from "./hierarchy/write-values.ts";
+export { exists, open, openArray, openGroup } from "./hierarchy/open/open.ts";
+export { children, walk } from "./hierarchy/open/walk.ts";
+export { ArrayWriter, type WriterOptions } from "./hierarchy/write/array.ts";
+export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write/frames.ts";
+export { GroupWriter } from "./hierarchy/write/group.ts";
+export type { ArrayPart } from "./hierarchy/write/parts.ts";
+export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write/region.ts";
+export type { ValueList, Values } from "./hierarchy/write/values.ts";
 export type { DataTypeName } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export {

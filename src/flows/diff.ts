@@ -1,6 +1,6 @@
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
+import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";

@@ -3,7 +3,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { mostStoredBytes } from "../codecs/limits.ts";
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
-import { openArray } from "../hierarchy/open.ts";
+import { openArray } from "../hierarchy/open/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import { parseSlice, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";

@@ -1,5 +1,5 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, walkPastBroken } from "../hierarchy/walk.ts";
+import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import type { Finding } from "../meta/format.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";

@@ -1,7 +1,7 @@
 import type { Documents } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { ZarrNode } from "./node.ts";
-import { type WalkOptions, walk } from "./walk.ts";
+import { type WalkOptions, walk } from "./open/walk.ts";
 
 /** The documents of a node and of all nodes below it, by key. @throws as `walk` */
 export async function documentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {

@@ -7,7 +7,7 @@ import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonValue } from "../util/json-value.ts";
-import { openNode } from "./open-node.ts";
+import { openNode } from "./open/open-node.ts";
 
 /** How many names are told of what is there. */
 const NAMES_TOLD = 5;

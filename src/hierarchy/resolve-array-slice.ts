@@ -1,7 +1,7 @@
 import { withAxes } from "../meta/axes.ts";
 import { isObject } from "../util/check-options.ts";
-import { axesFromAbove } from "./axes-from-above.ts";
 import type { ZarrArray } from "./node.ts";
+import { axesFromAbove } from "./open/axes-from-above.ts";
 import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { walk } from "../../src/hierarchy/walk.ts";
+import { walk } from "../../src/hierarchy/open/walk.ts";
 import { openGroup } from "../../src/index.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";

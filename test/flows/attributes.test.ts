@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rechunk } from "../../src/flows/index.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { makeArray } from "../support/made-array.ts";
 

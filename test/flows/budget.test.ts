@@ -6,7 +6,7 @@ import type { Planned } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { testFolder } from "../support/cli.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planCopy } from "../../src/flows/index.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { makeArray } from "../support/made-array.ts";
 
 test.each(["zstd:99", "gzip:11"])(

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openKernelHeap } from "../../src/codecs/kernels/kernels.ts";
-import { create } from "../../src/hierarchy/create.ts";
+import { create } from "../../src/hierarchy/create/create.ts";
 import {
   type ArrayDigest,
   convert,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { create, createGroup } from "../../src/hierarchy/create.ts";
+import { create, createGroup } from "../../src/hierarchy/create/create.ts";
 import {
   convert,
   copy,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { planSlice } from "../../src/flows/plan-slice.ts";
 import { slice } from "../../src/flows/slice.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
 async function opened() {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { planRechunk, readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
 import { taskBytesOf } from "../../src/flows/plan/task.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";

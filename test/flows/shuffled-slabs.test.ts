@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { planSlice, slice } from "../../src/flows/index.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { slice } from "../../src/flows/index.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { rangesOf, recut } from "../support/recipes.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { planSliceTo, runFlow } from "../../src/flows/index.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";

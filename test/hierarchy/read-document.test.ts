@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { open, openGroup } from "../../src/hierarchy/open.ts";
-import { walk } from "../../src/hierarchy/walk.ts";
+import { open, openGroup } from "../../src/hierarchy/open/open.ts";
+import { walk } from "../../src/hierarchy/open/walk.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 

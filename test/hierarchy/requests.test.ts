@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { open } from "../../src/hierarchy/open.ts";
-import { walk } from "../../src/hierarchy/walk.ts";
+import { open } from "../../src/hierarchy/open/open.ts";
+import { walk } from "../../src/hierarchy/open/walk.ts";
 import { createGroup, openGroup } from "../../src/index.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "../../src/hierarchy/open.ts";
+import { open } from "../../src/hierarchy/open/open.ts";
 import {
   digest,
   isZarrflowError,

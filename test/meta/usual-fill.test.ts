@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { slice, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 

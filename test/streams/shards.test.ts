@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { create } from "../../src/hierarchy/create.ts";
+import { create } from "../../src/hierarchy/create/create.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
-import { openArray } from "../../src/hierarchy/open.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions, StoreWriter } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { NewArray } from "../../src/hierarchy/create-metadata.ts";
+import type { NewArray } from "../../src/hierarchy/create/metadata.ts";
 import { product } from "../../src/util/shape.ts";
 
 const bytes = (endian: string) => ({ name: "bytes", configuration: { endian } });

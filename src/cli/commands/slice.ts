@@ -83,7 +83,7 @@ export const command = defineCommand({
     if (target !== undefined) return sliceToZarr(url, target, values, terminal);
     checkFileOnly(values);
     const format = outputFormat(values.output, values.format);
-    const { openArray } = await import("../../hierarchy/open.ts");
+    const { openArray } = await import("../../hierarchy/open/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
     const array = await openArray(url, planning);

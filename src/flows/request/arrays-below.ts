@@ -1,6 +1,6 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { walk } from "../../hierarchy/walk.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
 /** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */

@@ -1,5 +1,5 @@
-import { axesFromAbove } from "../../hierarchy/axes-from-above.ts";
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import type { Axes } from "../../meta/axes.ts";
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
 import type { SourceNode } from "../plan/hierarchy-request.ts";

@@ -1,8 +1,8 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
-import { hierarchyAround } from "../../hierarchy/hierarchy-around.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { closeOpened, type OpenSource, open } from "../../hierarchy/open.ts";
-import { walk } from "../../hierarchy/walk.ts";
+import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
+import { hierarchyAround } from "../../hierarchy/parent-hierarchy.ts";
 import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";

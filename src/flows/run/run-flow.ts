@@ -1,4 +1,4 @@
-import type { Home } from "../../hierarchy/edit-home.ts";
+import type { Home } from "../../hierarchy/edit/parent.ts";
 import {
   demandUnlockedAbove,
   hideFromAbove,
@@ -6,7 +6,7 @@ import {
   mendAround,
   mendBelow,
   publishedIn,
-} from "../../hierarchy/hierarchy-around.ts";
+} from "../../hierarchy/parent-hierarchy.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";

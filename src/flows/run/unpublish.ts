@@ -1,4 +1,4 @@
-import { ConsolidatedMetadata, type DocumentStore } from "../../hierarchy/edit-consolidated.ts";
+import { ConsolidatedMetadata, type DocumentStore } from "../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
 import { dialectNamed } from "../../meta/formats.ts";

@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import { openNode } from "../../hierarchy/open-node.ts";
-import { walk } from "../../hierarchy/walk.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
 import type { DialectName } from "../../meta/array-metadata.ts";
 import {
   isListable,

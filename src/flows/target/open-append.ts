@@ -1,6 +1,6 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
-import { ConsolidatedMetadata, keepConsolidated } from "../../hierarchy/edit-consolidated.ts";
-import { openNode } from "../../hierarchy/open-node.ts";
+import { ConsolidatedMetadata, keepConsolidated } from "../../hierarchy/edit/consolidated.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
 import { dialectNamed } from "../../meta/formats.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";

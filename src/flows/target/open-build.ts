@@ -1,4 +1,4 @@
-import { openNode } from "../../hierarchy/open-node.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
 import { assertReplaceable } from "../../hierarchy/replaceable.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import type { LockOptions } from "../../stores/target/prefix-lock.ts";

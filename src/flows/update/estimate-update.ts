@@ -1,4 +1,4 @@
-import type { DocumentStore } from "../../hierarchy/edit-consolidated.ts";
+import type { DocumentStore } from "../../hierarchy/edit/consolidated.ts";
 import type { Listed, Store } from "../../stores/store.ts";
 import type { Plan } from "../plan/plan.ts";
 import { Withdrawal } from "../run/unpublish.ts";

@@ -1,7 +1,7 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
-import { type DocumentChanges, keepConsolidated } from "../../hierarchy/edit-consolidated.ts";
-import type { Home } from "../../hierarchy/edit-home.ts";
-import { openNode } from "../../hierarchy/open-node.ts";
+import { type DocumentChanges, keepConsolidated } from "../../hierarchy/edit/consolidated.ts";
+import type { Home } from "../../hierarchy/edit/parent.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
 import { dialectNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
 import type { ReadableStream } from "../../streams/web.ts";

@@ -1,4 +1,4 @@
-import { isDocumentKey } from "../../hierarchy/edit-delete.ts";
+import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
 import { dialectNamed } from "../../meta/formats.ts";

@@ -1,7 +1,7 @@
-import { ConsolidatedMetadata } from "../../hierarchy/edit-consolidated.ts";
-import { demandWritable } from "../../hierarchy/edit-home.ts";
+import { ConsolidatedMetadata } from "../../hierarchy/edit/consolidated.ts";
+import { demandWritable } from "../../hierarchy/edit/parent.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import { walk } from "../../hierarchy/walk.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
 import { type StoreCall, wrapStore } from "../../stores/with/around.ts";
 import type { ValidateFinding } from "./finding.ts";
 

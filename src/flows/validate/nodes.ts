@@ -1,8 +1,8 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { openNode } from "../../hierarchy/open-node.ts";
-import { walk } from "../../hierarchy/walk.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { dialectNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
 import { planRechunk } from "../../../src/flows/rechunk.ts";
-import { openArray } from "../../../src/hierarchy/open.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 
 /** 40 TB in 10^9 chunks, none of them stored. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
-import { create } from "../../../src/hierarchy/create.ts";
-import { openArray } from "../../../src/hierarchy/open.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 
 const MIB = 2 ** 20;

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { slice } from "../../../src/flows/slice.ts";
-import { create } from "../../../src/hierarchy/create.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
 import { blockingFileCalls } from "../../../src/stores/file-calls.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";

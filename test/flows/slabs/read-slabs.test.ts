@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import { readSlabs } from "../../../src/flows/slabs/read-slabs.ts";
-import { create } from "../../../src/hierarchy/create.ts";
-import { openArray } from "../../../src/hierarchy/open.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { wholeSelection } from "../../../src/streams/selection.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 

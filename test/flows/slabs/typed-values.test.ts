@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ItemValues } from "../../../src/flows/slabs/typed-values.ts";
-import { create } from "../../../src/hierarchy/create.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray, slice } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 

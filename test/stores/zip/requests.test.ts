@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ZarrArray } from "../../../src/hierarchy/node.ts";
-import { openArray } from "../../../src/hierarchy/open.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
 import { expectBytes } from "../../stores/expect-bytes.ts";
 import { withBucket } from "../../support/s3-environment.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { nodeIn } from "../../../hierarchy/open-node.ts";
+import { nodeIn } from "../../../hierarchy/open/open-node.ts";
 import { gridShape } from "../../../meta/array-metadata.ts";
 import { isFixed } from "../../../meta/data-type.ts";
 import type { StoreSpec } from "../../../stores/store.ts";

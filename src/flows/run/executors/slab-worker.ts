@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openKernelHeap } from "../../../codecs/kernels/kernels.ts";
-import { nodeIn } from "../../../hierarchy/open-node.ts";
+import { nodeIn } from "../../../hierarchy/open/open-node.ts";
 import { blockingFileCalls } from "../../../stores/file-calls.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import { ZarrflowError } from "../../../util/errors.ts";

@@ -1,4 +1,4 @@
-import type { OpenNodeOptions } from "../../../hierarchy/open-node.ts";
+import type { OpenNodeOptions } from "../../../hierarchy/open/open-node.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 
 /** How the source of a job is opened again: as it was for the plan, whatever had to be looked for then. */

@@ -1,6 +1,6 @@
 import { ZarrArray } from "../../../hierarchy/node.ts";
-import { openFromAbove } from "../../../hierarchy/open-from-above.ts";
-import { openNode } from "../../../hierarchy/open-node.ts";
+import { openNode } from "../../../hierarchy/open/open-node.ts";
+import { openFromAbove } from "../../../hierarchy/open/open-via-ancestor.ts";
 import { dialectNamed } from "../../../meta/formats.ts";
 import type { Store, WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
 import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
-import { create } from "../../../../src/hierarchy/create.ts";
+import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";

@@ -11,7 +11,7 @@ import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
-import { create } from "../../../../src/hierarchy/create.ts";
+import { create } from "../../../../src/hierarchy/create/create.ts";
 import { isListable } from "../../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";

@@ -13,7 +13,7 @@ import { runFlow } from "../../../../src/flows/run/run-flow.ts";
 import { openScratch } from "../../../../src/flows/run/scratch/open-scratch.ts";
 import { slice } from "../../../../src/flows/slice.ts";
 import type { ZarrArray } from "../../../../src/hierarchy/node.ts";
-import { openArray } from "../../../../src/hierarchy/open.ts";
+import { openArray } from "../../../../src/hierarchy/open/open.ts";
 import { create } from "../../../../src/index.ts";
 import { asyncFileCalls } from "../../../../src/stores/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";

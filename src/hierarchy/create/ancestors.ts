@@ -1,0 +1,83 @@
+import type { DialectName, GroupMetadata } from "../../meta/array-metadata.ts";
+import { HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import { openNode } from "../open/open-node.ts";
+import { readDocument } from "../stored-documents.ts";
+
+const GROUP: GroupMetadata = { kind: "group", attributes: {} };
+
+/**
+ * The dialect of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
+ *
+ * @throws `path-not-allowed` below an array.
+ * @see V2-74, V3-2
+ */
+export async function dialectAbove(
+  store: Store,
+  path: string,
+  options: StoreOptions,
+): Promise<DialectName | undefined> {
+  const document = (await readDocument(store, HIERARCHY_KEY, options))?.bytes;
+  const whole = document && hierarchyDialect(document);
+  const nodes = await Promise.all(
+    ancestorPaths(path).map((above) =>
+      openNode(store, above, { ...options, ...(whole && { dialect: whole }) }),
+    ),
+  );
+  const array = nodes.find((node) => node?.kind === "array");
+  if (array) {
+    throw new ZarrflowError(
+      "path-not-allowed",
+      `nothing can be created below ${array.path || "the root"}, an array`,
+      {
+        store: store.description,
+        path,
+      },
+    );
+  }
+  return whole ?? nodes.findLast((node) => node !== undefined)?.layout.dialect;
+}
+
+/** Documents of the groups that `path` lies in, the nearest first; none in a dialect without groups. */
+export function ancestorDocuments(path: string, dialect: DialectName): Map<string, Uint8Array>[] {
+  const { layout, write } = dialectNamed(dialect);
+  if (layout(path).hierarchy.impliesGroups) return [];
+  return ancestorPaths(path)
+    .reverse()
+    .map((above) => write(GROUP, layout(above), { allowLoss: ["/node_type"] }));
+}
+
+/** Writes the documents that all nodes of a hierarchy share, unless they are there. @see D19-25 */
+export async function createShared(
+  store: WritableStore,
+  dialect: DialectName,
+  options: StoreOptions,
+): Promise<void> {
+  for (const [key, bytes] of dialectNamed(dialect).writeShared?.() ?? []) {
+    const isThere = !store.singleWriter && (await store.size(key, options)) !== undefined;
+    if (!isThere) await store.set(key, bytes, options);
+  }
+}
+
+/** Makes the groups above `path` that are missing. Returns the documents that were written, by key. */
+export async function createAncestors(
+  store: WritableStore,
+  path: string,
+  dialect: DialectName,
+  options: StoreOptions,
+): Promise<Map<string, Uint8Array>> {
+  const written = new Map<string, Uint8Array>();
+  for (const documents of ancestorDocuments(path, dialect)) {
+    const keys = [...documents.keys()];
+    const sizes = await Promise.all(keys.map((key) => store.size(key, options)));
+    if (sizes.some((size) => size !== undefined)) continue;
+    for (const [key, bytes] of documents) {
+      await store.set(key, bytes, options);
+      written.set(key, bytes);
+    }
+  }
+  return written;
+}

@@ -1,0 +1,102 @@
+import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { ArrayWriter, type WriterOptions } from "../write/array.ts";
+import { GroupWriter } from "../write/group.ts";
+import { groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
+import { type CreateTarget, placeOf } from "./target.ts";
+
+export interface CreateOptions extends WriterOptions {
+  /** What to do with a node that is there; `error` by default. */
+  readonly ifExists?: "error" | "replace";
+  /** Takes names of nodes beyond ASCII in v2 too. */
+  readonly allowUnicode?: boolean;
+}
+
+export interface CreateGroupOptions extends CreateOptions {
+  /** Gathers the documents of all nodes in the group in one, where many readers look first. */
+  readonly consolidated?: boolean;
+}
+
+/**
+ * Begins a new array, to be written and then closed. A URL's target is built beside its name: it appears whole when the
+ * writer closes, and an old one stays until then. In a store that is the caller's, chunks are written where they stay,
+ * and the documents last; an old node there is deleted first. Groups above that are missing are made on closing, and
+ * their consolidated metadata stay true.
+ *
+ * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array; `invalid-node-name`; `invalid-option`,
+ *   `unsupported-data-type`, `unsupported-codec`, `loss-refused` for what cannot be an array of the dialect.
+ * @see V2-74, V3-2
+ * @example
+ * ```ts
+ * import { create } from "zarrflow";
+ *
+ * const t2m = await create("week.zarr/t2m", {
+ *   shape: [168, 33, 49],
+ *   dataType: "float32",
+ *   chunks: [24, -1, -1],
+ *   codec: "zstd:5",
+ *   dimensionNames: ["time", "latitude", "longitude"],
+ *   attributes: { units: "K" },
+ * });
+ * try {
+ *   for (let hour = 0; hour < 168; hour += 24) {
+ *     await t2m.write({ time: [hour, hour + 24] }, new Float32Array(24 * 33 * 49).fill(283.5));
+ *   }
+ *   await t2m.close();
+ * } catch (error) {
+ *   await t2m.abort(error);
+ *   throw error;
+ * }
+ * ```
+ */
+export async function create(
+  target: CreateTarget,
+  array: NewArray,
+  given: CreateOptions = {},
+): Promise<ArrayWriter> {
+  const options = checkedOptions(given);
+  assertDescription(array, "array");
+  const place = await placeOf(target, {
+    ...options,
+    dialect: array.dialect,
+    kind: "array",
+    mustBeEmpty: true,
+  });
+  return ArrayWriter.begin(place, array, options);
+}
+
+/**
+ * Begins a new group, to be filled with arrays and groups and then closed: all of it appears at once. To add a node to
+ * a group that exists, `create` it at its own URL.
+ *
+ * @throws as `create`.
+ * @example
+ * ```ts
+ * import { createGroup } from "zarrflow";
+ *
+ * const group = await createGroup("day.zarr.zip", { attributes: { title: "a day" } });
+ * const time = await group.create("time", { shape: [24], dataType: "int32", chunks: [24], dimensionNames: ["time"] });
+ * await time.write({ time: [0, 24] }, Int32Array.from({ length: 24 }, (_, hour) => hour));
+ * await time.close();
+ * await group.close();
+ * ```
+ */
+export async function createGroup(
+  target: CreateTarget,
+  group: NewGroup = {},
+  given: CreateGroupOptions = {},
+): Promise<GroupWriter> {
+  const options = checkedOptions(given);
+  assertDescription(group, "group");
+  const place = await placeOf(target, {
+    ...options,
+    dialect: group.dialect,
+    kind: "group",
+    mustBeEmpty: options.consolidated,
+  });
+  const metadata = groupMetadata(group, place.layout);
+  return new GroupWriter(await place.begin(metadata), metadata, options);
+}
+
+function assertDescription(value: unknown, what: string): void {
+  if (!isObject(value)) throw invalid(`this describes no ${what}`, "an object", value);
+}

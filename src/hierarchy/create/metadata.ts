@@ -1,0 +1,234 @@
+import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import { codecNamed } from "../../codecs/descriptors.ts";
+import { type CodecJson, normalConfig } from "../../codecs/normal-config.ts";
+import { createPipeline } from "../../codecs/pipeline.ts";
+import type {
+  ArrayMetadata,
+  CodecConfig,
+  DialectName,
+  GroupMetadata,
+  NodeMetadata,
+} from "../../meta/array-metadata.ts";
+import { parseCodec } from "../../meta/codec-option.ts";
+import { makesBytes } from "../../meta/codec-role.ts";
+import type { DataType } from "../../meta/data-type.ts";
+import {
+  type DataTypeOption,
+  parseDataTypeOption,
+  type StoredDataType,
+} from "../../meta/data-type-option.ts";
+import { padBytes, zeroElement } from "../../meta/fill-values.ts";
+import type { Documents, NodeLayout } from "../../meta/format.ts";
+import { USUAL_ARRAY } from "../../meta/format-defaults.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { wholeShards, withShards } from "../../meta/reshard.ts";
+import { parseV2Codec } from "../../meta/v2/codec.ts";
+import { objectType } from "../../meta/v2/codec-list.ts";
+import { typeBehind } from "../../meta/v3/cast.ts";
+import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
+import { parseFillV3 } from "../../meta/v3/fill-value.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { fromPlain } from "../../util/json-plain.ts";
+import type { JsonObject } from "../../util/json-value.ts";
+
+/** A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes. */
+export type FillOption =
+  | null
+  | number
+  | bigint
+  | boolean
+  | string
+  | readonly number[]
+  | Uint8Array
+  | { readonly [field: string]: unknown };
+
+/** A new group as people write it. */
+export interface NewGroup {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly dialect?: "v2" | "v3-draft-2019" | "v3";
+}
+
+/** A new array as people write it. */
+export interface NewArray extends Omit<NewGroup, "dialect"> {
+  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly dialect?: "v1" | "v2" | "v3-draft-2019" | "v3";
+  /** Items along each dimension; 0 along the first one where it grows. */
+  readonly shape: readonly number[];
+  readonly dataType: DataTypeOption;
+  /** Items of a chunk along each dimension; -1 is the whole dimension. */
+  readonly chunks: readonly number[];
+  /**
+   * Items of a shard along each dimension, in which chunks are put together under one key: multiples of a chunk's; -1 is
+   * the whole dimension. Without it each chunk has a key of its own.
+   */
+  readonly shards?: readonly number[];
+  /**
+   * The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; by default `zstd`, `blosc`
+   * in v1, `gzip` in the draft of v3.
+   */
+  readonly codec?: string;
+  /**
+   * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
+   * makes bytes of items (`bytes`, `vlen-utf8`) may be left out.
+   */
+  readonly codecs?: readonly CodecJson[];
+  /** Order of items inside a chunk; `C` by default: the last dimension runs fastest. */
+  readonly order?: "C" | "F";
+  /**
+   * What items that were never written read as; 0, or empty, by default. In v2, where xarray takes all items that
+   * equal it for missing, `null` leaves it undefined, as in v1 and the draft of v3; in v3 that is the default.
+   */
+  readonly fillValue?: FillOption;
+  /** One name a dimension, null for none. */
+  readonly dimensionNames?: readonly (string | null)[];
+  /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in all others. */
+  readonly separator?: "." | "/";
+}
+
+/**
+ * The metadata of a new group.
+ *
+ * @throws `invalid-option` for attributes that JSON cannot hold, `loss-refused` for NaN and infinities.
+ */
+export function groupMetadata({ attributes = {} }: NewGroup, layout: NodeLayout): GroupMetadata {
+  const metadata: GroupMetadata = { kind: "group", attributes: asObject(attributes) };
+  documentsOf(metadata, layout);
+  return metadata;
+}
+
+/** The metadata of a new array, and its codecs as one call each way. */
+export interface ArrayDescription {
+  readonly metadata: ArrayMetadata;
+  readonly pipeline: CodecPipeline;
+}
+
+/**
+ * What a new array in the dialect of `layout` is.
+ *
+ * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the dialect cannot
+ *   hold.
+ */
+export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
+  try {
+    // Reading its documents back says what the dialect makes of it, and finds whatever breaks a rule.
+    const documents = documentsOf(newArrayMetadata(array, layout.dialect), layout);
+    const { metadata, findings = [] } = dialectNamed(layout.dialect).parse(documents, layout) ?? {};
+    if (metadata?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
+    const [fault] = findings.filter(({ pointer = "" }) => pointer.startsWith("/codecs"));
+    if (fault) throw new ZarrflowError("invalid-option", fault.message, { pointer: fault.pointer ?? "" });
+    const pipeline = await createPipeline(metadata.codecs, chunkSpecOf(metadata), { isWritten: true });
+    return { metadata, pipeline };
+  } catch (error) {
+    if (!isZarrflowError(error, "invalid-metadata")) throw error;
+    throw new ZarrflowError("invalid-option", error.reason, error.details, { cause: error });
+  }
+}
+
+function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata {
+  const { shape, dimensionNames, attributes = {} } = array;
+  const stored = parseDataTypeOption(array.dataType);
+  const { dataType } = stored;
+  if (dialect === "v1" && shape.length === 0) {
+    throw new ZarrflowError("invalid-option", "an array of v1 needs a dimension at least", {
+      pointer: "/shape",
+    });
+  }
+  const { keys, nullFill } = USUAL_ARRAY[dialect];
+  const hasNoFill = array.fillValue === null && nullFill;
+  const metadata: ArrayMetadata = {
+    kind: "array",
+    shape,
+    dataType,
+    chunkGrid: { chunkShape: chunkShapeOf(array) },
+    chunkKeyEncoding: { ...keys, ...(array.separator && { separator: array.separator }) },
+    codecs: codecsOf(array, stored, dialect),
+    fillValue: { bytes: hasNoFill ? null : fillBytes(array.fillValue, dataType) },
+    attributes: asObject(attributes),
+    ...(dimensionNames && { dimensionNames }),
+  };
+  return array.shards ? withShards(metadata, wholeShards(array.shards, metadata)) : metadata;
+}
+
+/** The documents of a node, in publishing order. @throws `loss-refused` */
+export function documentsOf(metadata: NodeMetadata, layout: NodeLayout): Documents {
+  return dialectNamed(layout.dialect).write(metadata, layout);
+}
+
+function chunkShapeOf({ shape, chunks }: NewArray): number[] {
+  if (chunks.length !== shape.length) {
+    throw new ZarrflowError("invalid-option", "chunks need one size a dimension", {
+      expected: `${shape.length} sizes`,
+      found: `${chunks.length}`,
+    });
+  }
+  return chunks.map((size, d) => (size === -1 ? Math.max(1, shape[d] ?? 1) : size));
+}
+
+function codecsOf(
+  { codec, codecs, order, shape }: NewArray,
+  { dataType, endian }: StoredDataType,
+  dialect: DialectName,
+): CodecConfig[] {
+  if (codecs && (codec !== undefined || order !== undefined)) {
+    throw new ZarrflowError("invalid-option", "`codecs` say all that `codec` and `order` could say", {
+      hint: "Give one or the other.",
+    });
+  }
+  const listed =
+    codecs?.map(codecOf) ?? usualCodecs(codec ?? USUAL_ARRAY[dialect].codec, order, shape.length);
+  if (listed.some(({ name }) => makesBytes(name) || objectType(name)?.kind === dataType.kind)) return listed;
+  const start = listed.findLastIndex(({ name }) => codecNamed(name)?.kind === "array-to-array") + 1;
+  const behind = typeBehind({ dataType }, listed.slice(0, start), "/codecs").dataType;
+  return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
+}
+
+/** A codec in its normal form; one that no dialect knows, which is the caller's, stays as it was stated. */
+function codecOf(json: CodecJson, index: number): CodecConfig {
+  const normal = normalConfig(json);
+  if (writeV3Codec(normal, 1) !== undefined) return normal;
+  const isOfV2 = typeof json === "object" && "id" in json;
+  return isOfV2
+    ? parseV2Codec(fromPlain(json), `/filters/${index}`)
+    : parseV3Codec(fromPlain(json), `/codecs/${index}`);
+}
+
+function usualCodecs(codec: string, order: "C" | "F" = "C", rank: number): CodecConfig[] {
+  const compressor = parseCodec(codec);
+  const reversed = Array.from({ length: rank }, (_, d) => rank - 1 - d);
+  const transpose: CodecConfig = { name: "transpose", configuration: { order: reversed } };
+  return [...(order === "F" && rank > 1 ? [transpose] : []), ...(compressor ? [compressor] : [])];
+}
+
+function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecConfig {
+  switch (dataType.kind) {
+    case "string":
+      return { name: "vlen-utf8", configuration: {} };
+    case "binary":
+      return { name: "vlen-bytes", configuration: {} };
+    case "object":
+      return { name: "json2", configuration: {} };
+    default:
+      return { name: "bytes", configuration: endian ? { endian } : {} };
+  }
+}
+
+function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
+  if (fill === undefined || fill === null) return zeroElement(dataType);
+  if (dataType.kind === "fixed-bytes") {
+    const bytes = typeof fill === "string" ? new TextEncoder().encode(fill) : fill;
+    if (bytes instanceof Uint8Array) return padBytes(bytes, dataType.size, "/fillValue");
+  }
+  if (!(fill instanceof Uint8Array)) return parseFillV3(fromPlain(fill), dataType, "little", "/fillValue");
+  if (!("size" in dataType) || fill.length === dataType.size) return fill.slice();
+  throw new ZarrflowError("invalid-option", "the fill value's bytes are not those of one item", {
+    pointer: "/fillValue",
+    expected: dataType.size,
+    found: fill.length,
+  });
+}
+
+function asObject(attributes: Readonly<Record<string, unknown>>): JsonObject {
+  return fromPlain(attributes) as JsonObject;
+}

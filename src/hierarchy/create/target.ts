@@ -1,0 +1,266 @@
+import type { DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import { HIERARCHY_KEY } from "../../meta/detect.ts";
+import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { assertPlace } from "../../stores/assert-place.ts";
+import { folderInside } from "../../stores/folder-spec.ts";
+import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
+import { openTargetBuild } from "../../stores/target.ts";
+import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
+import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { invalid } from "../../util/check-options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
+import { checkPath } from "../assert-path.ts";
+import { keepConsolidated } from "../edit/consolidated.ts";
+import { deleteKeys } from "../edit/delete.ts";
+import { demandWritable, type Home, homeAround } from "../edit/parent.ts";
+import { assertReplaceable } from "../replaceable.ts";
+import { readDocument } from "../stored-documents.ts";
+import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./ancestors.ts";
+import { demandDistinctNames, demandEmpty, isTaken } from "./checks.ts";
+import { agreed, chooseDialect, layoutOf } from "./format.ts";
+
+/** Where a node is created: a URL, a store of ours or of zarrita's (its root), or a path in a store. */
+export type CreateTarget =
+  | string
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string };
+
+export interface PlaceOptions {
+  readonly dialect?: DialectName | undefined;
+  /** What is to be made. */
+  readonly kind: NodeMetadata["kind"];
+  readonly ifExists?: "error" | "replace" | undefined;
+  readonly allowUnicode?: boolean | undefined;
+  /** Refuses a place below which there are keys, though none of a node at it. */
+  readonly mustBeEmpty?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A place where a node can be made; nothing is changed before `begin`. */
+export interface NodePlace {
+  /** Where its keys lie in the store that it is made in. */
+  readonly layout: NodeLayout;
+  begin(metadata: NodeMetadata): Promise<NodeSite>;
+}
+
+/** A node while it is being made. */
+export interface NodeSite {
+  readonly store: WritableStore;
+  readonly layout: NodeLayout;
+  /** What finding its place noticed and went on over. */
+  readonly findings?: readonly Finding[];
+  /** Writes its documents, and makes it visible; `undo` removes its other keys. */
+  publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
+  /** Leaves nothing of it behind; `undo` removes the keys that were written. */
+  discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
+}
+
+/**
+ * Finds the place that `target` means.
+ *
+ * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
+ *   `unsupported-operation` where nothing can be written; `invalid-option` for another dialect than that of the
+ *   hierarchy around it.
+ */
+export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
+  assertPlace(target, "target");
+  if (typeof target !== "string") {
+    if (!("get" in target || "store" in target))
+      throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
+    const { store, path } = "get" in target ? { store: target, path: "" } : target;
+    const place = await placeIn(demandWritable(asStore(store)), normalisePath(path), options);
+    checkPath(place.layout, path);
+    return place;
+  }
+  const { spec, path, dialect } = parseStoreUrl(target);
+  const asked = { ...options, dialect: agreed(options.dialect, dialect) };
+  const folder = folderInside(spec, path);
+  if (folder?.kind === "directory") return placeOfFolder(folder, asked);
+  if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
+  const isZip = spec.kind === "zip" || spec.kind === "zip-value";
+  const store = path === "" || isZip ? undefined : await openStoreIfThere(spec);
+  return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
+}
+
+/** A path in a store that is open; one that only grows, such as a zip being written, is taken for empty. */
+async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+  if (!store.singleWriter) return placeInStore(store, path, options);
+  return placeInBuild(
+    async () => ({ store, publish: async () => {}, discard: async () => {} }),
+    path,
+    options,
+  );
+}
+
+/** A folder: built beside its name, wherever in a hierarchy it is. */
+async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error", signal } = options;
+  const home = await homeAround(spec);
+  const dialect = chooseDialect(options, home.path, await dialectAbove(home.store, home.path, { signal }));
+  const { hierarchy } = layoutOf(home.path, dialect, options);
+  const isReplaced = home.path === "" && ifExists === "replace";
+  if (hierarchy.sharedKeys.length > 0 && !isReplaced) return placeInHierarchy(home, { ...options, dialect });
+  const layout = dialectNamed(dialect).layout("");
+  return {
+    layout,
+    async begin() {
+      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      const build = await openTargetBuild(spec, { ifExists });
+      const publish = async (documents: Documents) => {
+        await createShared(build.store, dialect, { signal });
+        await setAll(build.store, documents, signal);
+        await build.publish({ signal });
+        const ancestors = await createAncestors(home.store, home.path, dialect, {});
+        const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
+          joinKey(home.path, key),
+          bytes,
+        ]);
+        return { removed: home.path, written: new Map([...own, ...ancestors]) };
+      };
+      return {
+        store: build.store,
+        layout,
+        publish: (documents) => {
+          const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
+          return keepConsolidated(home.store, scope, () => publish(documents), { signal });
+        },
+        discard: () => build.discard(),
+      };
+    },
+  };
+}
+
+/** A prefix of a bucket, where nothing can be renamed: inside a hierarchy, keys are written where they stay. */
+async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
+  const home = await homeAround(spec);
+  if (home.path === "") return placeInNewStore(spec, "", options);
+  const place = await placeInStore(home.store, home.path, options);
+  return {
+    layout: place.layout,
+    async begin(metadata) {
+      if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      return place.begin(metadata);
+    },
+  };
+}
+
+/** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */
+async function placeInHierarchy({ store, spec, path }: Home, options: PlaceOptions): Promise<NodePlace> {
+  const root = (await readDocument(store, HIERARCHY_KEY, { signal: options.signal }))?.bytes;
+  return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
+}
+
+/** A store that is built whole: a zip, or one in memory that has no name yet. */
+async function placeInNewStore(spec: StoreSpec, path: string, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error" } = options;
+  const inside = ifExists === "replace" && path !== "" ? await openStoreIfThere(spec) : undefined;
+  if (inside) {
+    await inside.close?.();
+    throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
+      path,
+      hint: "Create the whole archive again, or a directory.",
+    });
+  }
+  const open = async () => {
+    if (ifExists === "replace") await assertReplaceable({ store: spec, path });
+    return openTargetBuild(spec, { ifExists });
+  };
+  return placeInBuild(open, path, options);
+}
+
+/** A store in which nothing is yet, and nothing can be looked up before it is finished. */
+function placeInBuild(
+  open: () => Promise<Pick<TargetBuild, "store" | "publish" | "discard">>,
+  path: string,
+  options: PlaceOptions,
+): NodePlace {
+  const { signal } = options;
+  const dialect = chooseDialect(options, path, undefined);
+  const layout = layoutOf(path, dialect, options);
+  return {
+    layout,
+    async begin() {
+      const build = await open();
+      return {
+        store: build.store,
+        layout,
+        async publish(documents) {
+          await createShared(build.store, dialect, { signal });
+          await setAll(build.store, documents, signal);
+          for (const above of ancestorDocuments(path, dialect)) await setAll(build.store, above, signal);
+          await build.publish({ signal });
+        },
+        discard: () => build.discard(),
+      };
+    },
+  };
+}
+
+/** A path in a store that can be read: chunks are written where they stay, and documents last. */
+async function placeInStore(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+  const { ifExists = "error", signal } = options;
+  const dialect = chooseDialect(options, path, await dialectAbove(store, path, { signal }));
+  const layout = layoutOf(path, dialect, options);
+  const findings = await demandDistinctNames(store, layout, signal);
+  if (ifExists === "error" && (await isTaken(store, layout, options.kind, signal))) throw exists(store, path);
+  const site: NodeSite = {
+    store,
+    layout,
+    findings,
+    publish: (documents) =>
+      keepConsolidated(
+        store,
+        { groups: ancestorPaths(path), nodes: [path] },
+        async () => {
+          await createShared(store, dialect, { signal });
+          await setAll(store, documents, signal);
+          const ancestors = await createAncestors(store, path, dialect, { signal });
+          return { removed: path, written: new Map([...documents, ...ancestors]) };
+        },
+        { signal },
+      ),
+    discard: (undo) => undo(),
+  };
+  return {
+    layout,
+    async begin(metadata) {
+      if (ifExists === "replace") await clear(store, layout, metadata, signal);
+      else if (options.mustBeEmpty) await demandEmpty(store, layout, signal);
+      return site;
+    },
+  };
+}
+
+async function clear(
+  store: WritableStore,
+  layout: NodeLayout,
+  metadata: NodeMetadata,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const change = async () => {
+    await deleteKeys(store, layout, metadata, { signal });
+    return { removed: layout.path, written: new Map() };
+  };
+  const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
+  await keepConsolidated(store, scope, change, { signal });
+}
+
+async function setAll(
+  store: WritableStore,
+  documents: Documents,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
+}
+
+function exists(store: Store, path: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "there is a node already", {
+    store: store.description,
+    path,
+    hint: "Replace it, or choose another path.",
+  });
+}

@@ -1,0 +1,47 @@
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { fromPlain } from "../../util/json-plain.ts";
+import type { JsonObject } from "../../util/json-value.ts";
+import type { ZarrNode } from "../node.ts";
+import { changeMetadata } from "./metadata.ts";
+import { type EditSource, nodeToEdit } from "./parent.ts";
+
+export interface SetAttributesOptions {
+  /** Whether `attributes` are all that there shall be; by default others stay as they are. */
+  readonly replace?: boolean;
+  /** JSON pointers, as a `loss-refused` names them, of numbers that become `null`: NaN and infinities. */
+  readonly allowLoss?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sets attributes of an array or a group, that is open or at a URL; one that is `undefined` is removed. They are read again before,
+ * so that what others have set since it was opened stays. Only the document that holds attributes is written, whole or
+ * not at all; consolidated metadata of the node and of the groups above stay true.
+ *
+ * @returns the node with its new attributes.
+ * @throws `not-found` when it is gone; `unsupported-operation` for a store that cannot be written; `invalid-option` for
+ *   values that JSON cannot hold, `loss-refused` for NaN and infinities.
+ * @example
+ * ```ts
+ * import { setAttributes } from "zarrflow";
+ *
+ * await setAttributes("era5.zarr/t2m", { units: "K", checked: true, draft: undefined });
+ * ```
+ */
+export async function setAttributes(
+  source: EditSource,
+  attributes: Readonly<Record<string, unknown>>,
+  given: SetAttributesOptions = {},
+): Promise<ZarrNode> {
+  const { replace = false, allowLoss, signal } = checkedOptions(given);
+  if (!isObject(attributes)) throw invalid("these are no attributes", "an object", attributes);
+  const stays = ([name]: readonly [string, unknown]) =>
+    !(name in attributes) || attributes[name] !== undefined;
+  const change = (metadata: NodeMetadata): NodeMetadata => {
+    const kept = replace ? [] : Object.entries(metadata.attributes).filter(stays);
+    const next = { ...Object.fromEntries(kept), ...(fromPlain(attributes) as JsonObject) };
+    return { ...metadata, attributes: next };
+  };
+  return changeMetadata(await nodeToEdit(source, signal), change, { allowLoss, signal });
+}

@@ -1,0 +1,220 @@
+import {
+  consolidate,
+  sameDocument,
+  withoutConsolidatedV3,
+  writeConsolidatedV2,
+} from "../../meta/consolidated.ts";
+import type { Documents } from "../../meta/format.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import type { StoreOptions, WritableStore } from "../../stores/store.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
+import { documentsBelow } from "../documents-below.ts";
+import { openNode } from "../open/open-node.ts";
+import { readDocument } from "../stored-documents.ts";
+
+/** What was done to documents, by their keys. */
+export interface DocumentChanges {
+  /** Path at and below which all documents of before are gone. */
+  readonly removed?: string;
+  /** Documents that were written since; undefined for one that was removed. */
+  readonly written: ReadonlyMap<string, Uint8Array | undefined>;
+}
+
+/** What changes while consolidated metadata are kept true. */
+export interface ConsolidatedScope {
+  /** Paths of the groups whose consolidated metadata tell of it. */
+  readonly groups: readonly string[];
+  /** Paths of the nodes that change; they leave the consolidated metadata with all below before anything changes. */
+  readonly nodes: readonly string[];
+}
+
+/**
+ * Changes nodes, and keeps the consolidated metadata of the groups above true at every moment: the nodes leave them
+ * before the first key changes, and come back when all is done. A change that fails is followed by what is there then;
+ * a run that is killed leaves consolidated metadata that lack the nodes, never ones that tell of what is not there.
+ *
+ * Once the change has begun `signal` is not looked at.
+ *
+ * @param change is told what tells of it, and returns what it did to documents
+ * @see V2-78, V3-19
+ */
+export async function keepConsolidated(
+  store: WritableStore,
+  { groups, nodes }: ConsolidatedScope,
+  change: (consolidated: ConsolidatedMetadata) => Promise<DocumentChanges>,
+  { signal }: StoreOptions = {},
+): Promise<void> {
+  const consolidated = await ConsolidatedMetadata.find(store, groups, { signal });
+  throwIfAborted(signal);
+  let changes: DocumentChanges;
+  try {
+    await consolidated.hide(nodes);
+    changes = await change(consolidated);
+  } catch (error) {
+    await consolidated.restate(nodes).catch(() => {});
+    throw error;
+  }
+  try {
+    await consolidated.write(changes);
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    const hint = "The change itself is done; `zarrflow validate --fix` writes the consolidated metadata.";
+    throw error.addContext({ hint });
+  }
+}
+
+/** A store of documents, which can be one that keeps as it is what it is told to change. */
+export type DocumentStore = Pick<WritableStore, "description" | "get" | "size" | "set" | "delete">;
+
+/** The consolidated metadata of some groups of a store. */
+export class ConsolidatedMetadata {
+  readonly #store: DocumentStore;
+  readonly #all: readonly ConsolidatedDocument[];
+
+  private constructor(store: DocumentStore, all: readonly ConsolidatedDocument[]) {
+    this.#store = store;
+    this.#all = all;
+  }
+
+  /** Those of the groups at `paths` that have any. @throws `invalid-metadata` and the like for those that are broken. */
+  static async find(
+    store: DocumentStore,
+    paths: readonly string[],
+    options: StoreOptions = {},
+  ): Promise<ConsolidatedMetadata> {
+    const kinds = paths.flatMap((path) => [inV2(store, path), inV3(store, path)]);
+    const found = await Promise.all(kinds.map(async (kind) => (await kind.read(options)) !== undefined));
+    return new ConsolidatedMetadata(
+      store,
+      kinds.filter((_, i) => found[i]),
+    );
+  }
+
+  get areAny(): boolean {
+    return this.#all.length > 0;
+  }
+
+  /** Whether a document holds consolidated metadata, and so is written with them. */
+  carries(key: string): boolean {
+    return this.#all.some((document) => document.isGroups && document.key === key);
+  }
+
+  /** Takes the nodes at these paths out, with all below. */
+  async hide(nodes: readonly string[]): Promise<void> {
+    await this.hideKeys((key) => nodes.some((path) => isBelow(key, path)));
+  }
+
+  /** Takes documents out; returns what was written for it. */
+  async hideKeys(isHidden: (key: string) => boolean): Promise<Documents> {
+    const written = new Map<string, Uint8Array>();
+    for (const document of this.#all) {
+      const all = await document.read();
+      const left = all && [...all].filter(([key]) => !isHidden(key));
+      if (!all || !left || left.length === all.size) continue;
+      const bytes = await document.write(new Map(left), new Map());
+      if (bytes) written.set(document.key, bytes);
+    }
+    return written;
+  }
+
+  /** Writes them with what was done to documents. */
+  async write(changes: DocumentChanges): Promise<void> {
+    // the deepest first, as those above hold the documents of the others
+    for (const document of [...this.#all].reverse()) {
+      const all = await document.read();
+      if (all) await document.write(changed(all, changes), changes.written);
+    }
+  }
+
+  /** Makes them say of the nodes at these paths what their documents say now; whether they said something else. */
+  async restate(nodes: readonly string[], options: StoreOptions = {}): Promise<boolean> {
+    let areMended = false;
+    if (!this.areAny) return areMended;
+    for (const path of nodes) {
+      const node = await openNode(this.#store, path, options);
+      const now = node ? await documentsBelow(node, options) : new Map<string, Uint8Array>();
+      for (const document of [...this.#all].reverse()) {
+        const all = await document.read(options);
+        if (!all) continue;
+        const told = new Map([...all].filter(([key]) => isBelow(key, path)));
+        const isTold = ([key]: readonly [string, Uint8Array]) => document.tells(key);
+        if (areSame(told, new Map([...now].filter(isTold)))) continue;
+        await document.write(changed(all, { removed: path, written: now }), new Map());
+        areMended = true;
+      }
+    }
+    return areMended;
+  }
+}
+
+/** A document that holds the consolidated metadata of one group. */
+interface ConsolidatedDocument {
+  readonly key: string;
+  /** Whether it is the group's own document, too. */
+  readonly isGroups: boolean;
+  /** Whether it holds the document of this key. */
+  tells(key: string): boolean;
+  read(options?: StoreOptions): Promise<Documents | undefined>;
+  /** Replaces it at once; returns its bytes. `written` are documents that changed, the group's own perhaps among them. */
+  write(documents: Documents, written: DocumentChanges["written"]): Promise<Uint8Array | undefined>;
+}
+
+function inV2(store: DocumentStore, path: string): ConsolidatedDocument {
+  const key = joinKey(path, ".zmetadata");
+  return {
+    key,
+    isGroups: false,
+    tells: (key) => isBelow(key, path) && /(?:^|\/)\.z(?:array|group|attrs)$/.test(key),
+    read: (options = {}) => consolidatedV2(store, path, options),
+    async write(documents) {
+      const bytes = writeConsolidatedV2(documents, path);
+      await store.set(key, bytes);
+      return bytes;
+    },
+  };
+}
+
+function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
+  const key = joinKey(path, "zarr.json");
+  return {
+    key,
+    isGroups: true,
+    tells: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
+    async read(options = {}) {
+      const bytes = (await readDocument(store, key, options))?.bytes;
+      return bytes && consolidatedV3(bytes, path);
+    },
+    async write(documents, written) {
+      const own = written.get(key) ?? (await readDocument(store, key))?.bytes;
+      if (own === undefined) return undefined;
+      const all = consolidate("v3", path, new Map([...documents, [key, withoutConsolidatedV3(own)]]));
+      const bytes = all.get(key) ?? own;
+      await store.set(key, bytes);
+      return bytes;
+    },
+  };
+}
+
+function changed(documents: Documents, { removed, written }: DocumentChanges): Documents {
+  const kept = [...documents].filter(([key]) => removed === undefined || !isBelow(key, removed));
+  const result = new Map<string, Uint8Array>(kept);
+  for (const [key, bytes] of written) {
+    if (bytes) result.set(key, bytes);
+    else result.delete(key);
+  }
+  return result;
+}
+
+function isBelow(key: string, path: string): boolean {
+  return key.startsWith(joinKey(path, ""));
+}
+
+function areSame(a: Documents, b: Documents): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([key, bytes]) => {
+    const other = b.get(key);
+    return other !== undefined && sameDocument(bytes, other);
+  });
+}

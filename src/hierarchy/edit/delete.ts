@@ -1,0 +1,101 @@
+import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
+import type { NodeLayout } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { DOCUMENT_NAMES, isNamedDocument } from "../../stores/document-names.ts";
+import { isListable, type ListableStore, type WritableStore } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { checkedOptions } from "../../util/check-options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import { coordsOf } from "../../util/shape.ts";
+import { keysBelow } from "../keys-below.ts";
+import { keepConsolidated } from "./consolidated.ts";
+import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
+
+export interface DeleteOptions {
+  /** Requests in flight; 16 by default. */
+  readonly io?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every
+ * other key, so that whoever cuts it short leaves no array that misses chunks. Consolidated metadata of the groups
+ * above stay true. The root's node leaves an empty store, but for what a hierarchy's nodes share.
+ *
+ * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list.
+ * @see V2-3, V3-5, D19-76
+ * @example
+ * ```ts
+ * import { deleteNode } from "zarrflow";
+ *
+ * await deleteNode("era5.zarr/t2m");
+ * ```
+ */
+export async function deleteNode(source: EditSource, given: DeleteOptions = {}): Promise<void> {
+  const options = checkedOptions(given);
+  const node = await nodeToEdit(source, options.signal);
+  const { store, path } = await homeOf(node);
+  const layout = dialectNamed(node.layout.dialect).layout(path);
+  const change = async () => {
+    await deleteKeys(store, layout, node.metadata, options);
+    return { removed: path, written: new Map() };
+  };
+  await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+}
+
+/** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */
+export async function deleteKeys(
+  store: WritableStore,
+  layout: NodeLayout,
+  metadata: NodeMetadata,
+  { io = 16, signal }: DeleteOptions,
+): Promise<void> {
+  const removeAll = (keys: Iterable<string> | AsyncIterable<string>) =>
+    forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
+  const ownDocuments = ownDocumentKeys(layout);
+  if (isListable(store)) {
+    const isDocument = (key: string) => isDocumentKey(key, layout);
+    await removeAll(ownDocuments);
+    await removeAll(listedKeys(store, layout, signal, isDocument));
+    await removeAll(listedKeys(store, layout, signal));
+  } else if (metadata.kind === "array") {
+    await removeAll(ownDocuments);
+    await removeAll(chunkKeys(layout, metadata));
+  } else {
+    throw new ZarrflowError("unsupported-operation", "this store cannot list what a group holds", {
+      store: store.description,
+      path: layout.path,
+      hint: "Delete its arrays one by one.",
+    });
+  }
+}
+
+/** Documents of the node, also of another dialect in the same folder. */
+function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly string[] {
+  const isFolder = documentKeys.every((key) => key.startsWith(membersPrefix));
+  return isFolder ? DOCUMENT_NAMES.map((name) => membersPrefix + name) : documentKeys;
+}
+
+/** Whether a key is that of a document: of the dialect, or of another one in the same folders. */
+export function isDocumentKey(key: string, { hierarchy }: NodeLayout): boolean {
+  return isNamedDocument(key) || hierarchy.nodeOf(key) !== undefined;
+}
+
+async function* listedKeys(
+  store: ListableStore,
+  layout: NodeLayout,
+  signal: AbortSignal | undefined,
+  isWanted: (key: string) => boolean = () => true,
+): AsyncGenerator<string> {
+  for await (const { key } of keysBelow(store, layout, { signal })) if (isWanted(key)) yield key;
+}
+
+function* chunkKeys(
+  layout: NodeLayout,
+  { shape, chunkGrid, chunkKeyEncoding }: ArrayMetadata,
+): Generator<string> {
+  for (const coords of coordsOf(gridShape(shape, chunkGrid.chunkShape))) {
+    yield layout.chunkKey(coords, chunkKeyEncoding);
+  }
+}

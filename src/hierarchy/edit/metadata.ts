@@ -1,0 +1,70 @@
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { bytesEqual } from "../../meta/number-bytes.ts";
+import type { StoreOptions } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import type { ZarrNode } from "../node.ts";
+import { openNode } from "../open/open-node.ts";
+import { type ConsolidatedMetadata, keepConsolidated } from "./consolidated.ts";
+import { homeOf } from "./parent.ts";
+
+export interface ChangeMetadataOptions extends StoreOptions {
+  readonly allowLoss?: readonly string[] | undefined;
+}
+
+/**
+ * Changes what the documents of a node say, which are read again before. Only documents that differ are written;
+ * consolidated metadata of the node and of the groups above stay true.
+ *
+ * @returns the node as it is then.
+ * @throws `not-found` when it is gone; `unsupported-operation` for a store that cannot be written; `loss-refused`.
+ */
+export async function changeMetadata(
+  node: ZarrNode,
+  change: (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>,
+  { allowLoss, signal }: ChangeMetadataOptions = {},
+): Promise<ZarrNode> {
+  const { dialect } = node.layout;
+  const { store, path } = await homeOf(node);
+  const found = await openNode(store, path, { ...node.reading, dialect, signal });
+  if (!found) {
+    throw new ZarrflowError("not-found", "the node has no document of its own that could be written", {
+      store: store.description,
+      path,
+    });
+  }
+  const written = changedDocuments(found, await change(found.metadata), allowLoss);
+  const write = async (consolidated: ConsolidatedMetadata) => {
+    for (const [key, bytes] of written) {
+      if (consolidated.carries(key)) continue;
+      if (bytes) await store.set(key, bytes, { signal });
+      else await store.delete(key, { signal });
+    }
+    // an array has left the consolidated metadata, with all its documents
+    return found.kind === "array" ? { written: new Map([...found.documents, ...written]) } : { written };
+  };
+  // the members of a group stay what they are while its own document changes
+  const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
+  if (written.size > 0) await keepConsolidated(store, scope, write, { signal });
+  return (
+    (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, dialect, signal })) ?? node
+  );
+}
+
+/** The documents that differ, by key; undefined for one that is no longer there. */
+function changedDocuments(
+  { layout, metadata, reading }: ZarrNode,
+  after: NodeMetadata,
+  allowLoss: readonly string[] | undefined,
+): Map<string, Uint8Array | undefined> {
+  const { write } = dialectNamed(layout.dialect, reading);
+  const old = write(metadata, layout, { allowLoss: ["/attributes"] });
+  const changed = new Map<string, Uint8Array | undefined>(write(after, layout, { allowLoss }));
+  for (const [key, bytes] of old) {
+    const now = changed.get(key);
+    if (now === undefined) changed.set(key, undefined);
+    else if (bytesEqual(now, bytes)) changed.delete(key);
+  }
+  return changed;
+}

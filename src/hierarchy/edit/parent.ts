@@ -1,0 +1,120 @@
+import { detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { assertPlace } from "../../stores/assert-place.ts";
+import { folderAround, folderInside } from "../../stores/folder-spec.ts";
+import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { invalid } from "../../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { ZarrNode } from "../node.ts";
+import { open } from "../open/open.ts";
+import { readDocument } from "../stored-documents.ts";
+
+/** A node to be edited: one that is open, or its URL. */
+export type EditSource = ZarrNode | string;
+
+/** The node that a source is or names. @throws as `open`; `unsupported-operation` for a store that cannot be written. */
+export async function nodeToEdit(source: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
+  assertPlace(source, "source");
+  if (typeof source !== "string") {
+    if ("layout" in source) return source;
+    throw invalid("only a node that is open, or its URL, can be edited", "a node or a URL", source);
+  }
+  const node = await open(source, { signal });
+  try {
+    demandWritable(node.store);
+    return node;
+  } catch (error) {
+    await node.store.close?.();
+    throw error;
+  }
+}
+
+/** A node's place in the whole hierarchy that it is part of. */
+export interface Home {
+  readonly store: WritableStore;
+  readonly spec: StoreSpec;
+  readonly path: string;
+}
+
+/** A folder whose name says that it is the root of a hierarchy. */
+const ROOT_NAME = /\.zarr$/i;
+
+/**
+ * Where a node is in its hierarchy. A folder, of a disk or a bucket, that was opened at the node itself is opened above
+ * it again, as far as the hierarchy reaches.
+ *
+ * @throws `unsupported-operation` for a store that cannot be written.
+ */
+export async function homeOf({
+  store,
+  spec,
+  path,
+  layout,
+}: Pick<ZarrNode, "store" | "spec" | "path" | "layout">): Promise<Home> {
+  const home = { store: demandWritable(store), spec, path };
+  const isWhole = layout.hierarchy.sharedKeys.length > 0;
+  if (isWhole || folderAround(spec) === undefined) return home;
+  return homeAround(folderInside(spec, path) ?? spec);
+}
+
+/**
+ * Where a folder, which need not exist, is in the hierarchy around it. That reaches up to the outermost folder above
+ * it that is a node; folders between need not be nodes, but none beyond one called `*.zarr`, which is a root by its
+ * name if by nothing else. A hierarchy whose nodes are no folders is a root in any case. What may not be read above
+ * the folder ends it.
+ *
+ * @throws `unsupported-operation` for a store that cannot be written.
+ */
+export async function homeAround(spec: StoreSpec): Promise<Home> {
+  const own = await openStore(spec);
+  let home = { store: own, spec, path: "" };
+  if (await isWholeHierarchy(own)) return { ...home, store: demandWritable(own) };
+  let mayHaveGaps = !isRootName(spec);
+  try {
+    for await (const folder of foldersAbove(spec)) {
+      const isRoot = isRootName(folder.spec);
+      const isWhole = await isWholeHierarchy(folder.store);
+      if (isWhole || (await isNode(folder.store)) || (mayHaveGaps && isRoot)) home = folder;
+      else if (!mayHaveGaps) break;
+      if (isWhole) break;
+      mayHaveGaps &&= !isRoot;
+    }
+  } catch (error) {
+    if (!isZarrflowError(error, "access-denied")) throw error;
+  }
+  return { ...home, store: demandWritable(home.store) };
+}
+
+/** The folders that a store lies in, the nearest first, with the path from each to the store. */
+async function* foldersAbove(
+  spec: StoreSpec,
+): AsyncGenerator<Omit<Home, "store"> & { readonly store: Store }> {
+  let path = "";
+  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+    path = path === "" ? around.name : joinKey(around.name, path);
+    yield { store: await openStore(around.spec), spec: around.spec, path };
+  }
+}
+
+function isRootName(spec: StoreSpec): boolean {
+  return ROOT_NAME.test(folderAround(spec)?.name ?? "");
+}
+
+export function demandWritable(store: Store): WritableStore {
+  if (isWritable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
+    store: store.description,
+  });
+}
+
+/** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
+export async function isWholeHierarchy(store: Store): Promise<boolean> {
+  const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
+  return document !== undefined && hierarchyDialect(document) !== undefined;
+}
+
+async function isNode(store: Store): Promise<boolean> {
+  const sizes = await Promise.all(detectionKeys("").map((key) => store.size(key)));
+  return sizes.some((size) => size !== undefined);
+}

@@ -1,0 +1,158 @@
+import type { NodeLayout } from "../../meta/format.ts";
+import { movedKey } from "../../meta/key-trees.ts";
+import type { WritableStore } from "../../stores/store.ts";
+import { checkedOptions, invalid } from "../../util/check-options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
+import { checkPath } from "../assert-path.ts";
+import { createAncestors, dialectAbove } from "../create/ancestors.ts";
+import { demandDistinctNames, demandEmpty, isTaken } from "../create/checks.ts";
+import { agreed, layoutOf } from "../create/format.ts";
+import { documentsBelow } from "../documents-below.ts";
+import type { ZarrNode } from "../node.ts";
+import { openNode } from "../open/open-node.ts";
+import { type ConsolidatedMetadata, type DocumentChanges, keepConsolidated } from "./consolidated.ts";
+import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
+
+export interface RenameOptions {
+  /** Takes names of nodes beyond ASCII in v2 too. */
+  readonly allowUnicode?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Gives a node, that is open or at a URL, with all below it, another path in its hierarchy. Nothing is read or written but
+ * documents: the store moves the rest at once, and nobody sees a part of it at either path. In the drafts of v3, whose
+ * documents and chunks lie in two trees, the documents are out of sight while the chunks move: to be cut short there
+ * leaves them beside their old place, with a `~` at the end of their name. Groups above the new path that are missing
+ * are made, and consolidated metadata above both paths stay true.
+ *
+ * @param path in the hierarchy, from its root: `forecast/t2m`.
+ * @returns the node at its new path.
+ * @throws `unsupported-operation` for a store that cannot rename (a zip, a bucket); `target-exists` and
+ *   `target-not-empty` for a path at which something is; `path-not-allowed` for the root, below the node itself, and
+ *   below an array; `invalid-node-name`; `not-found` when the node has no document of its own.
+ * @see V2-74, V3-2, V3-3, D19-11, D19-15, D19-77
+ * @example
+ * ```ts
+ * import { renameNode } from "zarrflow";
+ *
+ * const renamed = await renameNode("era5.zarr/t2m", "surface/air_temperature");
+ * console.log(renamed.path); // surface/air_temperature
+ * ```
+ */
+export async function renameNode(
+  source: EditSource,
+  path: string,
+  given: RenameOptions = {},
+): Promise<ZarrNode> {
+  const { allowUnicode, signal } = checkedOptions(given);
+  if (typeof path !== "string") throw invalid("the new path is no path", "a string", path);
+  const node = await nodeToEdit(source, signal);
+  const { dialect } = node.layout;
+  const { store, spec, path: old } = await homeOf(node);
+  demandRenaming(store, old);
+  const reading = { ...node.reading, spec, dialect, signal };
+  const found = await openNode(store, old, reading);
+  if (!found) throw notFound(store, old);
+  const from = found.layout;
+  const to = layoutOf(normalisePath(path), dialect, { allowUnicode });
+  checkPath(to, path);
+  await demandPlace(store, from, to, signal);
+  const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
+    const documents = areAny ? await documentsBelow(found) : [];
+    await moveAll(store, movesOf(from, to), signal);
+    const moved = [...documents].map(([key, bytes]) => [movedKey(key, from, to), bytes] as const);
+    const ancestors = await createAncestors(store, to.path, dialect, {});
+    return { removed: from.path, written: new Map([...moved, ...ancestors]) };
+  };
+  const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
+  await keepConsolidated(store, { groups, nodes: [from.path, to.path] }, change, { signal });
+  const renamed = await openNode(store, to.path, reading);
+  if (!renamed) throw notFound(store, to.path);
+  return renamed;
+}
+
+type RenamingStore = WritableStore & Required<Pick<WritableStore, "rename">>;
+
+function demandRenaming(store: WritableStore, path: string): asserts store is RenamingStore {
+  if (store.rename !== undefined) return;
+  throw new ZarrflowError("unsupported-operation", "this store cannot rename what it holds", {
+    store: store.description,
+    path,
+    hint: "Copy the node to its new path, and delete the old one.",
+  });
+}
+
+/** Holds that a node may go from one place to the other. */
+async function demandPlace(
+  store: WritableStore,
+  from: NodeLayout,
+  to: NodeLayout,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const refusal = (reason: string) =>
+    new ZarrflowError("path-not-allowed", reason, {
+      store: store.description,
+      path: from.path,
+      value: to.path,
+    });
+  if (from.path === "") throw refusal("the root of a hierarchy has no name in it");
+  if (to.path === "") throw refusal("a node cannot become the root that it lies in");
+  if (to.path.startsWith(`${from.path}/`)) throw refusal("a node cannot be moved into itself");
+  agreed(from.dialect, await dialectAbove(store, to.path, { signal }));
+  await demandDistinctNames(store, to, signal, from.path);
+  if (await isTaken(store, to, "array", signal)) {
+    throw new ZarrflowError("target-exists", "there is a node already", {
+      store: store.description,
+      path: to.path,
+      hint: "Choose another path, or delete what is there.",
+    });
+  }
+  await demandEmpty(store, to, signal);
+}
+
+/**
+ * The steps that move a node, each whole. Where its documents and its chunks lie apart, the documents step aside first
+ * and come back last, so that nobody reads an array without its chunks.
+ */
+function movesOf(from: NodeLayout, to: NodeLayout): (readonly [string, string])[] {
+  if (from.membersPrefix === from.chunksPrefix) return [[from.membersPrefix, to.membersPrefix]];
+  const told = [...from.documentKeys, from.membersPrefix];
+  const after = [...to.documentKeys, to.membersPrefix];
+  return [
+    ...told.map((name) => [name, aside(name)] as const),
+    [from.chunksPrefix, to.chunksPrefix],
+    ...told.map((name, i) => [aside(name), after[i] ?? name] as const).reverse(),
+  ];
+}
+
+/** A name beside a key or a prefix that is none of a node. */
+function aside(name: string): string {
+  return name.replace(/\/?$/, "~$&");
+}
+
+/** Makes all moves; on a failure those that were made are taken back. */
+async function moveAll(
+  store: RenamingStore,
+  moves: readonly (readonly [string, string])[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const made: (readonly [string, string])[] = [];
+  try {
+    for (const [from, to] of moves) {
+      await store.rename(from, to, { signal });
+      made.push([from, to]);
+    }
+  } catch (error) {
+    for (const [from, to] of made.reverse()) await store.rename(to, from);
+    throw error;
+  }
+}
+
+function notFound(store: WritableStore, path: string): ZarrflowError {
+  return new ZarrflowError("not-found", "the node has no document of its own that could be moved", {
+    store: store.description,
+    path,
+  });
+}

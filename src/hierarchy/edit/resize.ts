@@ -1,0 +1,120 @@
+import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
+import { isListable } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { checkedOptions, invalid } from "../../util/check-options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { coordsOf } from "../../util/shape.ts";
+import { withChunkSeparator } from "../chunk-separator.ts";
+import type { ZarrArray, ZarrNode } from "../node.ts";
+import { changeMetadata } from "./metadata.ts";
+import { demandWritable, nodeToEdit } from "./parent.ts";
+
+export interface ResizeOptions {
+  /**
+   * What becomes of chunks outside the array, before it grows and after it shrinks: `keep` leaves them, and they show
+   * again when the array grows over them.
+   *
+   * @default "keep"
+   */
+  readonly outside?: "keep" | "delete";
+  /** Requests in flight; 16 by default. */
+  readonly io?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Gives an array, that is open or at a URL, another shape of the same rank; its chunks stay as they are. What it grows
+ * by reads as the fill value, but where chunks are: one at the old edge, or outside it and kept, shows what was last
+ * written there. Consolidated metadata stay true.
+ *
+ * @param shape in items.
+ * @returns the array with its new shape.
+ * @throws `invalid-option` for another rank, what is no shape, or a group; `not-found` when it is gone;
+ *   `unsupported-operation` for a store that cannot be written, or cannot list the chunks that are to be deleted.
+ * @see V2-35, V3-33
+ * @example
+ * ```ts
+ * import { resizeArray } from "zarrflow";
+ *
+ * const day = await resizeArray("era5.zarr/t2m", [24, 33, 49], { outside: "delete" });
+ * console.log(day.shape.join(" x ")); // 24 x 33 x 49
+ * ```
+ */
+export async function resizeArray(
+  source: ZarrArray | string,
+  shape: readonly number[],
+  given: ResizeOptions = {},
+): Promise<ZarrArray> {
+  const { outside = "keep", io = 16, signal } = checkedOptions(given);
+  if (!Array.isArray(shape)) throw invalid("the new shape is no shape", "a list of whole numbers", shape);
+  const asked = await nodeToEdit(source, signal);
+  const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
+  const store = demandWritable(node.store);
+  const remove = async (keys: AsyncIterable<string>) => {
+    if (outside === "keep") return;
+    await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
+  };
+  let old: readonly number[] = [];
+  const resize = async (metadata: NodeMetadata) => {
+    demandShape(node.path, metadata, shape);
+    old = metadata.shape;
+    if (shape.some((size, d) => size > (old[d] ?? 0))) await remove(chunksOutside(node, metadata, signal));
+    return { ...metadata, shape };
+  };
+  const resized = await changeMetadata(node, resize, { signal });
+  if (resized.kind === "group") throw noArray(resized.path);
+  if (shape.some((size, d) => size < (old[d] ?? 0))) {
+    await remove(chunksOutside(node, resized.metadata, signal, old));
+  }
+  return resized;
+}
+
+function demandShape(
+  path: string,
+  metadata: NodeMetadata,
+  shape: readonly number[],
+): asserts metadata is ArrayMetadata {
+  if (metadata.kind === "group") throw noArray(path);
+  const isShape = shape.every((size) => Number.isSafeInteger(size) && size >= 0);
+  if (isShape && shape.length === metadata.shape.length) return;
+  throw new ZarrflowError("invalid-option", "the new shape has a whole number for each dimension", {
+    path,
+    expected: `${metadata.shape.length} dimensions`,
+    found: shape.join(", "),
+  });
+}
+
+function noArray(path: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", "only an array has a shape", { path });
+}
+
+/**
+ * Keys of stored chunks outside an array's grid; where the store cannot list, of those that the grid of `old` has.
+ *
+ * @throws `unsupported-operation` where neither tells.
+ */
+async function* chunksOutside(
+  { store, path, layout }: ZarrNode,
+  { shape, chunkGrid, chunkKeyEncoding }: ArrayMetadata,
+  signal: AbortSignal | undefined,
+  old?: readonly number[],
+): AsyncGenerator<string> {
+  const grid = gridShape(shape, chunkGrid.chunkShape);
+  const isOutside = (coords: readonly number[]) => coords.some((at, d) => at >= (grid[d] ?? 0));
+  if (isListable(store)) {
+    for await (const { key } of store.list(layout.chunksPrefix, { signal })) {
+      const coords = layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
+      if (coords && isOutside(coords)) yield key;
+    }
+  } else if (old) {
+    for (const coords of coordsOf(gridShape(old, chunkGrid.chunkShape))) {
+      if (isOutside(coords)) yield layout.chunkKey(coords, chunkKeyEncoding);
+    }
+  } else {
+    throw new ZarrflowError("unsupported-operation", "this store cannot list the chunks outside an array", {
+      store: store.description,
+      path,
+      hint: 'Resize with `outside: "keep"`; chunks that are there will show.',
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import type { ZarrArray } from "../node.ts";
+import { openNode } from "./open-node.ts";
+import { ancestorsOf } from "./open-via-ancestor.ts";
+
+/** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
+const MAX_LEVELS = 3;
+
+/** How groups fail that are not there for the reader of an array, or are broken: they say nothing of it. */
+const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
+
+/**
+ * Names of the axes of the image that an array is a level of, as a group above it states them, beyond the root of the
+ * store too. Undefined for an array that names its dimensions itself, and where no group says anything.
+ */
+export async function axesFromAbove(
+  { store, spec, path, layout, dimensionNames }: ZarrArray,
+  signal?: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const { dialect } = layout;
+  const isApart = dialectNamed(dialect).layout("").hierarchy.sharedKeys.length > 0;
+  if (isApart || dimensionNames?.some((name) => name !== null)) return undefined;
+  let levels = 0;
+  try {
+    for await (const above of ancestorsOf(store, spec, path)) {
+      if (above.path === above.nodePath) continue;
+      if (++levels > MAX_LEVELS) break;
+      const group = await openNode(above.store, above.path, { spec: above.spec, dialect, signal });
+      const axes = group && axesByArray([group]).get(above.nodePath);
+      if (axes) return axes;
+    }
+  } catch (error) {
+    if (!SILENT.some((code) => isZarrflowError(error, code))) throw error;
+  }
+  return undefined;
+}

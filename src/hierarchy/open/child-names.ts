@@ -1,0 +1,17 @@
+import type { NodeLayout } from "../../meta/format.ts";
+import type { ListableStore, StoreOptions } from "../../stores/store.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+
+/** Names of what may be members of the group that `layout` is of, sorted. @see V2-75, V3-4, D19-74 */
+export async function memberNames(
+  store: ListableStore,
+  layout: NodeLayout,
+  options: StoreOptions = {},
+): Promise<string[]> {
+  const names = new Set<string>();
+  for await (const entry of store.listDirectory(layout.membersPrefix, options)) {
+    const name = layout.memberName("prefix" in entry ? entry.prefix : entry.key);
+    if (name !== undefined) names.add(name);
+  }
+  return sortUtf8([...names]);
+}

@@ -1,0 +1,158 @@
+import type { DialectName } from "../../meta/array-metadata.ts";
+import { detectDialect, detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
+import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
+import { readDocument, type StoredDocument, type StoredDocuments } from "../stored-documents.ts";
+
+export interface OpenNodeOptions extends DialectOptions {
+  /** Tells another process how to open the store. */
+  readonly spec?: StoreSpec;
+  /** The dialect to take, where documents of several are there; else the first in detection order. */
+  readonly dialect?: DialectName;
+  /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
+  readonly isInside?: boolean;
+  /** Whether to ask for the document of a group only where there is none of an array. */
+  readonly isSparing?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The node at `path` of a store, whatever its dialect, by its own documents; undefined when there is none.
+ *
+ * @throws `invalid-metadata`, `unsupported-*`, with store, path, key and pointer.
+ */
+export async function openNode<S extends Store>(
+  store: S,
+  path: string,
+  { signal, isInside = false, isSparing = false, ...options }: OpenNodeOptions = {},
+): Promise<ZarrNode<S> | undefined> {
+  const documents = new Map<string, Uint8Array>();
+  const stored = new Map<string, StoredDocument>();
+  const asked = new Set<string>();
+  const reading = { maxMetadata: options.maxMetadata, signal };
+  const load = async (keys: readonly string[]) => {
+    const others = keys.filter((key) => !asked.has(key));
+    const values = await Promise.all(others.map((key) => readDocument(store, key, reading)));
+    others.forEach((key, i) => {
+      asked.add(key);
+      const value = values[i];
+      if (value === undefined) return;
+      documents.set(key, value.bytes);
+      stored.set(key, value);
+    });
+  };
+  if (!options.dialect) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
+  const found = options.dialect ? { dialect: options.dialect } : await findDialect(path, documents, load);
+  if (!found) return undefined;
+  const layout = dialectNamed(found.dialect).layout(path);
+  const { sharedKeys, impliesGroups } = layout.hierarchy;
+  const { documentKeys, attributesKey, groupKey } = layout;
+  const isSpared = (key: string) => isSparing && key === groupKey;
+  await load([...(isInside ? [] : sharedKeys), ...documentKeys.filter((key) => !isSpared(key))]);
+  if (!documentKeys.some((key) => key !== attributesKey && documents.has(key))) await load(documentKeys);
+  const missing = isInside ? undefined : sharedKeys.find((key) => !documents.has(key));
+  if (missing !== undefined) {
+    if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
+    return undefined;
+  }
+  const isTelling = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
+  const telling = new Map([...stored].filter(([key]) => isTelling(key)));
+  const node = nodeIn(documents, store, path, { ...options, ...found, stored: telling });
+  if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
+  const { spec = specOf(store) } = options;
+  return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
+}
+
+/** The dialect of a node by its own documents, or by the one that the whole store has at its root. */
+async function findDialect(
+  path: string,
+  documents: Documents,
+  load: (keys: readonly string[]) => Promise<void>,
+): Promise<ReturnType<typeof detectDialect>> {
+  const own = detectDialect(documents, path);
+  const isRootOfItsOwn = path !== "" && own && hasSharedDocuments(own.dialect);
+  if (own && !isRootOfItsOwn) return own;
+  await load([HIERARCHY_KEY]);
+  const root = documents.get(HIERARCHY_KEY);
+  const dialect = root && hierarchyDialect(root);
+  return dialect && { dialect, findings: [] };
+}
+
+function hasSharedDocuments(dialect: DialectName): boolean {
+  return dialectNamed(dialect).layout("").hierarchy.sharedKeys.length > 0;
+}
+
+/** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. @see D19-73 */
+async function isImplied(
+  store: Store,
+  { path, membersPrefix }: NodeLayout,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (path === "") return true;
+  if (!isListable(store)) return false;
+  for await (const _ of store.listDirectory(membersPrefix, { signal })) return true;
+  return false;
+}
+
+function noSharedDocument(store: Store, { dialect, path }: NodeLayout, key: string): ZarrflowError {
+  return new ZarrflowError("not-found", "the document that all nodes of the hierarchy share is missing", {
+    format: dialect,
+    store: store.description,
+    path,
+    key,
+  });
+}
+
+function specOf(store: Store): StoreSpec {
+  return { kind: "object", description: store.description };
+}
+
+export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing"> {
+  /** Whether `documents` are those of consolidated metadata, which alone hold them. */
+  readonly areConsolidated?: boolean;
+  /** The documents of the store that `documents` come from. */
+  readonly stored?: StoredDocuments;
+  /** What finding its dialect noticed. */
+  readonly findings?: readonly Finding[];
+}
+
+/** The node at `path` that `documents` describe; undefined when they describe none. @throws as `openNode`. */
+export function nodeIn<S extends Store>(
+  documents: Documents,
+  store: S,
+  path: string,
+  { spec = specOf(store), dialect: asked, areConsolidated, stored, findings = [], ...reading }: NodeInOptions,
+): ZarrNode<S> | undefined {
+  try {
+    const detected = asked ? { dialect: asked, findings } : detectDialect(documents, path);
+    if (!detected) return undefined;
+    const dialect = dialectNamed(detected.dialect, reading);
+    const layout = dialect.layout(path);
+    const parsed = dialect.parse(documents, layout);
+    if (!parsed) return undefined;
+    const own = layout.documentKeys.flatMap((key) => {
+      const bytes = documents.get(key);
+      return bytes ? [[key, bytes] as const] : [];
+    });
+    const parts = {
+      store,
+      spec,
+      layout,
+      documents: new Map(own),
+      reading,
+      findings: [...detected.findings, ...parsed.findings],
+      ...(areConsolidated && { consolidated: documents }),
+      ...(stored && { stored }),
+    };
+    return parsed.metadata.kind === "array"
+      ? new ZarrArray({ ...parts, metadata: parsed.metadata })
+      : new ZarrGroup({ ...parts, metadata: parsed.metadata });
+  } catch (error) {
+    if (isZarrflowError(error)) error.addContext({ store: store.description, path });
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import type { DialectName } from "../../meta/array-metadata.ts";
+import { detectDialect, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { folderAround, folderInside } from "../../stores/folder-spec.ts";
+import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { withFolder } from "../../stores/with/folder.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
+import type { ZarrNode } from "../node.ts";
+import { readDocument } from "../stored-documents.ts";
+import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
+import { nearestMemberHint } from "./suggest-name.ts";
+
+/** A folder of a store, and a node at or below it. */
+interface Ancestor {
+  readonly store: Store;
+  readonly spec: StoreSpec;
+  /** Path of the folder. */
+  readonly path: string;
+  /** Path of the node. */
+  readonly nodePath: string;
+  /** Whether it is beyond the root of the store that was asked for. */
+  readonly isOutside?: boolean;
+}
+
+/**
+ * The node at `path` that has no documents of its own, by what lies above it: consolidated metadata of a group, or
+ * the document of a whole hierarchy, whose nodes do not lie at their paths; undefined when there is neither.
+ *
+ * What cannot be read beyond the root of the store ends the search.
+ *
+ * @throws `not-found` for what is not in such a hierarchy; `invalid-metadata` for a broken document above.
+ * @see V2-78, V3-19, D19-73
+ */
+export async function openFromAbove(
+  store: Store,
+  spec: StoreSpec,
+  path: string,
+  options: Omit<OpenNodeOptions, "spec"> = {},
+): Promise<ZarrNode | undefined> {
+  const { dialect } = options;
+  for await (const ancestor of ancestorsOf(store, spec, path)) {
+    try {
+      const node = await openFrom(ancestor, options);
+      if (node && (dialect === undefined || node.layout.dialect === dialect)) return node;
+    } catch (error) {
+      if (ancestor.isOutside && isZarrflowError(error, "access-denied")) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+async function openFrom(
+  ancestor: Ancestor,
+  { dialect: asked, signal, ...reading }: Omit<OpenNodeOptions, "spec">,
+): Promise<ZarrNode | undefined> {
+  const { store, spec, path, nodePath } = ancestor;
+  const key = joinKey(path, HIERARCHY_KEY);
+  const reads = { maxMetadata: reading.maxMetadata, signal };
+  const found = await readDocument(store, key, reads);
+  const document = found?.bytes;
+  const dialect = document && hierarchyDialect(document);
+  if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
+  const ofV3 = document && consolidatedV3(document, path);
+  const stored = new Map(found && ofV3 ? [[key, found]] : []);
+  const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, ...reads }));
+  if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;
+  return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true, stored });
+}
+
+/** A node of the hierarchy whose root a folder is. @throws `not-found` with the keys that were tried. */
+async function openInHierarchy(
+  ancestor: Ancestor,
+  dialect: DialectName,
+  signal: AbortSignal | undefined,
+): Promise<ZarrNode> {
+  const { store, spec } = await rootStore(ancestor);
+  const path = ancestor.nodePath.slice(ancestor.path.length).replace(/^\//, "");
+  const node = await openNode(store, path, { spec, dialect, signal });
+  if (node) return node;
+  const { documentKeys, membersPrefix } = dialectNamed(dialect).layout(path);
+  throw new ZarrflowError("not-found", "no array or group of the hierarchy is here", {
+    format: dialect,
+    store: store.description,
+    path,
+    found: `none of ${[...documentKeys, membersPrefix].join(", ")}`,
+    hint: isListable(store)
+      ? await nearestMemberHint(store, spec, path, { dialect, signal })
+      : "This store cannot list, so that groups without a document of their own cannot be told.",
+  });
+}
+
+/** A folder as the root of a store of its own. */
+async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor, "store" | "spec">> {
+  if (path === "") return { store, spec };
+  const inner = folderInside(spec, path);
+  if (inner) return { store: await openStore(inner), spec: inner };
+  const folder = withFolder(store, path);
+  return { store: folder, spec: { kind: "object", description: folder.description } };
+}
+
+/** The node's own folder first, then those above it, beyond the root of the store too. */
+export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
+  const names = path === "" ? [] : path.split("/");
+  for (let length = names.length; length >= 0; length--) {
+    yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };
+  }
+  let nodePath = path;
+  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+    nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
+    yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
+  }
+}

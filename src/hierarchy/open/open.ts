@@ -1,0 +1,210 @@
+import type { DialectName } from "../../meta/array-metadata.ts";
+import { detectionKeys } from "../../meta/detect.ts";
+import type { DialectOptions } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { assertPlace } from "../../stores/assert-place.ts";
+import { specOfObject } from "../../stores/object-spec.ts";
+import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
+import { openStore, parseStoreUrl } from "../../stores/url.ts";
+import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { checkedOptions } from "../../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { normalisePath } from "../../util/node-path.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+import { checkPath } from "../assert-path.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
+import { openNode } from "./open-node.ts";
+import { openFromAbove } from "./open-via-ancestor.ts";
+import { nearestMemberHint, nearestStoreHint } from "./suggest-name.ts";
+
+/**
+ * What can be opened: a URL, a store of ours or of zarrita's (its root), a path in a store; or what tells another
+ * process of a node, as JSON: its `spec` and `path`.
+ */
+export type OpenSource =
+  | string
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string }
+  | SpecSource;
+
+interface SpecSource {
+  readonly spec: StoreSpec;
+  readonly path: string;
+}
+
+export interface OpenOptions extends DialectOptions, StoreAccess {
+  /** Makes of the store the one that is read, such as `withCache`. */
+  readonly wrap?: (store: Store) => Store;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens an array or a group; the dialect is found by itself.
+ *
+ * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
+ * @example
+ * ```ts
+ * import { open } from "zarrflow";
+ *
+ * const node = await open("era5.zarr/t2m");
+ * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
+ * ```
+ */
+export async function open(source: OpenSource, given: OpenOptions = {}): Promise<ZarrNode> {
+  const {
+    signal,
+    wrap = (store: Store) => store,
+    v1Order,
+    v2,
+    maxMetadata,
+    ...access
+  } = checkedOptions(given);
+  assertPlace(source, "source");
+  const { spec, path, dialect, ...place } = await locate(source, access);
+  const store = wrap(place.store);
+  const reading = {
+    ...(v1Order && { v1Order }),
+    ...(v2 && { v2 }),
+    ...(maxMetadata !== undefined && { maxMetadata }),
+  };
+  const options = { ...reading, signal, ...(dialect && { dialect }) };
+  try {
+    const node =
+      (await openNode(store, path, { spec, ...options })) ??
+      (await openFromAbove(store, spec, path, options));
+    if (node && typeof source !== "string" && "path" in source && !("get" in source))
+      checkPath(node.layout, source.path);
+    if (node) return node;
+    throw await notFound(store, spec, path, signal);
+  } catch (error) {
+    await closeOpened(source, store);
+    throw error;
+  }
+}
+
+/**
+ * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
+ *
+ * @throws as `open`, but for `not-found`.
+ * @see V3-5, V2-73
+ */
+export async function exists(source: OpenSource, options: OpenOptions = {}): Promise<boolean> {
+  try {
+    const { store } = await open(source, options);
+    await closeOpened(source, store);
+    return true;
+  } catch (error) {
+    if (isZarrflowError(error, "not-found")) return false;
+    throw error;
+  }
+}
+
+/** Opens an array. @throws as `open`; `not-found` when there is a group instead. */
+export async function openArray(source: OpenSource, options: OpenOptions = {}): Promise<ZarrArray> {
+  const node = await open(source, options);
+  if (node.kind === "array") return node;
+  await closeOpened(source, node.store);
+  throw new ZarrflowError("not-found", "there is a group, not an array", {
+    store: node.store.description,
+    path: node.path,
+    hint: "name one of its arrays",
+  });
+}
+
+/** Opens a group. @throws as `open`; `not-found` when there is an array instead. */
+export async function openGroup(source: OpenSource, options: OpenOptions = {}): Promise<ZarrGroup> {
+  const node = await open(source, options);
+  if (node.kind === "group") return node;
+  await closeOpened(source, node.store);
+  throw new ZarrflowError("not-found", "there is an array, not a group", {
+    store: node.store.description,
+    path: node.path,
+  });
+}
+
+/** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
+export async function closeOpened(source: OpenSource, store: Store): Promise<void> {
+  if (typeof source === "string" || isSpec(source)) await store.close?.();
+}
+
+function isSpec(source: Exclude<OpenSource, string>): source is SpecSource {
+  return "spec" in source && !("store" in source) && !("get" in source);
+}
+
+interface Place {
+  readonly store: Store;
+  readonly spec: StoreSpec;
+  readonly path: string;
+  readonly dialect?: DialectName;
+}
+
+async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
+  if (typeof source === "string" || isSpec(source)) {
+    const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
+    const spec = accessedBy(named.spec, access);
+    const store = await openNamed(spec);
+    // A signed URL is good in this process alone: what is written down only tells what it was.
+    const told = hasQuery(spec) ? specOfObject(store) : spec;
+    return { ...named, store, spec: told, path: normalisePath(path) };
+  }
+  const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
+  const store = asStore(given);
+  return { store, spec: specOfObject(store), path: normalisePath(path) };
+}
+
+function hasQuery(spec: StoreSpec): boolean {
+  if (spec.kind === "zip-value") return hasQuery(spec.store);
+  return spec.kind === "http" && spec.url.includes("?");
+}
+
+/** @throws `not-found` with the nearest name beside it. */
+async function openNamed(spec: StoreSpec): Promise<Store> {
+  try {
+    return await openStore(spec);
+  } catch (error) {
+    const hint = isZarrflowError(error, "not-found") ? await nearestStoreHint(spec) : undefined;
+    if (hint && isZarrflowError(error)) throw error.addContext({ hint });
+    throw error;
+  }
+}
+
+async function notFound(
+  store: Store,
+  spec: StoreSpec,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ZarrflowError> {
+  const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
+  const hint = nodes.length > 0 ? foldersHint(nodes) : await nearestMemberHint(store, spec, path, { signal });
+  return new ZarrflowError("not-found", "no Zarr array or group is here", {
+    store: store.description,
+    path,
+    found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
+    ...(hint && { hint }),
+  });
+}
+
+/** The most folders that are named to choose from. */
+const MAX_FOLDERS = 8;
+
+/** What may have been meant: a folder zipped with its own name, or one of several nodes without a group around them. */
+function foldersHint(folders: readonly string[]): string {
+  if (folders.length === 1) return `did you mean the folder \`${folders[0]}\` inside it?`;
+  const shown = folders.slice(0, MAX_FOLDERS).join(", ");
+  return `name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? ", ..." : ""}`;
+}
+
+/** Names of top folders that are nodes, one more than are named at most. @see V2-82 */
+async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
+  const folders: string[] = [];
+  for await (const entry of store.listDirectory("", { signal })) {
+    if (!("prefix" in entry)) continue;
+    const name = entry.prefix.slice(0, -1);
+    const sizes = await Promise.all(detectionKeys(name).map((key) => store.size(key, { signal })));
+    if (sizes.some((size) => size !== undefined)) folders.push(name);
+    if (folders.length > MAX_FOLDERS) break;
+  }
+  return sortUtf8(folders);
+}

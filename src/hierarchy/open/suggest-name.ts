@@ -1,0 +1,110 @@
+import type { DialectName } from "../../meta/array-metadata.ts";
+import { detectionKeys } from "../../meta/detect.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import { memberNames } from "./child-names.ts";
+import { type OpenNodeOptions, openNode } from "./open-node.ts";
+
+/** The most names of a folder that are looked at. */
+const MAX_NAMES = 10_000;
+
+/** The most members that are listed where no name is near. */
+const MAX_LISTED = 8;
+
+/**
+ * What may have been meant by a path at which no node is: the member of the nearest folder above it whose name is
+ * nearest, or all of that group's members where they are few. Undefined where there is nothing to offer.
+ */
+export async function nearestMemberHint(
+  store: Store,
+  spec: StoreSpec,
+  path: string,
+  { dialect, signal }: { readonly dialect?: DialectName; readonly signal?: AbortSignal | undefined } = {},
+): Promise<string | undefined> {
+  try {
+    for await (const { folder, at, name } of foldersAbove(store, spec, path)) {
+      const names = dialect
+        ? await memberNames(folder, dialectNamed(dialect).layout(at), { signal })
+        : await namesIn(folder, at, signal);
+      if (names.length > 0) return await hintOf({ folder, at, name }, names, { dialect, signal });
+    }
+    return undefined;
+  } catch (error) {
+    throwIfAborted(signal);
+    if (isZarrflowError(error)) return undefined; // what cannot be listed gives no hint
+    throw error;
+  }
+}
+
+/** What may have been meant by a zip that is not there. */
+export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefined> {
+  if (spec.kind !== "zip") return undefined;
+  const asFolder: StoreSpec = { kind: "directory", path: spec.path };
+  return nearestMemberHint(await openStore(asFolder), asFolder, "");
+}
+
+interface Folder {
+  readonly folder: ListableStore;
+  readonly at: string;
+  /** The name that is not in it. */
+  readonly name: string;
+}
+
+/** The folders that a path lies in, from the nearest up to the root of the store; of a directory also those above. */
+async function* foldersAbove(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Folder> {
+  const names = path === "" ? [] : path.split("/");
+  if (isListable(store)) {
+    for (let length = names.length - 1; length >= 0; length--) {
+      yield { folder: store, at: names.slice(0, length).join("/"), name: names[length] ?? "" };
+    }
+  }
+  if (spec.kind !== "directory") return;
+  const folders = spec.path.split("/");
+  for (let length = folders.length - 1; length > 0; length--) {
+    const above = await openStore({ ...spec, path: folders.slice(0, length).join("/") || "/" });
+    if (isListable(above)) yield { folder: above, at: "", name: folders[length] ?? "" };
+  }
+}
+
+/** Names of folders and zips in a folder. */
+async function namesIn(
+  store: ListableStore,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const prefix = joinKey(path, "");
+  const names: string[] = [];
+  for await (const entry of store.listDirectory(prefix, { signal })) {
+    const name = "prefix" in entry ? entry.prefix.slice(prefix.length, -1) : entry.key.slice(prefix.length);
+    if ("prefix" in entry || /\.(?:zip|ozx)$/i.test(name)) names.push(name);
+    if (names.length === MAX_NAMES) break;
+  }
+  return names;
+}
+
+async function hintOf(
+  { folder, at, name }: Folder,
+  names: readonly string[],
+  options: OpenNodeOptions,
+): Promise<string | undefined> {
+  const near = nearestName(
+    name,
+    names.filter((other) => other !== name),
+  );
+  if (near && (/\.(?:zip|ozx)$/i.test(near) || (await isNode(folder, joinKey(at, near), options)))) {
+    return `did you mean \`${near}\`?`;
+  }
+  const isGroup = names.length <= MAX_LISTED && (await isNode(folder, at, options));
+  return isGroup ? `its members are ${names.join(", ")}` : undefined;
+}
+
+async function isNode(store: Store, path: string, { dialect, signal }: OpenNodeOptions): Promise<boolean> {
+  if (dialect) return (await openNode(store, path, { dialect, isInside: true, signal })) !== undefined;
+  const sizes = await Promise.all(detectionKeys(path).map((key) => store.size(key, { signal })));
+  return sizes.some((size) => size !== undefined);
+}

@@ -1,0 +1,77 @@
+import { type OmeMembers, omeMembers, omeSeries } from "../../meta/conventions/ome/members.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+import type { ZarrGroup } from "../node.ts";
+import { openNode } from "./open-node.ts";
+
+/** Names of a group's members, sorted; of each the paths of nodes below it, as far as the group above names these. */
+export type Members = ReadonlyMap<string, readonly string[]>;
+
+/** The most names that a path may have: an image in a plate has five. */
+const MAX_DEPTH = 32;
+
+/** The most images that a collection without a list of them may have. */
+const MAX_NUMBERED = 10_000;
+
+/**
+ * Members of a group in a store that cannot list: those that its metadata name, and those that a group above it names.
+ *
+ * @throws `unsupported-operation` for a group whose members nothing names; `resource-limit` for hostile metadata.
+ */
+export async function toldMembers(
+  group: ZarrGroup,
+  named: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Members> {
+  const { store, path, metadata, documents } = group;
+  if (ancestorPaths(path).length > MAX_DEPTH) {
+    throw new ZarrflowError("resource-limit", "groups lie too deep in one another", {
+      store: store.description,
+      path,
+      expected: `at most ${MAX_DEPTH} deep`,
+    });
+  }
+  const own = omeMembers(metadata.attributes);
+  const isNamedPath = named !== undefined && documents.size === 0;
+  if (own === undefined && !named?.length && !isNamedPath) {
+    throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
+      store: store.description,
+      path,
+      hint: "Name an array inside it.",
+    });
+  }
+  const images = own === undefined ? [] : await imagesOf(group, own, signal);
+  return byFirstName([...(named ?? []), ...(own?.paths ?? []), ...images]);
+}
+
+/** Paths of the images of a collection: those that its series name, or those that are numbered. */
+async function imagesOf(
+  { store, spec, layout, path, reading }: ZarrGroup,
+  { seriesIn }: OmeMembers,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  if (seriesIn === undefined) return [];
+  const { dialect } = layout;
+  const nodeAt = (name: string) =>
+    openNode(store, joinKey(path, name), { ...reading, spec, dialect, isInside: true, signal });
+  const series = omeSeries((await nodeAt(seriesIn))?.metadata.attributes ?? {});
+  if (series) return series;
+  const numbered: string[] = [];
+  while (numbered.length < MAX_NUMBERED && (await nodeAt(`${numbered.length}`))) {
+    numbered.push(`${numbered.length}`);
+  }
+  return numbered;
+}
+
+function byFirstName(paths: readonly string[]): Members {
+  const below = new Map<string, string[]>();
+  for (const path of paths) {
+    const [name = "", ...rest] = path.split("/");
+    const known = below.get(name) ?? [];
+    if (rest.length > 0) known.push(rest.join("/"));
+    below.set(name, known);
+  }
+  return new Map(sortUtf8([...below.keys()]).map((name) => [name, below.get(name) ?? []]));
+}

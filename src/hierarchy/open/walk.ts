@@ -1,0 +1,272 @@
+import type { Documents } from "../../meta/format.ts";
+import { dialectNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { isListable } from "../../stores/store.ts";
+import { checkedOptions } from "../../util/check-options.ts";
+import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { compareUtf8 } from "../../util/utf8-order.ts";
+import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
+import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
+import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
+import { memberNames } from "./child-names.ts";
+import { nodeIn, openNode } from "./open-node.ts";
+import { type Members, toldMembers } from "./told-members.ts";
+
+export interface WalkOptions {
+  /** Paths that are passed over with all below them: nothing there is opened. */
+  readonly isLeftOut?: ((path: string) => boolean) | undefined;
+  /** Called with the path of each node that is passed over, as far as its documents are there. */
+  readonly onLeftOut?: ((path: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Nodes that are opened ahead of the one asked for. */
+const AHEAD = 16;
+
+/**
+ * All nodes below a group and of its dialect, parents before their children, siblings sorted. A path without
+ * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
+ * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is; where the
+ * store cannot list and there are none, the metadata of OME-Zarr images and plates.
+ *
+ * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
+ * @see V2-75, V2-76, V2-78, V3-4, V3-19
+ */
+export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return allReadable(walkPastBroken(group, options));
+}
+
+/** A node that cannot be read: its documents are damaged, or hold what is not understood. */
+export interface BrokenNode {
+  readonly kind: "broken";
+  readonly path: string;
+  readonly error: ZarrflowError;
+}
+
+/**
+ * As `walk`, but a node that cannot be read is told as such, without what lies below it, and the walk goes on.
+ *
+ * @throws as `walk`, but for what is wrong with single nodes.
+ */
+export function walkPastBroken(
+  group: ZarrGroup,
+  options: WalkOptions = {},
+): AsyncGenerator<ZarrNode | BrokenNode> {
+  return nodesOf(group, Number.POSITIVE_INFINITY, options);
+}
+
+async function* allReadable(nodes: AsyncIterable<ZarrNode | BrokenNode>): AsyncGenerator<ZarrNode> {
+  for await (const node of nodes) {
+    if (node.kind === "broken") throw node.error;
+    yield node;
+  }
+}
+
+/**
+ * The members of a group: the nodes one level below it, sorted by name. Chunks of arrays are not looked at.
+ *
+ * @throws as `walk`
+ * @see V2-75, V3-4, D19-74
+ * @example
+ * ```ts
+ * import { children, openGroup } from "zarrflow";
+ *
+ * for await (const { kind, path } of children(await openGroup("era5.zarr"))) console.log(kind, path);
+ * ```
+ */
+export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return allReadable(nodesOf(group, 1, options));
+}
+
+/** The nodes in so many levels below a group. */
+async function* nodesOf(
+  group: ZarrGroup,
+  levels: number,
+  given: WalkOptions,
+): AsyncGenerator<ZarrNode | BrokenNode> {
+  const options = checkedOptions(given);
+  const { signal } = options;
+  assertGroup(group);
+  const { store, layout } = group;
+  const mayTell = carriesConsolidated(layout) || !isListable(store);
+  const read = new Map<string, StoredDocument>();
+  const stored = group.consolidated ? group.stored : read;
+  const consolidated =
+    group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
+  const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
+  if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels, options });
+  else yield* nodesOfMembers(group, { levels, named: undefined, options });
+}
+
+interface Descent {
+  readonly levels: number;
+  /** Paths below the group that a group above it names; undefined for the group that the walk began with. */
+  readonly named: readonly string[] | undefined;
+  readonly options: WalkOptions;
+}
+
+async function membersOf(group: ZarrGroup, { named, options: { signal } }: Descent): Promise<Members> {
+  const { store, layout } = group;
+  if (!isListable(store)) return toldMembers(group, named, signal);
+  return new Map((await memberNames(store, layout, { signal })).map((name) => [name, []]));
+}
+
+/** Whether the store holds none of the documents below the group. */
+async function isOnlyCopy(
+  { store, consolidated }: ZarrGroup,
+  documents: Documents,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (consolidated !== undefined) return true;
+  for (const key of documents.keys()) {
+    if ((await store.size(key, { signal })) !== undefined) return false;
+  }
+  return documents.size > 0;
+}
+
+interface Told {
+  /** The documents that hold them, as they were read. */
+  readonly stored: StoredDocuments;
+  readonly levels: number;
+  readonly options: WalkOptions;
+}
+
+/** The nodes that `documents` describe below the group, and the groups that they imply. */
+function* nodesBelow(
+  { store, spec, layout, path, reading }: ZarrGroup,
+  documents: Documents,
+  { stored, levels, options: { isLeftOut, onLeftOut } }: Told,
+): Generator<ZarrNode | BrokenNode> {
+  const { dialect } = layout;
+  for (const below of pathsBelow(documents, path, levels)) {
+    if (isLeftOut?.(below)) {
+      onLeftOut?.(below);
+      continue;
+    }
+    const told = { consolidated: documents, stored };
+    const implied = impliedGroup(below, { store, spec, layout, reading }, told);
+    const options = { ...reading, spec, dialect, areConsolidated: true, stored };
+    if (implied === undefined) continue;
+    try {
+      yield nodeIn(documents, store, below, options) ?? implied;
+    } catch (error) {
+      yield brokenNode(below, error);
+    }
+  }
+}
+
+/** The paths of nodes with documents in so many levels below a path, and of what they lie in, parents first. */
+function* pathsBelow(documents: Documents, path: string, levels: number): Generator<string> {
+  const prefix = joinKey(path, "");
+  const folders = [...documents.keys()]
+    .filter((key) => key.startsWith(prefix) && key.includes("/", prefix.length))
+    .map((key) => key.slice(prefix.length, key.lastIndexOf("/")));
+  let before: readonly string[] = [];
+  for (const folder of folders.sort(comparePaths)) {
+    const names = folder.split("/").slice(0, levels);
+    const known = names.findIndex((name, i) => name !== before[i]);
+    for (let i = known < 0 ? names.length : known; i < names.length; i++) {
+      yield prefix + names.slice(0, i + 1).join("/");
+    }
+    before = names;
+  }
+}
+
+/** Orders parents before their children, and siblings by name. */
+function comparePaths(a: string, b: string): number {
+  const [x, y] = [a.split("/"), b.split("/")];
+  const at = x.findIndex((name, i) => name !== y[i]);
+  return at < 0 ? x.length - y.length : compareUtf8(x[at] ?? "", y[at] ?? "");
+}
+
+async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
+  const { levels, options } = descent;
+  if (levels < 1) return;
+  const members = [...(await membersOf(group, descent))];
+  for (let start = 0; start < members.length; start += AHEAD) {
+    const children = members
+      .slice(start, start + AHEAD)
+      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, options)) }));
+    for (const { node, implied, named } of await Promise.all(children)) {
+      const below = { levels: levels - 1, named, options };
+      if (node) yield node;
+      if (node?.kind === "group") yield* nodesOfMembers(node, below);
+      if (implied) yield* withNodes(implied, below);
+    }
+  }
+}
+
+interface Child {
+  readonly node?: ZarrNode | BrokenNode;
+  /** What it is where it has no documents, and nodes lie below. */
+  readonly implied?: ZarrGroup;
+}
+
+/** One folder of a group; neither node nor implied group when its name is none of the dialect. */
+async function openChild(
+  group: ZarrGroup,
+  name: string,
+  { isLeftOut, onLeftOut, signal }: WalkOptions,
+): Promise<Child> {
+  const { store, spec, layout, reading } = group;
+  const implied = impliedGroup(joinKey(group.path, name), group);
+  if (implied === undefined) return {};
+  if (isLeftOut?.(implied.path)) {
+    if (onLeftOut && (await hasDocuments(implied, signal))) onLeftOut(implied.path);
+    return {};
+  }
+  const { dialect } = layout;
+  const how = { ...reading, spec, dialect, isInside: true, isSparing: true, signal };
+  try {
+    const node = await openNode(store, implied.path, how);
+    return node ? { node } : { implied };
+  } catch (error) {
+    return { node: brokenNode(implied.path, error) };
+  }
+}
+
+/** Whether a document of a node is there, none of which is read. */
+async function hasDocuments({ store, layout }: ZarrGroup, signal: AbortSignal | undefined): Promise<boolean> {
+  const sizes = await Promise.all(layout.documentKeys.map((key) => store.size(key, { signal })));
+  return sizes.some((size) => size !== undefined);
+}
+
+/** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */
+function brokenNode(path: string, error: unknown): BrokenNode {
+  if (!isZarrflowError(error) || error.code === "aborted" || error.code === "transient") throw error;
+  return { kind: "broken", path, error: error.addContext({ path }) };
+}
+
+/** What a path is where it has no documents; undefined when it is none of the dialect. */
+function impliedGroup(
+  path: string,
+  { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
+  told: Pick<NodeParts<never>, "consolidated" | "stored"> = {},
+): ZarrGroup | undefined {
+  try {
+    return new ZarrGroup({
+      store,
+      spec,
+      reading,
+      layout: dialectNamed(layout.dialect).layout(path),
+      metadata: { kind: "group", attributes: {} },
+      ...told,
+      findings: [{ message: "no document here: a group only because nodes lie below it" }],
+    });
+  } catch (error) {
+    if (isZarrflowError(error, "invalid-node-name")) return undefined;
+    throw error;
+  }
+}
+
+/** A group without a document and the nodes below it, when there are any. */
+async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
+  const { levels } = descent;
+  let seen = false;
+  for await (const node of nodesOfMembers(group, { ...descent, levels: Math.max(1, levels) })) {
+    if (!seen) yield group;
+    seen = true;
+    if (levels < 1) return;
+    yield node;
+  }
+}

@@ -1,0 +1,123 @@
+import type { DialectName } from "../meta/array-metadata.ts";
+import { objectPlace } from "../stores/object-spec.ts";
+import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import { demandUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
+import { openStore } from "../stores/url.ts";
+import { withFolder } from "../stores/with/folder.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { ancestorPaths } from "../util/node-path.ts";
+import { createAncestors, dialectAbove } from "./create/ancestors.ts";
+import { isOfMetadata } from "./create/checks.ts";
+import { documentsBelow } from "./documents-below.ts";
+import { ConsolidatedMetadata, keepConsolidated } from "./edit/consolidated.ts";
+import { demandWritable, type Home, homeAround, isWholeHierarchy } from "./edit/parent.ts";
+import { openNode } from "./open/open-node.ts";
+import { walk } from "./open/walk.ts";
+
+/**
+ * Where a folder that is to be built will be in the hierarchy of its dialect around it; undefined where it is a root,
+ * or what is around it is another dialect's or cannot be read.
+ *
+ * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy whose nodes are no folders, since it
+ *   would not be part of it.
+ */
+export async function hierarchyAround(
+  spec: StoreSpec,
+  dialect: DialectName,
+  options: StoreOptions = {},
+): Promise<Home | undefined> {
+  const home = await placeAround(spec);
+  if (home === undefined || home.path === "") return undefined;
+  const { store, path } = home;
+  if (await isWholeHierarchy(store)) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "nodes of the hierarchy around the target do not lie in folders, so that none can be put there",
+      { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
+    );
+  }
+  return (await readableDialectAbove(home, dialect, options)) === dialect ? home : undefined;
+}
+
+/** A store of the caller's is the root of its hierarchy; a folder is where what is above it says. */
+async function placeAround(spec: StoreSpec): Promise<Home | undefined> {
+  const place = objectPlace(spec);
+  if (place) return { store: demandWritable(place.root), spec, path: place.path };
+  return spec.kind === "directory" || spec.kind === "s3" ? homeAround(spec) : undefined;
+}
+
+/**
+ * A build that becomes part of a hierarchy when it is published: groups above it that are missing are made, and
+ * consolidated metadata of those above stay true.
+ *
+ * @see V2-74, V2-78, V3-2, V3-19
+ */
+export function publishedIn({ store, path }: Home, dialect: DialectName, build: TargetBuild): TargetBuild {
+  return {
+    ...build,
+    async publish(options = {}) {
+      const change = async ({ areAny }: ConsolidatedMetadata) => {
+        await build.publish(options);
+        const ancestors = await createAncestors(store, path, dialect, {});
+        const node = areAny ? await openNode(store, path, { dialect }) : undefined;
+        const documents = node ? await documentsBelow(node) : [];
+        return { removed: path, written: new Map([...documents, ...ancestors]) };
+      };
+      await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+    },
+  };
+}
+
+/**
+ * Makes the consolidated metadata of the groups above a place say what is there now: a run that was cut there may have
+ * left them without it.
+ */
+export async function mendAround({ store, path }: Home, options: StoreOptions): Promise<void> {
+  const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
+  await consolidated.restate([path], options);
+}
+
+/** Holds that no run is changing a group around a place, as a whole. @throws `locked` */
+export async function demandUnlockedAbove({ store, path }: Home, options: LockOptions): Promise<void> {
+  for (const above of ancestorPaths(path)) {
+    await demandUnlocked(above === "" ? store : withFolder(store, above), options);
+  }
+}
+
+/** Makes the consolidated metadata of a group, and of those in it, say what is there, where its store can be written. */
+export async function mendBelow(
+  { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
+  { signal }: StoreOptions,
+): Promise<void> {
+  const store = await openStore(spec, { signal });
+  try {
+    const root = await openNode(store, path, { signal });
+    if (root?.kind !== "group" || !isWritable(store) || store.singleWriter) return;
+    const groups = [path];
+    for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
+    await (await ConsolidatedMetadata.find(store, groups, { signal })).restate([path], { signal });
+  } finally {
+    await store.close?.();
+  }
+}
+
+/** Takes the nodes at a place, with all below, out of the consolidated metadata of the groups above. */
+export async function hideFromAbove({ store, path }: Home, options: StoreOptions): Promise<void> {
+  const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
+  await consolidated.hide([path]);
+}
+
+/** The dialect of the groups above a place; where there are none, in a store of the caller's, they may be of any. */
+async function readableDialectAbove(
+  { store, path, spec }: Home,
+  dialect: DialectName,
+  options: StoreOptions,
+): Promise<DialectName | undefined> {
+  try {
+    const above = await dialectAbove(store, path, options);
+    return above ?? (spec.kind === "object" ? dialect : undefined);
+  } catch (error) {
+    if (isOfMetadata(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,211 @@
+import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { describeDataType } from "../../meta/describe.ts";
+import type { Finding, NodeLayout } from "../../meta/format.ts";
+import type { WritableStore } from "../../stores/store.ts";
+import { withIoLimit } from "../../stores/with/io-limit.ts";
+import { BufferPool } from "../../streams/buffer-pool.ts";
+import type { ChunkCoding, ChunkPlace } from "../../streams/chunk.ts";
+import type { RegridTarget } from "../../streams/regrid.ts";
+import type { WritableStream } from "../../streams/web.ts";
+import { asyncDispose } from "../../util/async-dispose.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
+import type { NodePlace, NodeSite } from "../create/target.ts";
+import { deleteKeys } from "../edit/delete.ts";
+import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
+import { type ArrayPart, partsInto } from "./parts.ts";
+import { Calls } from "./pending-calls.ts";
+import { type RegionOption, regionOf, writeBox } from "./region.ts";
+import { chunkDataOf, type Values } from "./values.ts";
+
+export interface WriterOptions {
+  /** Requests in flight; 16 by default. */
+  readonly io?: number;
+  /** Stores chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The most bytes in buffers that are kept for reuse. */
+const POOLED = 256e6;
+
+/**
+ * A new array while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
+ * regions (`write`), as a stream of parts (`writable`), one after another along the first dimension (`append`), or as
+ * chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
+ *
+ * Once something that it was given could not be written, `close` gives the array up and throws that failure.
+ */
+export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, RegridTarget, GrowingArray {
+  readonly kind = "array";
+  readonly store: WritableStore;
+  readonly layout: NodeLayout;
+  /** What finding its place noticed and went on over. */
+  readonly findings: readonly Finding[];
+  readonly #site: NodeSite;
+  readonly #pipeline: CodecPipeline;
+  readonly #calls: Calls;
+  readonly #options: { readonly io: number; readonly writeEmpty: boolean; readonly buffers: BufferPool };
+  #metadata: ArrayMetadata;
+  #writable: WritableStream<ArrayPart> | undefined;
+  #appended: Promise<void> = Promise.resolve();
+
+  private constructor(site: NodeSite, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
+    const { io = 16, writeEmpty = false, signal } = options;
+    this.store = withIoLimit(site.store, io);
+    this.layout = site.layout;
+    this.findings = site.findings ?? [];
+    this.#site = site;
+    this.#metadata = metadata;
+    this.#pipeline = pipeline;
+    this.#options = { io, writeEmpty, buffers: new BufferPool(POOLED) };
+    this.#calls = new Calls(this.path, signal);
+  }
+
+  /** Begins an array at `place`. @throws as `create` */
+  static async begin(place: NodePlace, array: NewArray, options: WriterOptions): Promise<ArrayWriter> {
+    const description = await describeArray(array, place.layout);
+    const site = await place.begin(description.metadata);
+    try {
+      return new ArrayWriter(site, description, options);
+    } catch (error) {
+      await site.discard(async () => {}, error);
+      throw error;
+    }
+  }
+
+  /** Path inside the store that it is made in. */
+  get path(): string {
+    return this.layout.path;
+  }
+
+  get metadata(): ArrayMetadata {
+    return this.#metadata;
+  }
+
+  /** Items along each dimension, as it is now. */
+  get shape(): readonly number[] {
+    return this.#metadata.shape;
+  }
+
+  /** Items of a chunk along each dimension. */
+  get chunkShape(): readonly number[] {
+    return this.#metadata.chunkGrid.chunkShape;
+  }
+
+  /** Data type in words, such as `float32`. */
+  get dataType(): string {
+    return describeDataType(this.#metadata.dataType);
+  }
+
+  /** What a chunk is, for `regrid`. */
+  get chunk(): ChunkSpec {
+    return this.#pipeline.spec;
+  }
+
+  /** Layout of a chunk that its codecs want, in items. */
+  get strides(): readonly number[] {
+    return this.#pipeline.strides;
+  }
+
+  chunkKey(coords: readonly number[]): string {
+    return this.layout.chunkKey(coords, this.#metadata.chunkKeyEncoding);
+  }
+
+  async pipeline(): Promise<CodecPipeline> {
+    return this.#pipeline;
+  }
+
+  /**
+   * Writes a region. Chunks that it covers wholly are written without being read; others are read, changed and written
+   * back; calls at once do not undo one another. The values are the caller's again when it resolves.
+   *
+   * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
+   *   `unsupported-operation` for a part of a chunk in a zip, which takes each chunk once.
+   */
+  async write(region: RegionOption, values: Values): Promise<void> {
+    await this.writePart({ region: regionOf(region, this), data: values });
+  }
+
+  /** Writes a region whose values may lie in any order and with gaps between them. @throws as `write` */
+  async writePart({ region, data, stride }: ArrayPart): Promise<void> {
+    const { dataType } = this.#metadata;
+    const { shape } = regionOf(region, this);
+    const chunkData = chunkDataOf(data, { dataType, shape, stride });
+    await this.#calls.run((signal) => writeBox(this, region, chunkData, { ...this.#options, signal }));
+  }
+
+  /**
+   * Takes parts, several at a time, and must be given each part's values for good. Closing it publishes the array;
+   * aborting it, or a part that cannot be written, leaves nothing.
+   */
+  get writable(): WritableStream<ArrayPart> {
+    this.#writable ??= partsInto(this, this.#options.io);
+    return this.#writable;
+  }
+
+  /**
+   * Appends frames along the first dimension, which grows by them: each the values of one or more items of it, and not
+   * to be changed any more. Their number need not be known: one row of chunks, and those being written, are all that
+   * is in memory.
+   *
+   * @throws `invalid-option` for a frame of another type or of a part of an item; whatever `frames` throws.
+   */
+  async append(frames: Frames): Promise<void> {
+    const before = this.#appended;
+    this.#appended = this.#calls.run(async (signal) => {
+      await before;
+      await appendFrames(this, frames, { ...this.#options, signal });
+    });
+    await this.#appended;
+  }
+
+  /** Makes the first dimension `length` items long, if it is shorter; new items read as the fill value. */
+  grow(length: number): void {
+    const [now, ...others] = this.shape;
+    if (now === undefined || !Number.isSafeInteger(length)) {
+      throw new ZarrflowError(
+        "invalid-option",
+        "an array grows along its first dimension, to a whole number",
+        {
+          path: this.path,
+          found: length,
+        },
+      );
+    }
+    this.#metadata = { ...this.#metadata, shape: [Math.max(now, length), ...others] };
+  }
+
+  /**
+   * Waits for what is being written, then publishes the array: its documents are written after all chunks.
+   *
+   * @throws the first failure of what was to be written, with nothing left behind.
+   */
+  async close(): Promise<void> {
+    this.#calls.demandOpen();
+    try {
+      await this.#calls.finish();
+      await this.#site.publish(documentsOf(this.#metadata, this.layout), this.#undo);
+    } catch (error) {
+      await this.#site.discard(this.#undo, error).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Gives the array up: stops what is being written and removes all of it. Does nothing after `close` or `abort`. */
+  async abort(reason?: unknown): Promise<void> {
+    if (this.#calls.isOver) return;
+    const error = reason ?? new ZarrflowError("aborted", "the array was given up", { path: this.path });
+    await this.#calls.stop(error);
+    await this.#site.discard(this.#undo, error);
+  }
+
+  /** Gives up what was not closed. */
+  async [asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+
+  readonly #undo = (): Promise<void> =>
+    deleteKeys(this.store, this.layout, this.#metadata, { io: this.#options.io });
+}

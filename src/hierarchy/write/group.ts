@@ -1,0 +1,173 @@
+import type { GroupMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import { consolidate } from "../../meta/consolidated.ts";
+import type { Finding, NodeLayout } from "../../meta/format.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { isSameButForCase, sameButForCase } from "../../meta/sibling-names.ts";
+import type { WritableStore } from "../../stores/store.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { asyncDispose } from "../../util/async-dispose.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { isTaken } from "../create/checks.ts";
+import { layoutOf } from "../create/format.ts";
+import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
+import type { NodePlace, NodeSite } from "../create/target.ts";
+import { ArrayWriter, type WriterOptions } from "./array.ts";
+
+export interface GroupWriterOptions extends WriterOptions {
+  /** Gathers the documents of all nodes in the group in one, where many readers look first. */
+  readonly consolidated?: boolean;
+  /** Takes names of nodes beyond ASCII in v2 too. */
+  readonly allowUnicode?: boolean;
+}
+
+/**
+ * A new group while it is written, with the arrays and groups in it. Nobody sees any of them before `close`, and
+ * `abort` leaves nothing of them.
+ */
+export class GroupWriter {
+  readonly kind = "group";
+  readonly store: WritableStore;
+  readonly layout: NodeLayout;
+  readonly metadata: GroupMetadata;
+  /** What finding its place noticed and went on over. */
+  readonly findings: readonly Finding[];
+  readonly #site: NodeSite;
+  readonly #options: GroupWriterOptions;
+  readonly #names = new Set<string>();
+  /** Members that are not closed. */
+  readonly #open = new Map<string, ArrayWriter | GroupWriter | undefined>();
+  /** Documents of the members that are closed, in publishing order. */
+  readonly #documents = new Map<string, Uint8Array>();
+  /** What removes the keys of members that are closed. */
+  readonly #undos: (() => Promise<void>)[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #isOver = false;
+
+  constructor(site: NodeSite, metadata: GroupMetadata, options: GroupWriterOptions) {
+    this.store = site.store;
+    this.layout = site.layout;
+    this.findings = site.findings ?? [];
+    this.metadata = metadata;
+    this.#site = site;
+    this.#options = options;
+  }
+
+  /** Path inside the store that it is made in. */
+  get path(): string {
+    return this.layout.path;
+  }
+
+  /** Begins an array in the group, of its dialect. @throws as `create` */
+  async create(
+    name: string,
+    array: Omit<NewArray, "dialect">,
+    options: WriterOptions = {},
+  ): Promise<ArrayWriter> {
+    const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
+    this.#open.set(name, writer);
+    return writer;
+  }
+
+  /** Begins a group in the group, of its dialect. @throws as `createGroup` */
+  async createGroup(name: string, group: Omit<NewGroup, "dialect"> = {}): Promise<GroupWriter> {
+    const place = this.#placeOf(name);
+    const metadata = groupMetadata(group, place.layout);
+    const options = { ...this.#options, consolidated: false };
+    const writer: GroupWriter = new GroupWriter(await place.begin(metadata), metadata, options);
+    this.#open.set(name, writer);
+    return writer;
+  }
+
+  /**
+   * Publishes the group with all that is in it: documents of arrays before those of the groups that they are in.
+   *
+   * @throws `unsupported-operation` while a member is open; the failure of a member that left something in an archive.
+   */
+  async close(): Promise<void> {
+    this.#demandOpen();
+    const [open] = this.#open.keys();
+    if (open !== undefined) {
+      throw new ZarrflowError("unsupported-operation", `\`${open}\` in the group is still open`, {
+        path: this.path,
+        hint: "Close or abort its members first.",
+      });
+    }
+    this.#isOver = true;
+    try {
+      if (this.#failure) throw this.#failure.error;
+      throwIfAborted(this.#options.signal);
+      const { path, dialect } = this.layout;
+      const documents = new Map([...this.#documents, ...documentsOf(this.metadata, this.layout)]);
+      const published = this.#options.consolidated ? consolidate(dialect, path, documents) : documents;
+      await this.#site.publish(published, this.#undo);
+    } catch (error) {
+      await this.#site.discard(this.#undo, error).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Gives the group up with all that is in it. Does nothing after `close` or `abort`. */
+  async abort(reason?: unknown): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const error = reason ?? new ZarrflowError("aborted", "the group was given up", { path: this.path });
+    for (const member of [...this.#open.values()]) await member?.abort(error);
+    await this.#site.discard(this.#undo, error);
+  }
+
+  /** Gives up what was not closed. */
+  async [asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+
+  readonly #undo = async (): Promise<void> => {
+    for (const undo of this.#undos) await undo();
+  };
+
+  #placeOf(name: string): NodePlace {
+    this.#demandOpen();
+    if (name === "" || name.includes("/")) {
+      throw new ZarrflowError("invalid-node-name", "the name of a member is not empty and has no slash", {
+        path: this.path,
+        value: name,
+      });
+    }
+    const layout = layoutOf(joinKey(this.path, name), this.layout.dialect, this.#options);
+    return { layout, begin: ({ kind }) => this.#begin(name, layout, kind) };
+  }
+
+  async #begin(name: string, layout: NodeLayout, kind: NodeMetadata["kind"]): Promise<NodeSite> {
+    const { store } = this;
+    const other = layout.hierarchy.ignoresCase && [...this.#names].find((one) => isSameButForCase(one, name));
+    if (other) throw sameButForCase(layout.dialect, layout.path, joinKey(this.path, other));
+    const isMember = this.#names.has(name);
+    this.#names.add(name);
+    if (isMember || (!store.singleWriter && (await isTaken(store, layout, kind)))) {
+      throw new ZarrflowError("target-exists", "the group has a member of this name", { path: layout.path });
+    }
+    this.#open.set(name, undefined);
+    return {
+      store,
+      layout,
+      publish: async (documents, undo) => {
+        for (const [key, bytes] of documents) this.#documents.set(key, bytes);
+        this.#undos.push(undo);
+        this.#open.delete(name);
+      },
+      discard: async (undo, reason) => {
+        this.#open.delete(name);
+        this.#names.delete(name);
+        // An archive only grows.
+        if (store.singleWriter) this.#failure ??= { error: reason };
+        else await undo();
+      },
+    };
+  }
+
+  #demandOpen(): void {
+    if (!this.#isOver) return;
+    throw new ZarrflowError("unsupported-operation", "the group is published, or was given up", {
+      path: this.path,
+    });
+  }
+}

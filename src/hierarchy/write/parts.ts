@@ -1,0 +1,47 @@
+import type { Region } from "../../streams/chunk.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { WritableStream } from "../../streams/web.ts";
+import type { Values } from "./values.ts";
+
+/** A box of an array and its values: what `slice(...).chunks()` gives, and `ArrayWriter.writable` takes. */
+export interface ArrayPart {
+  readonly region: Region;
+  readonly data: Values;
+  /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
+  readonly stride?: readonly number[];
+}
+
+interface PartWriter {
+  writePart(part: ArrayPart): Promise<void>;
+  close(): Promise<void>;
+  abort(reason: unknown): Promise<void>;
+}
+
+/** A stream that writes up to `concurrency` parts at a time, and closes and aborts the writer as it is itself. */
+export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart> {
+  const { readable, writable } = mapConcurrent((part: ArrayPart) => writer.writePart(part), { concurrency });
+  // Whoever writes learns of failures from the writable side.
+  readable.pipeTo(new WritableStream()).catch(() => {});
+  const parts = writable.getWriter();
+  const failure = parts.closed.catch((error: unknown) => error);
+  const orGiveUp = async (step: Promise<void>): Promise<void> => {
+    try {
+      await step;
+    } catch {
+      // To close a stream that has failed fails with an error of its own.
+      const error = await failure;
+      await writer.abort(error);
+      throw error;
+    }
+  };
+  return new WritableStream<ArrayPart>({
+    write: (part) => orGiveUp(parts.write(part)),
+    async close() {
+      await orGiveUp(parts.close());
+      await writer.close();
+    },
+    async abort(reason) {
+      await Promise.all([parts.abort(reason), writer.abort(reason)]);
+    },
+  });
+}

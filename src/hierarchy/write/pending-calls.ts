@@ -1,0 +1,71 @@
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+
+/** The calls of one writer that are under way, until it is closed or given up. */
+export class Calls {
+  readonly #signal: AbortSignal | undefined;
+  readonly #path: string;
+  /** Each has a signal of its own: runtimes warn of leaks when many listen on one. */
+  readonly #running = new Map<Promise<void>, AbortController>();
+  #failure: { readonly error: unknown } | undefined;
+  readonly #stopListening: () => void;
+  #isOver = false;
+
+  constructor(path: string, signal: AbortSignal | undefined) {
+    this.#path = path;
+    this.#signal = signal;
+    this.#stopListening = onAbort(signal, () => this.#abortAll(abortError(signal?.reason)));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Runs one call. @throws `unsupported-operation` when the writer's life is over. */
+  async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.demandOpen();
+    throwIfAborted(this.#signal);
+    const controller = new AbortController();
+    const running = work(controller.signal).catch((error: unknown) => {
+      this.#failure ??= { error };
+      throw error;
+    });
+    this.#running.set(running, controller);
+    try {
+      await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Ends the writer's life when what is running has ended. @throws the first failure of any call. */
+  async finish(): Promise<void> {
+    this.demandOpen();
+    await this.#end();
+    if (this.#failure) throw this.#failure.error;
+    throwIfAborted(this.#signal);
+  }
+
+  /** Stops what is running and ends the writer's life. */
+  async stop(reason: unknown): Promise<void> {
+    this.#abortAll(reason);
+    await this.#end();
+  }
+
+  demandOpen(): void {
+    if (!this.#isOver) return;
+    throw new ZarrflowError("unsupported-operation", "this is published, or was given up", {
+      path: this.#path,
+    });
+  }
+
+  async #end(): Promise<void> {
+    this.#isOver = true;
+    this.#stopListening();
+    await Promise.allSettled(this.#running.keys());
+  }
+
+  #abortAll(reason: unknown): void {
+    for (const controller of this.#running.values()) controller.abort(reason);
+  }
+}

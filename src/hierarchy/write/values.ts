@@ -1,0 +1,167 @@
+import { packItems } from "../../codecs/array-to-bytes/packed-items.ts";
+import type { ChunkData, FixedData, VariableData } from "../../codecs/chunk-data.ts";
+import { type DataType, type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { numbersPerItem, type TypedArrayConstructor, typedArrayOf } from "../../meta/typed-array.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { invalid, isObject } from "../../util/check-options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { toFloat16Bits } from "../../util/float16.ts";
+import { coordsOf, cStrides, product } from "../../util/shape.ts";
+import { itemBytes } from "./item.ts";
+
+/**
+ * Items to be written: a typed array of the data type (bool and uint8 as `Uint8Array`, float16 as `Float32Array`,
+ * 64-bit integers and times as bigints, complex as two numbers an item); little-endian bytes as a `Uint8Array`; or
+ * single values, as an array or what `slice` gives: numbers, bigints, booleans, strings, bytes, objects of fields.
+ */
+export type Values = ArrayBufferView | ValueList;
+
+/** Values that can be taken one by one. */
+export interface ValueList extends Iterable<unknown> {
+  readonly length: number;
+  at(index: number): unknown;
+}
+
+export interface ValuesPlace {
+  readonly dataType: DataType;
+  /** Shape of the box that they fill. */
+  readonly shape: readonly number[];
+  /** Items to step in `values` for one step along each dimension; C order without gaps by default. */
+  readonly stride?: readonly number[] | undefined;
+}
+
+/**
+ * Values as chunk data. Typed arrays and bytes are looked at in place, without a copy.
+ *
+ * @throws `invalid-option` when they are not of the data type, or not as many as the box has items.
+ */
+export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
+  const { dataType, shape } = place;
+  if (!isObject(values) || !("length" in values || ArrayBuffer.isView(values)))
+    throw invalid("these are no values", "a typed array or a list", values);
+  if (!isFixed(dataType)) return variableData(values, place);
+  const itemSize = dataType.size;
+  if (ArrayBuffer.isView(values)) {
+    const bytes = bytesOf(values, dataType);
+    const strides = checkedStrides(bytes.length / itemSize, place);
+    return { kind: "fixed", bytes, itemSize, shape, strides };
+  }
+  const Numbers = typedArrayOf(dataType);
+  if (Numbers && numbersPerItem(dataType) === 1) {
+    const strides = checkedStrides(values.length, place);
+    return { kind: "fixed", bytes: numberBytes(values, Numbers, dataType), itemSize, shape, strides };
+  }
+  return packedItems(values, place, itemSize);
+}
+
+/**
+ * How many items `values` are.
+ *
+ * @throws `invalid-option` for a typed array of another type.
+ */
+export function countItems(values: Values, dataType: DataType): number {
+  if (!ArrayBuffer.isView(values)) return values.length;
+  if (!isFixed(dataType)) throw otherType(values, dataType);
+  expectFits(values, dataType);
+  return values.byteLength / (isWidened(values, dataType) ? 4 : dataType.size);
+}
+
+/** The bytes of a view, when it is one that the data type has. */
+function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
+  expectFits(values, dataType);
+  if (isWidened(values, dataType)) return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+/** Whether these are float16 items, which have no array of their own, as float32. */
+function isWidened(values: ArrayBufferView, { kind, size }: FixedDataType): values is Float32Array {
+  return kind === "float" && size === 2 && values instanceof Float32Array;
+}
+
+function expectFits(values: ArrayBufferView, dataType: FixedDataType): void {
+  const Numbers = typedArrayOf(dataType);
+  const fits =
+    values instanceof Uint8Array ||
+    (Numbers && values instanceof Numbers) ||
+    (Numbers === Uint8Array && values instanceof Uint8ClampedArray) ||
+    isWidened(values, dataType);
+  if (!fits) throw otherType(values, dataType);
+}
+
+function otherType(values: ArrayBufferView, dataType: DataType): ZarrflowError {
+  const own = typedArrayOf(dataType)?.name ?? `single values of kind ${dataType.kind}`;
+  return new ZarrflowError("invalid-option", "the values are not of the array's data type", {
+    expected: isFixed(dataType) ? `${own}, or a Uint8Array of their bytes` : own,
+    found: values.constructor.name,
+  });
+}
+
+/** Single numbers as the bytes of a typed array, which must hold integers as they are. */
+function numberBytes(
+  values: ValueList,
+  Numbers: TypedArrayConstructor,
+  { kind }: FixedDataType,
+): Uint8Array<ArrayBuffer> {
+  const isBig = Numbers === BigInt64Array || Numbers === BigUint64Array;
+  const typed = new Numbers(values.length);
+  let i = 0;
+  for (const value of values) {
+    const number = kind === "bool" && typeof value === "boolean" ? Number(value) : value;
+    if (kind === "bool" && typeof value !== "boolean") throw noValue(value, i, kind);
+    if (typeof number !== "number" && typeof number !== "bigint") throw noValue(value, i, kind);
+    const isFractional = typeof number === "number" && !Number.isInteger(number);
+    if (isFractional && kind !== "float") throw noValue(value, i, kind);
+    typed[i] = isBig ? BigInt(number) : Number(number);
+    if (kind !== "float" && BigInt(typed[i] ?? 0) !== BigInt(number)) throw noValue(value, i, kind);
+    i++;
+  }
+  return new Uint8Array(typed.buffer);
+}
+
+/** Single values of other fixed types, packed in C order. */
+function packedItems(values: Values, place: ValuesPlace, itemSize: number): FixedData {
+  const { dataType, shape } = place;
+  const bytes = new Uint8Array(product(shape) * itemSize);
+  let at = 0;
+  for (const value of inOrder(values, place)) {
+    bytes.set(itemBytes(value, dataType), at);
+    at += itemSize;
+  }
+  return { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) };
+}
+
+function variableData(values: Values, place: ValuesPlace): VariableData {
+  const { dataType, shape } = place;
+  const items = Array.from(inOrder(values, place), (value) => itemBytes(value, dataType));
+  return packItems(items, shape, plainBuffers);
+}
+
+/** The values of the box in C order. */
+function* inOrder(values: Values, place: ValuesPlace): Generator<unknown> {
+  if (ArrayBuffer.isView(values)) throw otherType(values, place.dataType);
+  const strides = checkedStrides(values.length, place);
+  for (const coords of coordsOf(place.shape)) {
+    yield values.at(coords.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), 0));
+  }
+}
+
+/** Strides that reach no further than `items`; without ones of their own, the items must be exactly those of the box. */
+function checkedStrides(items: number, { shape, stride }: ValuesPlace): readonly number[] {
+  const last = stride && shape.reduce((sum, n, d) => sum + Math.max(0, n - 1) * (stride[d] ?? 0), 0);
+  const wanted = product(shape) === 0 ? 0 : last === undefined ? product(shape) : last + 1;
+  const fits = stride
+    ? stride.length === shape.length && stride.every((n) => n >= 0) && items >= wanted
+    : items === wanted;
+  if (fits) return stride ?? cStrides(shape);
+  throw new ZarrflowError("invalid-option", "there are not as many values as the region has items", {
+    expected: `${wanted} items for ${shape.join(" x ") || "a scalar"}`,
+    found: `${items}`,
+  });
+}
+
+function noValue(value: unknown, index: number, kind: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", `value ${index} is no item of the array's data type`, {
+    value: String(value),
+    expected: kind,
+  });
+}

@@ -1,0 +1,241 @@
+import { describe, expect, test } from "vitest";
+import { type BytesToBytesCodec, registerCodec } from "../../../src/codecs/index.ts";
+import { create, type NewArray, openArray, slice } from "../../../src/index.ts";
+import { describeCodec } from "../../../src/meta/describe.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { jsonAt, keysOf } from "../keys.ts";
+
+const array: NewArray = { shape: [4, 6], dataType: "float32", chunks: [2, 3] };
+
+async function created(options: Partial<NewArray>) {
+  const store = new MemoryStore();
+  await (await create(store, { ...array, ...options })).close();
+  return { store, array: await openArray(store) };
+}
+
+describe("an array as people write it", () => {
+  test("v3, with defaults", async () => {
+    const { store } = await created({});
+    expect(await jsonAt(store, "zarr.json")).toEqual({
+      shape: [4, 6],
+      data_type: "float32",
+      chunk_grid: { name: "regular", configuration: { chunk_shape: [2, 3] } },
+      chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+      fill_value: 0,
+      codecs: [
+        { name: "bytes", configuration: { endian: "little" } },
+        { name: "zstd", configuration: { level: 3 } },
+      ],
+      attributes: {},
+      zarr_format: 3,
+      node_type: "array",
+      storage_transformers: [],
+    });
+  });
+
+  test("in shards, whose sizes are whole chunks", async () => {
+    const { store, array } = await created({ shards: [-1, 6], codec: "gzip:5", order: "F" });
+    expect(array.chunkShape).toEqual([4, 6]);
+    const { codecs } = (await jsonAt(store, "zarr.json")) as { codecs: unknown };
+    expect(codecs).toEqual([
+      {
+        name: "sharding_indexed",
+        configuration: {
+          chunk_shape: [2, 3],
+          codecs: [
+            { name: "transpose", configuration: { order: [1, 0] } },
+            { name: "bytes", configuration: { endian: "little" } },
+            { name: "gzip", configuration: { level: 5 } },
+          ],
+          index_codecs: [{ name: "bytes", configuration: { endian: "little" } }, { name: "crc32c" }],
+          index_location: "end",
+        },
+      },
+    ]);
+  });
+
+  test("v1, with defaults", async () => {
+    const { store, array } = await created({ dialect: "v1" });
+    expect(await keysOf(store)).toEqual(["attrs", "meta"]);
+    expect(await jsonAt(store, "attrs")).toEqual({});
+    expect(await jsonAt(store, "meta")).toEqual({
+      zarr_format: 1,
+      shape: [4, 6],
+      chunks: [2, 3],
+      dtype: "<f4",
+      compression: "blosc",
+      compression_opts: { cname: "lz4", clevel: 5, shuffle: 1 },
+      fill_value: 0,
+      order: "C",
+    });
+    expect(array.layout.dialect).toBe("v1");
+  });
+
+  test("v1, with everything", async () => {
+    const { store } = await created({
+      dialect: "v1",
+      dataType: ">i2",
+      chunks: [-1, 3],
+      codec: "blosc:zlib:3:bitshuffle",
+      order: "F",
+      fillValue: null,
+      dimensionNames: ["y", "x"],
+      attributes: { units: "m" },
+    });
+    expect(await jsonAt(store, "attrs")).toEqual({ _ARRAY_DIMENSIONS: ["y", "x"], units: "m" });
+    expect(await jsonAt(store, "meta")).toMatchObject({
+      chunks: [4, 3],
+      dtype: ">i2",
+      compression_opts: { cname: "zlib", clevel: 3, shuffle: 2 },
+      fill_value: null,
+      order: "F",
+    });
+  });
+
+  test.each<[Partial<NewArray>, string, string]>([
+    [{ shape: [], chunks: [] }, "invalid-option", "/shape"],
+    [{ chunks: [2, 0] }, "invalid-option", "/chunks"],
+    [{ codec: "zstd" }, "loss-refused", "/compression"],
+    [{ codec: "blosc:zstd:5:shuffle" }, "loss-refused", "/compression"],
+    [{ codec: "zlib", order: "F" }, "loss-refused", "/order"],
+    [{ separator: "/" }, "loss-refused", "/chunk_key_encoding"],
+    [{ dataType: "string" }, "loss-refused", "/data_type"],
+    [{ dataType: "S3", fillValue: "abc" }, "loss-refused", "/fill_value"],
+  ])("v1 cannot be %j", async (options, code, pointer) => {
+    const error = await created({ dialect: "v1", ...options }).catch((e) => e);
+    expect({ code: error.code, pointer: error.details.pointers?.[0] ?? error.details.pointer }).toEqual({
+      code,
+      pointer,
+    });
+  });
+
+  test("v2, with everything", async () => {
+    const { store } = await created({
+      dialect: "v2",
+      dataType: ">i2",
+      chunks: [-1, 3],
+      codec: "blosc:zstd:3:bitshuffle",
+      order: "F",
+      fillValue: -7,
+      dimensionNames: ["y", "x"],
+      attributes: { units: "m", scale: 2n ** 60n },
+      separator: "/",
+    });
+    expect(await jsonAt(store, ".zarray")).toEqual({
+      zarr_format: 2,
+      shape: [4, 6],
+      chunks: [4, 3],
+      dtype: ">i2",
+      compressor: { id: "blosc", cname: "zstd", clevel: 3, shuffle: 2, blocksize: 0 },
+      fill_value: -7,
+      filters: null,
+      order: "F",
+      dimension_separator: "/",
+    });
+    const attributes = new TextDecoder().decode(await store.get(".zattrs"));
+    expect(attributes).toContain('"scale": 1152921504606846976');
+    expect(JSON.parse(attributes)).toMatchObject({ units: "m", _ARRAY_DIMENSIONS: ["y", "x"] });
+  });
+
+  test("codecs in the form of v2 or v3, with or without the one that makes bytes", async () => {
+    const gzip = { name: "gzip", configuration: { level: 2 } };
+    const big = { name: "bytes", configuration: { endian: "big" } };
+    const transpose = { name: "transpose", configuration: { order: [1, 0] } };
+    const listOf = async (codecs: NewArray["codecs"], dialect: "v2" | "v3" = "v3") =>
+      (await created({ codecs, dialect })).array.metadata.codecs.map(describeCodec);
+    expect(await listOf([big, gzip])).toEqual(["bytes(big)", "gzip(2)"]);
+    expect(await listOf([transpose, gzip, "crc32c"])).toEqual([
+      "transpose([1, 0])",
+      "bytes(little)",
+      "gzip(2)",
+      "crc32c",
+    ]);
+    expect(
+      await listOf(
+        [
+          { id: "delta", dtype: "<f4" },
+          { id: "zlib", level: 1 },
+        ],
+        "v2",
+      ),
+    ).toEqual(["bytes(little)", "delta(dtype=<f4)", "zlib(1)"]);
+    expect(await listOf([])).toEqual(["bytes(little)"]);
+    await expect(created({ codecs: [gzip], codec: "gzip" })).rejects.toMatchObject({
+      code: "invalid-option",
+    });
+  });
+
+  test.each(["v2", "v3"] as const)("a codec of the caller's own, in %s", async (dialect) => {
+    const invert = (source: Uint8Array, target: Uint8Array) => {
+      for (const [i, byte] of source.entries()) target[i] = ~byte;
+      return source.length;
+    };
+    const codec: BytesToBytesCodec = {
+      kind: "bytes-to-bytes",
+      name: "invert",
+      maxEncodedSize: (decodedSize) => decodedSize,
+      encodeInto: invert,
+      decodeInto: invert,
+    };
+    registerCodec("invert", () => codec);
+    const codecs = dialect === "v2" ? [{ id: "invert" }] : ["invert"];
+    const store = new MemoryStore();
+    const writer = await create(store, { ...array, dialect, codecs, dataType: "uint8" });
+    await writer.write([], new Uint8Array(24).fill(1));
+    await writer.close();
+    expect((await store.get(dialect === "v2" ? "0.0" : "c/0/0"))?.[0]).toBe(254);
+    expect((await slice(await openArray(store)).read()).data).toEqual(new Uint8Array(24).fill(1));
+  });
+
+  test.each<[string, Partial<NewArray>, unknown]>([
+    ["NaN", { fillValue: Number.NaN }, "NaN"],
+    ["a bigint", { dataType: "uint64", fillValue: 2n ** 64n - 1n }, Number(2n ** 64n - 1n)],
+    ["true", { dataType: "bool", fillValue: true }, true],
+    ["not a time", { dataType: "datetime64[ns]", fillValue: "NaT" }, "NaT"],
+    ["a pair", { dataType: "complex64", fillValue: [1, Number.NaN] }, [1, "NaN"]],
+    ["text", { dataType: "U4", fillValue: "höhe" }, "höhe"],
+    ["bytes", { dataType: "S4", fillValue: "ab" }, "YWI="],
+    ["a string", { dataType: "string", fillValue: "none" }, "none"],
+    [
+      "fields",
+      {
+        dataType: [
+          ["x", "<i2"],
+          ["y", "<f4"],
+        ],
+        fillValue: { x: -1, y: 0.5 },
+      },
+      { x: -1, y: 0.5 },
+    ],
+    ["the bits of a float", { fillValue: Uint8Array.of(1, 0, 0xc0, 0x7f) }, "0x7fc00001"],
+    ["nothing, in v3", { fillValue: null }, 0],
+  ])("fill value: %s", async (_, options, json) => {
+    const { store } = await created(options);
+    expect((await jsonAt(store, "zarr.json")).fill_value).toEqual(json);
+  });
+
+  test("fill value: nothing, in v2", async () => {
+    const { store } = await created({ dialect: "v2", fillValue: null });
+    expect((await jsonAt(store, ".zarray")).fill_value).toBeNull();
+  });
+
+  test.each<[string, Partial<NewArray>, string, string]>([
+    ["another rank of chunks", { chunks: [2] }, "invalid-option", "chunks need one size a dimension"],
+    ["a chunk of nothing", { chunks: [2, 0] }, "invalid-option", "/chunk_grid/configuration/chunk_shape/1"],
+    ["a negative shape", { shape: [-1, 6] }, "invalid-option", "/shape/0"],
+    ["a fractional shape", { shape: [4, 6.5] }, "invalid-option", "/shape/1"],
+    ["names of another rank", { dimensionNames: ["y"] }, "invalid-option", "/dimension_names"],
+    ["a fill value out of range", { dataType: "int8", fillValue: 128 }, "invalid-option", "/fillValue"],
+    ["shards of parts of chunks", { shards: [4, 4] }, "invalid-option", "multiples of 2 x 3"],
+    ["shards of another rank", { shards: [4] }, "invalid-option", "whole chunks"],
+    ["shards in v2", { shards: [4, 6], dialect: "v2" }, "loss-refused", "sharding_indexed"],
+    ["bytes of no item", { fillValue: new Uint8Array(3) }, "invalid-option", "expected 4, found 3"],
+    ["a codec with a typo", { codec: "ztsd" }, "invalid-option", "not known here"],
+    ["a codec of nobody", { codecs: ["mystery"] }, "unsupported-codec", "mystery"],
+    ["a level out of range", { codec: "gzip:99" }, "invalid-option", "level"],
+    ["attributes that are no JSON", { attributes: { f: () => 1 } }, "invalid-option", "/f"],
+    ["attributes of NaN", { attributes: { n: Number.NaN } }, "loss-refused", "/attributes/n"],
+  ])("%s", async (_, options, code, message) => {
+    await expect(created(options)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});

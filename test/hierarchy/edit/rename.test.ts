@@ -1,0 +1,270 @@
+import { describe, expect, test } from "vitest";
+import { create, createGroup, open, renameNode, slice } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import type { WritableStore } from "../../../src/stores/store.ts";
+import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
+import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
+import { expectTrueConsolidation } from "../fresh-consolidation.ts";
+import { everythingIn, jsonAt, keysOf } from "../keys.ts";
+import { storeOf } from "../stores.ts";
+
+failOnUnhandledRejections();
+const folder = temporaryFolder();
+
+const dialects = ["v2", "v3"] as const;
+type Target = Parameters<typeof createGroup>[0];
+
+/** A group with `a`, `g/a` and `g/h/a`, all of it consolidated. */
+async function filled(target: Target, dialect: (typeof dialects)[number]) {
+  const root = await createGroup(target, { dialect, attributes: { title: "t" } }, { consolidated: true });
+  const g = await root.createGroup("g");
+  const h = await g.createGroup("h");
+  for (const [i, parent] of [root, g, h].entries()) {
+    const shape = { shape: [3, 2], dataType: "uint8", chunks: [2, 2], attributes: { i } } as const;
+    const writer = await parent.create("a", shape);
+    await writer.write([], Uint8Array.of(1, 2, 3, 4, 5, 6));
+    await writer.close();
+  }
+  await h.close();
+  await g.close();
+  await root.close();
+}
+
+const dataOf = async (store: WritableStore, path: string) => [
+  ...(await slice(await openArrayAt(store, path)).read()).data,
+];
+
+async function openArrayAt(store: WritableStore, path: string) {
+  const node = await open({ store, path });
+  if (node.kind === "group") throw new Error(`${path} is a group`);
+  return node;
+}
+
+describe.each(dialects)("renaming nodes of %s", (dialect) => {
+  const document = dialect === "v2" ? ".zgroup" : "zarr.json";
+  const stores: [string, () => Promise<WritableStore & (MemoryStore | DirectoryStore)>][] = [
+    ["memory", async () => new MemoryStore()],
+    ["a directory", async () => new DirectoryStore(folder.next("r.zarr"))],
+  ];
+
+  test.each(stores)("an array and a group with all below them, in %s", async (_, make) => {
+    const store = await make();
+    await filled(store, dialect);
+    const before = await keysOf(store);
+    const renamed = await renameNode(await open({ store, path: "a" }), "b");
+    expect(renamed).toMatchObject({ path: "b", kind: "array", attributes: { i: 0 } });
+    expect(await keysOf(store)).toEqual(before.map((key) => key.replace(/^a\//, "b/")).sort());
+    const group = await renameNode(await open({ store, path: "g" }), "new/place");
+    expect(group).toMatchObject({ path: "new/place", kind: "group" });
+    const keys = before.map((key) => key.replace(/^a\//, "b/").replace(/^g\//, "new/place/"));
+    expect(await keysOf(store)).toEqual([...keys, `new/${document}`].sort());
+    expect(await dataOf(store, "new/place/h/a")).toEqual([1, 2, 3, 4, 5, 6]);
+    await expectTrueConsolidation(store);
+  });
+
+  test("a node that was opened by its own URL moves in the hierarchy around it", async () => {
+    const root = folder.next("r.zarr");
+    await filled(root, dialect);
+    const renamed = await renameNode(`${root}/g/h`, "/x/");
+    expect(renamed).toMatchObject({ path: "x", spec: { kind: "directory", path: root } });
+    expect(await dataOf(new DirectoryStore(root), "x/a")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(everythingIn(root).filter((name) => name.startsWith("g/h"))).toEqual([]);
+    await expectTrueConsolidation(new DirectoryStore(root));
+  });
+
+  test("moves everything in one call of the store", async () => {
+    const calls: string[] = [];
+    const store = new MemoryStore();
+    await filled(store, dialect);
+    const log = withRequestLog(store, ({ operation, key }) => {
+      if (!["get", "size", "list"].includes(operation)) calls.push(`${operation} ${key}`);
+    });
+    await renameNode(await open({ store: log, path: "g" }), "h");
+    const told = dialect === "v2" ? "set .zmetadata" : "set zarr.json";
+    expect(calls).toEqual([told, "rename g/", told]);
+  });
+
+  test("what is in the way is refused, and nothing is changed", async () => {
+    const store = new MemoryStore();
+    await filled(store, dialect);
+    await store.set("left/0.0", new Uint8Array(1));
+    const before = await contents(store);
+    const cases: [string, string, string][] = [
+      ["a", "g", "target-exists"],
+      ["a", "a", "target-exists"],
+      ["g", "g/h/i", "path-not-allowed"],
+      ["g/h", "a/h", "path-not-allowed"],
+      ["g/h", "g", "target-exists"],
+      ["", "x", "path-not-allowed"],
+      ["a", "", "path-not-allowed"],
+      ["a", "../x", "path-not-allowed"],
+      ["a", "left", "target-not-empty"],
+      ["a", dialect === "v2" ? "ü" : "__x", "invalid-node-name"],
+    ];
+    for (const [from, to, code] of cases) {
+      const error = await rejection(renameNode(await open({ store, path: from }), to));
+      expect(error, `${from} to ${to}`).toMatchObject({ code });
+    }
+    expect(await contents(store)).toEqual(before);
+  });
+
+  test("a store that cannot rename says so", async () => {
+    const store = new TestStore();
+    await filled(store, dialect);
+    const before = [...store.values.keys()];
+    expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({
+      code: "unsupported-operation",
+      details: { store: "test store", path: "a" },
+    });
+    const zip = folder.next("r.zip");
+    await filled(zip, dialect);
+    expect(await rejection(renameNode(`${zip}/a`, "b"))).toMatchObject({
+      code: "unsupported-operation",
+      details: { store: `zip ${zip}` },
+    });
+    expect([...store.values.keys()]).toEqual(before);
+  });
+
+  test("when the store fails, all is as it was", async () => {
+    const store = new MemoryStore();
+    await filled(store, dialect);
+    const node = await open({ store, path: "g" });
+    const before = await contents(store);
+    const reason = new Error("the disk is gone");
+    store.rename = () => Promise.reject(reason);
+    expect(await rejection(renameNode(node, "x"))).toBe(reason);
+    await expectTrueConsolidation(store);
+    const told = { ".zmetadata": undefined, "zarr.json": undefined };
+    expect({ ...(await contents(store)), ...told }).toEqual({ ...before, ...told });
+  });
+});
+
+test("a node without a document of its own is not moved by what tells of it", async () => {
+  const store = new MemoryStore();
+  await filled(store, "v2");
+  for (const key of await keysOf(store)) if (/\.z(?:array|group|attrs)$/.test(key)) await store.delete(key);
+  const before = await contents(store);
+  expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({
+    code: "not-found",
+  });
+  expect(await contents(store)).toEqual(before);
+});
+
+test("an array of v1 keeps its keys", async () => {
+  const store = new MemoryStore();
+  const array = { shape: [4], dataType: "uint8", chunks: [2], dialect: "v1" } as const;
+  await (await create({ store, path: "x/a" }, array)).close();
+  const before = await keysOf(store);
+  expect(await renameNode(await open({ store, path: "x/a" }), "y")).toMatchObject({ path: "y", shape: [4] });
+  expect(await keysOf(store)).toEqual(before.map((key) => key.replace("x/a/", "y/")));
+});
+
+describe("renaming nodes of the 2019 draft", () => {
+  const chunks = { "data/foo/baz/qux/0.0": "0", "data/foo/baz/quxx/0.0": "1", "data/top/0.0": "2" };
+  const below = async (store: MemoryStore, name: string) =>
+    (await keysOf(store)).filter((key) => key.includes(name));
+
+  test("both trees move", async () => {
+    const store = await draftStore({ ...chunks, "meta/root/foo.group": DRAFT_GROUP });
+    const group = await renameNode(await open({ store, path: "foo" }), "a/b");
+    expect(group).toMatchObject({ kind: "group", path: "a/b" });
+    expect(await below(store, "foo")).toEqual([]);
+    expect(await below(store, "a/b")).toEqual([
+      "data/a/b/baz/qux/0.0",
+      "data/a/b/baz/quxx/0.0",
+      "meta/root/a/b.group",
+      "meta/root/a/b/bar.group",
+      "meta/root/a/b/baz/qux.array",
+    ]);
+    const array = await renameNode(await open({ store, path: "top" }), "/Top");
+    expect(array).toMatchObject({ kind: "array", path: "Top" });
+    expect(await below(store, "op")).toEqual(["data/Top/0.0", "meta/root/Top.array"]);
+  });
+
+  test("a group without a document too, in folders", async () => {
+    const root = folder.next("d.zarr");
+    const memory = await draftStore(chunks);
+    const store = new DirectoryStore(root);
+    for (const key of await keysOf(memory)) await store.set(key, (await memory.get(key)) ?? new Uint8Array());
+    await renameNode(`${root}/foo/baz`, "moved");
+    expect(everythingIn(root).filter((name) => /baz|moved/.test(name))).toEqual([
+      "data/moved/",
+      "data/moved/qux/",
+      "data/moved/qux/0.0",
+      "data/moved/quxx/",
+      "data/moved/quxx/0.0",
+      "meta/root/moved/",
+      "meta/root/moved/qux.array",
+    ]);
+  });
+
+  test.each([
+    ["top", "FOO", "invalid-node-name"],
+    ["top", "foo/BAR", "invalid-node-name"],
+    ["top", "foo", "target-exists"],
+    ["foo/bar", "foo", "target-exists"],
+    ["foo", "top/x", "path-not-allowed"],
+    ["foo", "foo/x", "path-not-allowed"],
+    ["top", "a//b", "path-not-allowed"],
+    ["top", "left", "target-not-empty"],
+  ])("%s to %s is %s", async (from, to, code) => {
+    const store = await draftStore({ ...chunks, "data/left/0": "" });
+    const before = await contents(store);
+    expect(await rejection(renameNode(await open({ store, path: from }), to))).toMatchObject({ code });
+    expect(await contents(store)).toEqual(before);
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 6])("cut short after %i moves, no array lacks its chunks", async (moves) => {
+    const store = await draftStore({ ...chunks, "meta/root/foo.group": DRAFT_GROUP });
+    const node = await open({ store, path: "foo" });
+    const rename = store.rename.bind(store);
+    let left = moves;
+    await new Promise<void>((cut) => {
+      store.rename = (from, to) => {
+        if (left-- > 0) return rename(from, to);
+        cut();
+        return new Promise(() => {});
+      };
+      renameNode(node, "a").then(() => cut(), cut);
+    });
+    for (const path of ["foo/baz/qux", "a/baz/qux"]) {
+      const hasDocument = (await store.size(`meta/root/${path}.array`)) !== undefined;
+      const hasChunk = (await store.size(`data/${path}/0.0`)) !== undefined;
+      if (hasDocument) expect(hasChunk, path).toBe(true);
+    }
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 6])("a failure after %i moves leaves all as it was", async (moves) => {
+    const store = await draftStore({ ...chunks, "meta/root/foo.group": DRAFT_GROUP });
+    const before = await contents(store);
+    const node = await open({ store, path: "foo" });
+    const rename = store.rename.bind(store);
+    const reason = new Error("no more");
+    let count = 0;
+    store.rename = (from, to) => (count++ === moves ? Promise.reject(reason) : rename(from, to));
+    expect(await rejection(renameNode(node, "a"))).toBe(reason);
+    expect(await contents(store)).toEqual(before);
+  });
+});
+
+test("a node of another dialect than the groups around its new path", async () => {
+  const store = await storeOf({});
+  await filled({ store, path: "two" }, "v2");
+  for (const key of await keysOf(store)) if (!key.startsWith("two/")) await store.delete(key);
+  await filled({ store, path: "three" }, "v3");
+  for (const key of await keysOf(store)) if (!/^(?:two|three)\//.test(key)) await store.delete(key);
+  const error = await rejection(renameNode(await open({ store, path: "two/a" }), "three/b"));
+  expect(error).toMatchObject({ code: "invalid-option", details: { expected: "v3" } });
+  expect(await jsonAt(store, "two/a/.zarray")).toMatchObject({ zarr_format: 2 });
+});
+
+/** All values of a store as text, by key. */
+async function contents(store: MemoryStore): Promise<Record<string, string>> {
+  const decoder = new TextDecoder();
+  const values: Record<string, string> = {};
+  for (const key of await keysOf(store)) values[key] = decoder.decode(await store.get(key));
+  return values;
+}

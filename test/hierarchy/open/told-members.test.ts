@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { openGroup } from "../../../src/hierarchy/open/open.ts";
+import { children, walk } from "../../../src/hierarchy/open/walk.ts";
+import { ARRAY, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
+
+const multiscales = (...paths: string[]) => [{ version: "0.4", datasets: paths.map((path) => ({ path })) }];
+
+/** A group of v2 with attributes, and arrays and groups without any. */
+function v2(path: string, attributes: object): Record<string, unknown> {
+  const prefix = path === "" ? "" : `${path}/`;
+  return { [`${prefix}.zgroup`]: ZGROUP, [`${prefix}.zattrs`]: attributes };
+}
+
+const v3 = (path: string, ome: object) => ({
+  [path === "" ? "zarr.json" : `${path}/zarr.json`]: {
+    ...GROUP,
+    attributes: { ome: { version: "0.5", ...ome } },
+  },
+});
+
+async function found(documents: Record<string, unknown>): Promise<string[]> {
+  const told: string[] = [];
+  const listed: string[] = [];
+  const store = await storeOf(documents);
+  for await (const { kind, path } of walk(await openGroup(new UnlistedStore(store)))) {
+    told.push(`${kind} ${path}`);
+  }
+  for await (const { kind, path } of walk(await openGroup(store))) listed.push(`${kind} ${path}`);
+  expect(told).toEqual(listed);
+  return told;
+}
+
+describe("members of groups in a store that cannot list", () => {
+  it("are the levels of an image, and its labels", async () => {
+    const documents = {
+      ...v2("", { multiscales: multiscales("0", "1") }),
+      "0/.zarray": ZARRAY,
+      "1/.zarray": ZARRAY,
+      ...v2("labels", { labels: ["cells", "original/0"] }),
+      ...v2("labels/cells", { multiscales: multiscales("0"), "image-label": {} }),
+      "labels/cells/0/.zarray": ZARRAY,
+      ...v2("labels/original/0", { multiscales: multiscales("s0") }),
+      "labels/original/0/s0/.zarray": ZARRAY,
+    };
+    expect(await found(documents)).toEqual([
+      "array 0",
+      "array 1",
+      "group labels",
+      "group labels/cells",
+      "array labels/cells/0",
+      "group labels/original",
+      "group labels/original/0",
+      "array labels/original/0/s0",
+    ]);
+  });
+
+  it("are the same of Zarr v3, where the metadata lie under `ome`", async () => {
+    const documents = {
+      ...v3("", { multiscales: multiscales("scale0/image", "scale1/image") }),
+      "scale0/zarr.json": GROUP,
+      "scale0/image/zarr.json": ARRAY,
+      "scale1/image/zarr.json": ARRAY,
+      ...v3("labels", { labels: [] }),
+    };
+    expect(await found(documents)).toEqual([
+      "group labels",
+      "group scale0",
+      "array scale0/image",
+      "group scale1",
+      "array scale1/image",
+    ]);
+  });
+
+  it("are the wells of a plate and their images", async () => {
+    const wells = ["A/1", "A/2", "B/1", "H/12"].map((path) => ({ path }));
+    const documents = {
+      ...v2("", { plate: { wells } }),
+      "A/.zgroup": ZGROUP,
+      ...v2("A/1", { well: { images: [{ path: "0" }, { path: "1" }] } }),
+      ...v2("A/1/0", { multiscales: multiscales("0") }),
+      "A/1/0/0/.zarray": ZARRAY,
+      ...v2("A/1/1", { multiscales: multiscales("0") }),
+      "A/1/1/0/.zarray": ZARRAY,
+      "B/.zgroup": ZGROUP,
+      ...v2("B/1", { well: { images: [] } }),
+    };
+    expect(await found(documents)).toEqual([
+      "group A",
+      "group A/1",
+      "group A/1/0",
+      "array A/1/0/0",
+      "group A/1/1",
+      "array A/1/1/0",
+      "group B",
+      "group B/1",
+    ]);
+  });
+
+  it("are the images of a collection, by its series or by number", async () => {
+    const images = {
+      ...v2("0", { multiscales: multiscales("0") }),
+      "0/0/.zarray": ZARRAY,
+      ...v2("1", { multiscales: multiscales("0") }),
+      "1/0/.zarray": ZARRAY,
+    };
+    const root = v2("", { "bioformats2raw.layout": 3 });
+    const inBoth = ["group 0", "array 0/0", "group 1", "array 1/0"];
+    expect(await found({ ...root, ...images })).toEqual(inBoth);
+    const series = { ...root, ...images, ...v2("OME", { series: ["0", "1"] }) };
+    expect(await found(series)).toEqual([...inBoth, "group OME"]);
+  });
+
+  it("are of one level where one is asked for", async () => {
+    const store = new UnlistedStore(
+      await storeOf({ ...v2("", { plate: { wells: [{ path: "A/1" }] } }), ...v2("A/1", { well: {} }) }),
+    );
+    const paths: string[] = [];
+    for await (const { path } of children(await openGroup(store))) paths.push(path);
+    expect(paths).toEqual(["A"]);
+  });
+
+  it("never lie outside the group, whatever its metadata say", async () => {
+    const names = [
+      "..",
+      "../x",
+      "/x",
+      "",
+      ".",
+      "a//b",
+      "a/../../x",
+      "__proto__",
+      "constructor",
+      "a\\..\\x",
+      "0",
+    ];
+    const store = new UnlistedStore(
+      await storeOf({
+        ...v2("image", { multiscales: multiscales(...names), plate: [], well: null, labels: { a: 1 } }),
+        "image/0/.zarray": ZARRAY,
+        "x/.zarray": ZARRAY,
+      }),
+    );
+    const paths: string[] = [];
+    for await (const { path } of walk(await openGroup({ store, path: "image" }))) paths.push(path);
+    expect(paths).toEqual(["image/0"]);
+    expect(store.asked.every((key) => key.startsWith("image/") || !key.includes("/"))).toBe(true);
+  });
+
+  it("are refused where there are far too many, or they lie too deep", async () => {
+    const many = multiscales(...Array.from({ length: 10_001 }, (_, i) => `${i}`));
+    const wide = new UnlistedStore(await storeOf(v2("", { multiscales: many })));
+    await expect(walk(await openGroup(wide)).next()).rejects.toMatchObject({ code: "resource-limit" });
+    const deep = new UnlistedStore(await storeOf({}));
+    const endless = JSON.stringify({ labels: ["a"] });
+    deep.get = async (key) =>
+      key.endsWith(".zgroup")
+        ? new TextEncoder().encode(JSON.stringify(ZGROUP))
+        : key.endsWith(".zattrs")
+          ? new TextEncoder().encode(endless)
+          : undefined;
+    const all = async () => {
+      for await (const _ of walk(await openGroup(deep)));
+    };
+    await expect(all()).rejects.toMatchObject({ code: "resource-limit" });
+  });
+
+  it("are not made up for groups that say nothing", async () => {
+    const documents = { ...v2("", { labels: ["a"] }), ...v2("a", { title: "no image" }) };
+    const all = async () => {
+      for await (const _ of walk(await openGroup(new UnlistedStore(await storeOf(documents)))));
+    };
+    await expect(all()).rejects.toMatchObject({ code: "unsupported-operation", details: { path: "a" } });
+  });
+});
