@@ -1,8 +1,8 @@
 import { lstat, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileError, isMissing } from "../stores/file-error.ts";
-import { FileSink } from "../stores/file-sink.ts";
-import { temporaryName } from "../stores/own-names.ts";
+import { fileError, isMissing } from "../stores/files/file-error.ts";
+import { FileSink } from "../stores/files/file-sink.ts";
+import { temporaryName } from "../stores/reserved-names.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface FileOutputOptions {

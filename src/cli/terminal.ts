@@ -1,4 +1,4 @@
-import { fileError } from "../stores/file-error.ts";
+import { fileError } from "../stores/files/file-error.ts";
 import { redact } from "../util/redact.ts";
 import { COLORED_NAME } from "./words/failure.ts";
 import { printableLines } from "./words/printable.ts";

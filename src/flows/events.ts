@@ -1,4 +1,4 @@
-import type { Retry } from "../stores/watch-retries.ts";
+import type { Retry } from "../stores/remote/retry-events.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { Warning } from "./request/warnings.ts";
 

@@ -1,4 +1,4 @@
-import { keepRequestHook, type RequestHook, withRequestHook } from "./request-hook.ts";
+import { keepRequestHook, type RequestHook, withRequestHook } from "./remote/request-hook.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** How a store that others keep is read. */

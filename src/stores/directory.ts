@@ -9,11 +9,11 @@ import { namesIn, walkKeys } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
-import { asyncFileCalls, type FileCalls } from "./file-calls.ts";
-import { fileError, hasSystemCode, isMissing } from "./file-error.ts";
-import { fileVersion } from "./file-version.ts";
+import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
+import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
+import { fileVersion } from "./files/file-version.ts";
 import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
-import { isOwnName, temporaryName } from "./own-names.ts";
+import { isOwnName, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
   ListableStore,

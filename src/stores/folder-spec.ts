@@ -1,4 +1,4 @@
-import { keepRequestHook } from "./request-hook.ts";
+import { keepRequestHook } from "./remote/request-hook.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */

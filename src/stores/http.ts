@@ -1,13 +1,13 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
-import { fetchInTime } from "./fetch-in-time.ts";
+import { aboutKey } from "./error-context.ts";
 import type { Answer, PlainFetch } from "./http/answer.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
-import { aboutKey } from "./in-store.ts";
-import type { RequestHook } from "./request-hook.ts";
+import { fetchInTime } from "./remote/fetch-with-timeout.ts";
+import type { RequestHook } from "./remote/request-hook.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {

@@ -1,7 +1,7 @@
 import type { Store, StoreSpec } from "./store.ts";
 import { isWritable } from "./store.ts";
-import { wrapStore } from "./with/around.ts";
 import { withFolder, withWritableFolder } from "./with/folder.ts";
+import { wrapStore } from "./with/wrap-store.ts";
 
 type ObjectSpec = Extract<StoreSpec, { readonly kind: "object" }>;
 

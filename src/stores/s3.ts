@@ -1,10 +1,10 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
+import { aboutKey, inStore } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
-import { aboutKey, inStore } from "./in-store.ts";
 import { checkKey, checkPrefix, isKey } from "./key.ts";
-import { isLockKey } from "./own-names.ts";
-import { withOneBuffer } from "./repeat.ts";
+import { withOneBuffer } from "./remote/repeat-requests.ts";
+import { isLockKey } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";

@@ -1,8 +1,8 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import type { FileCalls } from "./file-calls.ts";
+import type { FileCalls } from "./files/file-calls.ts";
 import { objectPlace } from "./object-spec.ts";
-import { requestHookOf } from "./request-hook.ts";
+import { requestHookOf } from "./remote/request-hook.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
 
 export type { StoreAccess } from "./access.ts";

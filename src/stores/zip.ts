@@ -1,7 +1,7 @@
-import type { FileCalls } from "./file-calls.ts";
-import { FileReader } from "./file-reader.ts";
+import type { FileCalls } from "./files/file-calls.ts";
+import { FileReader } from "./files/file-reader.ts";
 import type { Store } from "./store.ts";
-import { openValueReader } from "./value-reader.ts";
+import { openValueReader } from "./zip/value-reader.ts";
 import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 
 export type { ByteSink } from "./byte-sink.ts";

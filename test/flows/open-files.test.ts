@@ -7,7 +7,7 @@ import { info } from "../../src/flows/info.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { tree } from "../../src/flows/tree.ts";
 import { open, openArray } from "../../src/hierarchy/open/open.ts";
-import { FileReader } from "../../src/stores/file-reader.ts";
+import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import { convert, copy, create, diff, digest, open, rechunk, slice, sliceTo } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
-import { FileReader } from "../../src/stores/file-reader.ts";
+import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGroup, open } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
-import { FileSink } from "../../src/stores/file-sink.ts";
+import { FileSink } from "../../src/stores/files/file-sink.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore, specOf } from "../../src/stores/url.ts";
 import { ZipWriter } from "../../src/stores/zip.ts";

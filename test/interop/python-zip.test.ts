@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { FileSink } from "../../src/stores/file-sink.ts";
+import { FileSink } from "../../src/stores/files/file-sink.ts";
 import { ZipWriter } from "../../src/stores/zip.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";

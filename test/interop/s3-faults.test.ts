@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Retry, watchRetries } from "../../src/stores/watch-retries.ts";
+import { type Retry, watchRetries } from "../../src/stores/remote/retry-events.ts";
 import { FAULTS, type FaultProxy, oneOf, type ProxiedRequest, proxyTo } from "./fault-proxy.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, bucketAt, environmentOf, servers } from "./s3-servers.ts";

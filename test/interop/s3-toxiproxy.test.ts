@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, open } from "../../src/index.ts";
-import { watchRetries } from "../../src/stores/watch-retries.ts";
+import { watchRetries } from "../../src/stores/remote/retry-events.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, servers } from "./s3-servers.ts";

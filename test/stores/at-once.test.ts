@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { DirectoryStore } from "../../src/stores/directory.ts";
-import { asyncFileCalls, type FileCalls } from "../../src/stores/file-calls.ts";
-import { FileReader } from "../../src/stores/file-reader.ts";
-import { FileSink } from "../../src/stores/file-sink.ts";
+import { asyncFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
+import { FileReader } from "../../src/stores/files/file-reader.ts";
+import { FileSink } from "../../src/stores/files/file-sink.ts";
 import { ZipStore } from "../../src/stores/zip/zip-store.ts";
 import { ZipWriter } from "../../src/stores/zip/zip-writer.ts";
 import { MemorySink } from "./memory-sink.ts";

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DirectoryStore, type DirectoryStoreOptions } from "../../src/stores/directory.ts";
-import { asyncFileCalls, blockingFileCalls, type FileCalls } from "../../src/stores/file-calls.ts";
+import { asyncFileCalls, blockingFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { Retry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
-import type { Retry } from "../../src/stores/watch-retries.ts";
 import {
   ACCESS_KEY,
   BUCKET,

@@ -1,4 +1,4 @@
-import type { Retry } from "../../stores/watch-retries.ts";
+import type { Retry } from "../../stores/remote/retry-events.ts";
 import { retryText } from "../words/retry.ts";
 
 /** Milliseconds between two lines at least. */

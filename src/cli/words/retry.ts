@@ -1,4 +1,4 @@
-import type { Retry } from "../../stores/watch-retries.ts";
+import type { Retry } from "../../stores/remote/retry-events.ts";
 import { formatDuration } from "./duration.ts";
 import { printable } from "./printable.ts";
 

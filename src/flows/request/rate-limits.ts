@@ -1,5 +1,5 @@
 import type { StoreAccess } from "../../stores/access.ts";
-import { requestHookOf } from "../../stores/request-hook.ts";
+import { requestHookOf } from "../../stores/remote/request-hook.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
 import { requestTurns, withRateLimit } from "../../stores/with/rate-limit.ts";
 import { parseBytes } from "../../util/byte-size.ts";

@@ -1,7 +1,7 @@
 import { createWriteStream, type WriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { finished } from "node:stream/promises";
-import { fileError } from "../../stores/file-error.ts";
+import { fileError } from "../../stores/files/file-error.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 
 /** Lines are gathered to so many characters before they are written. */

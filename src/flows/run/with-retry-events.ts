@@ -1,4 +1,4 @@
-import { watchRetries } from "../../stores/watch-retries.ts";
+import { watchRetries } from "../../stores/remote/retry-events.ts";
 import type { EventOptions } from "../events.ts";
 
 /** Runs a step, and tells meanwhile of requests that are made again. */

@@ -122,7 +122,7 @@ function* unlessListed(refs: Generator<ChunkRef>, missing: MissingChunks): Gener
 async function filesOf(array: ZarrArray): Promise<ChunkPlace | undefined> {
   const spec = specOf(array.store);
   if (spec?.kind !== "directory" || isSharded(array)) return undefined;
-  const { blockingFileCalls } = await import("../../stores/file-calls.ts");
+  const { blockingFileCalls } = await import("../../stores/files/file-calls.ts");
   const store = await openStore(spec, { files: blockingFileCalls });
   return { store, path: array.path, chunkKey: (coords) => array.chunkKey(coords) };
 }

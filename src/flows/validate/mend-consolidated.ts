@@ -2,7 +2,7 @@ import { ConsolidatedMetadata } from "../../hierarchy/edit/consolidated.ts";
 import { demandWritable } from "../../hierarchy/edit/parent.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { type StoreCall, wrapStore } from "../../stores/with/around.ts";
+import { type StoreCall, wrapStore } from "../../stores/with/wrap-store.ts";
 import type { ValidateFinding } from "./finding.ts";
 
 /** Writes consolidated metadata that are not what the nodes say, and tells so. @throws `unsupported-operation` */

@@ -9,8 +9,8 @@ import {
   writeSync,
 } from "node:fs";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
-import type { FileStats } from "../file-calls.ts";
-import { hasSystemCode } from "../file-error.ts";
+import type { FileStats } from "../files/file-calls.ts";
+import { hasSystemCode } from "../files/file-error.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 

@@ -2,9 +2,9 @@ import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { FileCalls, FileStats } from "../file-calls.ts";
-import { hasSystemCode, isMissing } from "../file-error.ts";
-import { folderVersion } from "../file-version.ts";
+import type { FileCalls, FileStats } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
+import { folderVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 

@@ -4,10 +4,10 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nextTurn } from "../../util/next-turn.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import type { FileCalls, FileStats } from "../file-calls.ts";
-import { isMissing } from "../file-error.ts";
+import type { FileCalls, FileStats } from "../files/file-calls.ts";
+import { isMissing } from "../files/file-error.ts";
 import { folderOf } from "../key.ts";
-import { isLockKey, isOwnName } from "../own-names.ts";
+import { isLockKey, isOwnName } from "../reserved-names.ts";
 import { assertFileOrFolder, type Folders } from "./folders.ts";
 
 /** Keys are given so many at a time, */

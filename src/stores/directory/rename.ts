@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { FileCalls } from "../file-calls.ts";
-import { hasSystemCode, isMissing } from "../file-error.ts";
+import type { FileCalls } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
 
 export type Kind = "file" | "folder" | "link" | "other";
 

@@ -1,5 +1,5 @@
 import { constants, lstatSync } from "node:fs";
-import { type FileCalls, writeFully } from "../file-calls.ts";
+import { type FileCalls, writeFully } from "../files/file-calls.ts";
 import type { StoreWriter } from "../store.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, S_IWUSR: OWNER_WRITES } = constants;

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { requestHookOf } from "../request-hook.ts";
+import { requestHookOf } from "../remote/request-hook.ts";
 import { S3Store } from "../s3.ts";
 import type { StoreSpec } from "../store.ts";
 import { findCredentials } from "./credentials/chain.ts";

@@ -67,7 +67,7 @@ export async function readProfile(env: Variables): Promise<Record<string, string
 async function textOf(path: string): Promise<string> {
   const [{ readFile }, { fileError, isMissing }] = await Promise.all([
     import("node:fs/promises"),
-    import("../file-error.ts"),
+    import("../files/file-error.ts"),
   ]);
   try {
     return await readFile(path, "utf8");

@@ -2,8 +2,8 @@ import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import { removeFolder } from "../directory/remove-folder.ts";
-import { hasSystemCode, isMissing } from "../file-error.ts";
-import { controlName, isControlName } from "../own-names.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
+import { controlName, isControlName } from "../reserved-names.ts";
 import { type FolderOwner, OWNER_NAME, ownerOf, signFolder } from "./owner-record.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { lstat, readdir, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isMissing } from "../file-error.ts";
-import { isControlName, isOwnName } from "../own-names.ts";
+import { isMissing } from "../files/file-error.ts";
+import { isControlName, isOwnName } from "../reserved-names.ts";
 import { ControlFolder } from "./control-folder.ts";
 import type { Leftover } from "./leftover.ts";
 import { DEAD_AFTER } from "./owner-record.ts";

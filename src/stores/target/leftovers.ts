@@ -1,6 +1,6 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import { folderInside } from "../folder-spec.ts";
-import { LOCK_NAME } from "../own-names.ts";
+import { LOCK_NAME } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";

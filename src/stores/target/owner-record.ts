@@ -1,7 +1,7 @@
 import { lstat, readFile, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isMissing } from "../file-error.ts";
+import { isMissing } from "../files/file-error.ts";
 
 /** The file in a folder of a run's own that tells whose it is. */
 export const OWNER_NAME = "owner.json";

@@ -1,6 +1,6 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
-import { LOCK_NAME } from "../own-names.ts";
+import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
 
 /** Milliseconds after which a run renews its lock. */

@@ -2,7 +2,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { DOCUMENT_NAMES } from "../document-names.ts";
 import type { TargetBuild, WritableStore } from "../store.ts";
-import { wrapStore } from "../with/around.ts";
+import { wrapStore } from "../with/wrap-store.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 /** Calls after which there is a value at a key. */

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { FileReader } from "../file-reader.ts";
-import { FileSink } from "../file-sink.ts";
+import { FileReader } from "../files/file-reader.ts";
+import { FileSink } from "../files/file-sink.ts";
 import { ZipWriter } from "../zip/zip-writer.ts";
 import type { Construction } from "./construction.ts";
 import type { TargetBuildOptions } from "./options.ts";

@@ -4,7 +4,7 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { type GetOptions, isWritable, type Store } from "../store.ts";
 import { checkMissing, checkVersion } from "../version.ts";
-import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
+import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface CacheOptions {
   /**

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { isWritable, type Store } from "../store.ts";
-import { type Wrapped, wrapStore } from "./around.ts";
+import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 /**
  * A store of which no more than `io` calls are under way at once; more wait for their turn, first come, first served. A

@@ -1,9 +1,9 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type MergedRange, mergeRanges } from "../../util/merge-ranges.ts";
-import { readForAll, soon } from "../reads-together.ts";
+import { readForAll, soon } from "../shared-read.ts";
 import type { GetOptions, Store } from "../store.ts";
-import { type Wrapped, wrapStore } from "./around.ts";
+import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface MergeOptions {
   /**

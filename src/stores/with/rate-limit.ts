@@ -1,8 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
-import type { RequestHook } from "../request-hook.ts";
+import type { RequestHook } from "../remote/request-hook.ts";
 import type { Store } from "../store.ts";
-import { type StoreCall, type Wrapped, wrapStore } from "./around.ts";
+import { type StoreCall, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface RateLimits {
   /** Requests that begin in a second, at most. A listing, or a value written piece by piece, is one. */

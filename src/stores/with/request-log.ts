@@ -1,5 +1,5 @@
 import type { Store } from "../store.ts";
-import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
+import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 /** One request that succeeded. A listing is one, however many keys it gives. */
 export interface StoreRequest {

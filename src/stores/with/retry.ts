@@ -1,9 +1,9 @@
-import { type RetryOptions, repeater, withOneBuffer } from "../repeat.ts";
+import { type RetryOptions, repeater, withOneBuffer } from "../remote/repeat-requests.ts";
 import type { GetOptions, Store } from "../store.ts";
-import { type StoreOperation, type Wrapped, wrapStore } from "./around.ts";
+import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
-export type { RetryOptions } from "../repeat.ts";
-export type { Retry } from "../watch-retries.ts";
+export type { RetryOptions } from "../remote/repeat-requests.ts";
+export type { Retry } from "../remote/retry-events.ts";
 
 /** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];

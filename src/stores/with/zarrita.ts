@@ -3,8 +3,8 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { bufferedWriter } from "../buffered-writer.ts";
-import { fileError, isMissing } from "../file-error.ts";
-import { aboutKey } from "../in-store.ts";
+import { aboutKey } from "../error-context.ts";
+import { fileError, isMissing } from "../files/file-error.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import { isWritable, type ListableStore, type Store, type WritableStore } from "../store.ts";
 

@@ -1,6 +1,6 @@
 import type { RangeReader } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { type EntryReadOptions, NearReads } from "./near-reads.ts";
+import { type EntryReadOptions, NearReads } from "./coalescing-reader.ts";
 import type { PlacedEntry, ZipEntry } from "./zip-index.ts";
 
 const HEADER_BYTES = 30;

@@ -4,7 +4,7 @@ import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
-import { inStore } from "../in-store.ts";
+import { inStore } from "../error-context.ts";
 import { checkKey } from "../key.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";

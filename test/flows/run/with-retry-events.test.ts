@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { copy, estimateCopy, type FlowEvent, planCopy } from "../../../src/index.ts";
 import { nameMemoryStore } from "../../../src/stores/memory.ts";
-import { tellRetry } from "../../../src/stores/watch-retries.ts";
+import { tellRetry } from "../../../src/stores/remote/retry-events.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 

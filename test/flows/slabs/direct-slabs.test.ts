@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { slice } from "../../../src/flows/slice.ts";
 import { create } from "../../../src/hierarchy/create/create.ts";
-import { blockingFileCalls } from "../../../src/stores/file-calls.ts";
+import { blockingFileCalls } from "../../../src/stores/files/file-calls.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";
 

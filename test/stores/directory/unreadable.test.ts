@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { copy, create, digest, open, slice, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
-import { blockingFileCalls } from "../../../src/stores/file-calls.ts";
+import { blockingFileCalls } from "../../../src/stores/files/file-calls.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const { next } = temporaryFolder();

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Retry } from "../../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../../src/stores/s3.ts";
-import type { Retry } from "../../../src/stores/watch-retries.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
 
 const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };

@@ -1,5 +1,5 @@
 import type { Store } from "../../../stores/store.ts";
-import { type Wrapped, wrapStore } from "../../../stores/with/around.ts";
+import { type Wrapped, wrapStore } from "../../../stores/with/wrap-store.ts";
 
 /**
  * A store whose calls look up first. Calls that block never let a thread see to anything else: `lookUp` returns what to

@@ -1,5 +1,5 @@
+import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
-import type { Retry } from "../../../stores/watch-retries.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";

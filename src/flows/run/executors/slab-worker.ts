@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openKernelHeap } from "../../../codecs/kernels/kernels.ts";
 import { nodeIn } from "../../../hierarchy/open/open-node.ts";
-import { blockingFileCalls } from "../../../stores/file-calls.ts";
+import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { directSlabs } from "../../slabs/direct-slabs.ts";

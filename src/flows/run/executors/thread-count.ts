@@ -1,5 +1,5 @@
 import { registeredCodecs } from "../../../codecs/registry.ts";
-import { requestHookOf } from "../../../stores/request-hook.ts";
+import { requestHookOf } from "../../../stores/remote/request-hook.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 
 /** What of a flow says whether its tasks can run in other threads. */

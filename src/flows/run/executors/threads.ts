@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { blockingFileCalls } from "../../../stores/file-calls.ts";
-import { overloadCounts } from "../../../stores/overloads.ts";
+import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
+import { overloadCounts } from "../../../stores/remote/throttle-signals.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../../stores/store.ts";
 import { storeTraits } from "../../../stores/store-traits.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";

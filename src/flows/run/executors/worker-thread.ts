@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import { tellRetry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec, WritableStore } from "../../../stores/store.ts";
-import { tellRetry } from "../../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import {
   type MainMessage,

@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
-import { blockingFileCalls } from "../../../stores/file-calls.ts";
-import { joinOverloads } from "../../../stores/overloads.ts";
+import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
+import { watchRetries } from "../../../stores/remote/retry-events.ts";
+import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../../stores/store.ts";
-import { watchRetries } from "../../../stores/watch-retries.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { memoryForTasks } from "../../plan/expected-size.ts";
 import { attentive } from "./attentive.ts";

@@ -2,8 +2,8 @@ import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
-import { isRunning } from "../../../stores/is-running.ts";
-import { isControlName } from "../../../stores/own-names.ts";
+import { isRunning } from "../../../stores/is-process-alive.ts";
+import { isControlName } from "../../../stores/reserved-names.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
 export const SCRATCH = "scratch";

@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { fetchInTime } from "../../fetch-in-time.ts";
 import type { Answer } from "../../http/answer.ts";
 import { connectionFailure, failureOf } from "../../http/http-failure.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
+import { fetchInTime } from "../../remote/fetch-with-timeout.ts";
 
 /** A question to a service that gives credentials; whatever it holds is not shown. */
 export interface Question {

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { repeater } from "../../repeat.ts";
+import { repeater } from "../../remote/repeat-requests.ts";
 import {
   Credentials,
   credentialsOf,

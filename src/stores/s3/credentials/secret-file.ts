@@ -2,7 +2,7 @@
 export async function secretFile(path: string): Promise<string> {
   const [{ readFile }, { fileError }] = await Promise.all([
     import("node:fs/promises"),
-    import("../../file-error.ts"),
+    import("../../files/file-error.ts"),
   ]);
   try {
     return (await readFile(path, "utf8")).trim();

@@ -15,7 +15,7 @@ import { slice } from "../../../../src/flows/slice.ts";
 import type { ZarrArray } from "../../../../src/hierarchy/node.ts";
 import { openArray } from "../../../../src/hierarchy/open/open.ts";
 import { create } from "../../../../src/index.ts";
-import { asyncFileCalls } from "../../../../src/stores/file-calls.ts";
+import { asyncFileCalls } from "../../../../src/stores/files/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { withBucket } from "../../../support/s3-environment.ts";

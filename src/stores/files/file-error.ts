@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, ZarrflowError } from "../util/errors.ts";
+import { type ErrorCode, type ErrorDetails, ZarrflowError } from "../../util/errors.ts";
 
 interface SystemError extends Error {
   readonly code: string;

@@ -1,4 +1,4 @@
-import type { ZarrflowError } from "../util/errors.ts";
+import type { ZarrflowError } from "../../util/errors.ts";
 
 /** A call that failed and will be made again. */
 export interface Retry {

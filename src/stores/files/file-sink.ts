@@ -1,7 +1,7 @@
 import { constants, writeSync } from "node:fs";
-import { ZarrflowError } from "../util/errors.ts";
-import type { ByteSink } from "./byte-sink.ts";
-import type { ValueFiles } from "./directory/value-file.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ByteSink } from "../byte-sink.ts";
+import type { ValueFiles } from "../directory/value-file.ts";
 import { asyncFileCalls, type FileCalls, writeFully } from "./file-calls.ts";
 import { fileError } from "./file-error.ts";
 

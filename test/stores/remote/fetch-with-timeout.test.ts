@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { fetchInTime } from "../../src/stores/fetch-in-time.ts";
-import type { Answer } from "../../src/stores/http/answer.ts";
+import type { Answer } from "../../../src/stores/http/answer.ts";
+import { fetchInTime } from "../../../src/stores/remote/fetch-with-timeout.ts";
 
 const closings: (() => void)[] = [];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));

@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { type Overloads, ownOverloads } from "./overloads.ts";
+import { type Overloads, ownOverloads } from "./throttle-signals.ts";
 
 /**
  * As many calls to a server at once as it takes. All of them at first; when it wants to be asked less often, half as

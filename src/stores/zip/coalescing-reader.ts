@@ -1,7 +1,7 @@
 import { abortError } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { MOST_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
-import { readForAll, soon } from "../reads-together.ts";
+import { readForAll, soon } from "../shared-read.ts";
 
 /** The most bytes of all requests for several ranges that are under way; beyond, each range is read alone. */
 export const MOST_HELD = 2 * MOST_TOGETHER;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NearReads } from "../../../src/stores/zip/near-reads.ts";
+import { NearReads } from "../../../src/stores/zip/coalescing-reader.ts";
 import type { RangeReadOptions } from "../../../src/util/byte-range.ts";
 import { BytesReader } from "../bytes-reader.ts";
 import { expectBytes } from "../expect-bytes.ts";

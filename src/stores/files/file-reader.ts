@@ -1,7 +1,7 @@
 import { constants, readSync } from "node:fs";
-import { throwIfAborted } from "../util/abort.ts";
-import type { RangeReader, RangeReadOptions } from "../util/byte-range.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
 import { fileError, isMissing } from "./file-error.ts";
 import { fileVersion } from "./file-version.ts";

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
-import type { Awaitable } from "../util/awaitable.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 
 /** What stores ask of a file's state: a part of Node's `Stats`. */
 export interface FileStats {

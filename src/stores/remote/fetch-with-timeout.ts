@@ -1,7 +1,7 @@
-import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
-import { ZarrflowError } from "../util/errors.ts";
-import { OwnReadableStream, type ReadableStream } from "../util/web-streams.ts";
-import type { Answer, PlainFetch } from "./http/answer.ts";
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
+import type { Answer, PlainFetch } from "../http/answer.ts";
 
 /** Bytes a second of a body that is sent; the server is silent while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;

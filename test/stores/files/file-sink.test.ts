@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asyncFileCalls, type FileCalls } from "../../src/stores/file-calls.ts";
-import { FileSink } from "../../src/stores/file-sink.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { asyncFileCalls, type FileCalls } from "../../../src/stores/files/file-calls.ts";
+import { FileSink } from "../../../src/stores/files/file-sink.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder();
 

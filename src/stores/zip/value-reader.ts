@@ -1,6 +1,6 @@
-import type { RangeReader } from "../util/byte-range.ts";
-import { ZarrflowError } from "../util/errors.ts";
-import type { Store, StoreOptions } from "./store.ts";
+import type { RangeReader } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { Store, StoreOptions } from "../store.ts";
 
 /**
  * A value of a store, to be read in parts. Takes the store and closes it, also when this fails.

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
-import { registerCodec } from "../../src/codecs/index.ts";
-import { create, slice } from "../../src/index.ts";
-import { asyncFileCalls } from "../../src/stores/file-calls.ts";
-import { FileReader } from "../../src/stores/file-reader.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import type { BytesToBytesCodec } from "../../../src/codecs/codec.ts";
+import { registerCodec } from "../../../src/codecs/index.ts";
+import { create, slice } from "../../../src/index.ts";
+import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
+import { FileReader } from "../../../src/stores/files/file-reader.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder();
 

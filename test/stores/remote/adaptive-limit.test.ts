@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { AdaptiveLimit } from "../../src/stores/adaptive-limit.ts";
-import { overloadsOf } from "../../src/stores/overloads.ts";
+import { AdaptiveLimit } from "../../../src/stores/remote/adaptive-limit.ts";
+import { overloadsOf } from "../../../src/stores/remote/throttle-signals.ts";
 
 /** A server that takes `capacity` calls at once and refuses others; how many it had at once, in each round. */
 async function serve(limit: AdaptiveLimit, capacity: () => number, calls: number) {

@@ -1,5 +1,5 @@
-import type { Fetch } from "../util/platform-types.ts";
-import type { StoreSpec } from "./store.ts";
+import type { Fetch } from "../../util/platform-types.ts";
+import type { StoreSpec } from "../store.ts";
 
 /** Called before each request to a server, also one that is made again; the request is made when it resolves. */
 export type RequestHook = (signal: AbortSignal | undefined) => Promise<void>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { controlName, isControlName, isOwnName, temporaryName } from "../../src/stores/own-names.ts";
+import { controlName, isControlName, isOwnName, temporaryName } from "../../src/stores/reserved-names.ts";
 
 describe("our own names", () => {
   it("are known again, and differ each time", () => {

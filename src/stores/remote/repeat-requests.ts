@@ -1,11 +1,11 @@
-import { throwIfAborted } from "../util/abort.ts";
-import { plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
-import { pause } from "../util/pause.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { pause } from "../../util/pause.ts";
+import type { GetOptions } from "../store.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
-import { overloadsOf } from "./overloads.ts";
-import type { GetOptions } from "./store.ts";
-import { type Retry, tellRetry } from "./watch-retries.ts";
+import { type Retry, tellRetry } from "./retry-events.ts";
+import { overloadsOf } from "./throttle-signals.ts";
 
 export interface RetryOptions {
   /**
