@@ -13,7 +13,7 @@ import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
 import { fillData } from "../streams/fill-data.ts";
-import { partRefs } from "../streams/part-refs.ts";
+import { partRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { selectedRegion } from "../streams/selection.ts";

@@ -1,12 +1,12 @@
 import { corrupt } from "../codecs/failures.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { pooledSize } from "./buffer-pool.ts";
+import { TakenBuffers } from "./buffer-scope.ts";
 import type { ChunkPlace, ChunkRef, EncodedChunk, ShardedPlace } from "./chunk.ts";
 import { flatten } from "./flatten.ts";
 import { type ChunkRequest, inChunk, type LocatedChunk, locateChunks } from "./locate-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import type { ReadChunksOptions } from "./read-options.ts";
-import { TakenBuffers } from "./taken-buffers.ts";
 import type { ReadableStream } from "./web.ts";
 
 /** `readChunks` of chunks that lie in shards. */

@@ -8,7 +8,7 @@ import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { addShared, type OpenBox, OpenBoxes } from "./open-boxes.ts";
+import { addShared, type OpenBox, OpenBoxes } from "./open-chunks.ts";
 import {
   chunkRegion,
   countShared,

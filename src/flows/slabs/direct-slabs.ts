@@ -12,7 +12,7 @@ import {
   isSharded,
 } from "../../streams/chunk.ts";
 import { chunkDecoder } from "../../streams/decode-chunks.ts";
-import { partRefs } from "../../streams/part-refs.ts";
+import { partRefs } from "../../streams/narrow-refs.ts";
 import { type ChunkReader, chunkReader, readChunks } from "../../streams/read-chunks.ts";
 import type { ReadChunksOptions } from "../../streams/read-options.ts";
 import { selectionWithin } from "../../streams/selection.ts";

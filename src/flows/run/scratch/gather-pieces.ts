@@ -1,6 +1,6 @@
 import { isFixed } from "../../../meta/data-type.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../../streams/chunk.ts";
-import { addShared, OpenBoxes } from "../../../streams/open-boxes.ts";
+import { addShared, OpenBoxes } from "../../../streams/open-chunks.ts";
 import { coordsIn } from "../../../streams/regrid.ts";
 import { selectedRegion } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";

@@ -1,7 +1,7 @@
 import { mostStoredBytes } from "../../../codecs/limits.ts";
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import { type ChunkCoding, type ChunkRef, isSharded } from "../../../streams/chunk.ts";
-import { partRefs } from "../../../streams/part-refs.ts";
+import { partRefs } from "../../../streams/narrow-refs.ts";
 import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
 import { selectionWithin } from "../../../streams/selection.ts";
 import type { ReadableStream } from "../../../streams/web.ts";
