@@ -3,6 +3,11 @@
  *
  * @module
  */
+
+export type { CodecJson, ObjectCodecJson } from "./canonical-config.ts";
+export { type ChainOptions, loadCodecs } from "./chain/codec-chain.ts";
+export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./chain/codec-step.ts";
+export { createPipeline, type PipelineOptions } from "./chain/pipeline.ts";
 export type { ChunkData, FixedData, VariableData } from "./chunk-data.ts";
 export { chunkSpecOf } from "./chunk-spec.ts";
 export type {
@@ -18,15 +23,6 @@ export type {
   PipelineMaker,
   PlacedCodec,
 } from "./codec.ts";
-export { type ChainOptions, loadCodecs } from "./codec-chain.ts";
-export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./codec-step.ts";
-export {
-  type DecodeBytesOptions,
-  type DecodeValuesOptions,
-  decodeBytes,
-  type EncodeBytesOptions,
-  encodeBytes,
-} from "./decode-bytes.ts";
 export type {
   CodecAliases,
   CodecDescriptor,
@@ -38,9 +34,14 @@ export type {
 } from "./descriptor.ts";
 export type { NewCodec } from "./descriptors.ts";
 export { kernelKind } from "./kernels/kernels.ts";
-export type { ItemOptions } from "./lone-codec.ts";
-export type { CodecJson, ObjectCodecJson } from "./normal-config.ts";
 export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
 export type { ObjectValues } from "./object-values.ts";
-export { createPipeline, type PipelineOptions } from "./pipeline.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";
+export {
+  type DecodeBytesOptions,
+  type DecodeValuesOptions,
+  decodeBytes,
+  type EncodeBytesOptions,
+  encodeBytes,
+} from "./standalone/decode-bytes.ts";
+export type { ItemOptions } from "./standalone/standalone-codec.ts";

@@ -1,6 +1,6 @@
+import { createPipeline } from "../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
-import { createPipeline } from "../codecs/pipeline.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import { describeDataType } from "../meta/describe.ts";

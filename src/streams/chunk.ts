@@ -1,5 +1,5 @@
-import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
-import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
+import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
+import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkPart } from "../codecs/chunk-part.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";

@@ -1,3 +1,4 @@
+import { codecStep, type Direction } from "../codecs/chain/codec-step.ts";
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type {
   ArrayToArrayCodec,
@@ -5,7 +6,6 @@ import type {
   BytesToBytesCodec,
   PlacedCodec,
 } from "../codecs/codec.ts";
-import { codecStep, type Direction } from "../codecs/codec-step.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { DecodedChunk, EncodedChunk } from "./chunk.ts";

@@ -1,4 +1,4 @@
-import type { InnerRange } from "../codecs/array-to-bytes/sharding-entries.ts";
+import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";

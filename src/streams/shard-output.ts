@@ -1,5 +1,5 @@
-import type { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
-import type { ShardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import type { StoreWriter, WritableStore } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";

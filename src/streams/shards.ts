@@ -1,7 +1,7 @@
-import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
-import { type ShardFormat, shardFormat } from "../codecs/array-to-bytes/sharding-format.ts";
+import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import { type ShardFormat, shardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
+import { createPipeline } from "../codecs/chain/pipeline.ts";
 import { corrupt } from "../codecs/failures.ts";
-import { createPipeline } from "../codecs/pipeline.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { ShardedArray } from "../meta/inner-array.ts";
 import type { StoreOptions } from "../stores/store.ts";

@@ -1,4 +1,4 @@
-import { ShardIndex } from "../codecs/array-to-bytes/sharding-entries.ts";
+import { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";

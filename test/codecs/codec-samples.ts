@@ -1,6 +1,6 @@
+import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkSpec, CodecContext } from "../../src/codecs/codec.ts";
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/codec-chain.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import { type DataType, isFixed } from "../../src/meta/data-type.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { codecStep } from "../../src/codecs/chain/codec-step.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, Codec } from "../../src/codecs/codec.ts";
-import { codecStep } from "../../src/codecs/codec-step.ts";
-import { decodeBytes, encodeBytes } from "../../src/codecs/decode-bytes.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
+import { decodeBytes, encodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
 import { errorOf, GuardedBuffers, RAW, specOf } from "./support.ts";
 
 /** What a codec may return by mistake in place of the number of bytes it wrote, into a target of 16. */

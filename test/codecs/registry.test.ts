@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../src/codecs/codec.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import { codecNames, makeCodec, registerCodec } from "../../src/codecs/registry.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { errorOf, RAW, specOf } from "./support.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
 import type { BytesToBytesCodec, ChunkSpec } from "../../src/codecs/codec.ts";
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/codec-chain.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
 import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";

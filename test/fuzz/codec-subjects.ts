@@ -1,9 +1,9 @@
+import { normalConfig } from "../../src/codecs/canonical-config.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
 import { wordsOf } from "../../src/codecs/kernels/words.ts";
-import { normalConfig } from "../../src/codecs/normal-config.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
 import { product } from "../../src/util/shape.ts";

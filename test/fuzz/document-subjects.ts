@@ -1,5 +1,5 @@
+import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
 import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
-import { loadCodecs } from "../../src/codecs/codec-chain.ts";
 import type { DialectName } from "../../src/meta/array-metadata.ts";
 import { dialectNamed } from "../../src/meta/formats.ts";
 import { ZipStore } from "../../src/stores/zip/zip-store.ts";

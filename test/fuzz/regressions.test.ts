@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ArrayToBytesCodec, CodecContext } from "../../src/codecs/codec.ts";
-import { decodeBytes } from "../../src/codecs/decode-bytes.ts";
 import { lz4Decode } from "../../src/codecs/kernels/lz4-block.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
+import { decodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
 import { errorOf, specOf } from "../codecs/support.ts";
 import { WasmArena } from "./wasm-arena.ts";

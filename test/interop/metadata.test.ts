@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import type { DialectName, NodeMetadata } from "../../src/meta/array-metadata.ts";
 import { readConsolidatedV2, readConsolidatedV3, writeConsolidatedV2 } from "../../src/meta/consolidated.ts";
 import { describeDataType } from "../../src/meta/describe.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decodeBytes, encodeBytes } from "../../src/codecs/decode-bytes.ts";
+import { decodeBytes, encodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
 import { openArray, slice } from "../../src/index.ts";
 import { hasPython, runPython } from "./python.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as zarrita from "zarrita";
-import type { CodecJson } from "../../src/codecs/normal-config.ts";
+import type { CodecJson } from "../../src/codecs/canonical-config.ts";
 import { create, openArray, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 

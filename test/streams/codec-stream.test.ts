@@ -1,4 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type {
   ArrayToArrayCodec,
@@ -6,8 +8,6 @@ import type {
   BytesToBytesCodec,
   ChunkSpec,
 } from "../../src/codecs/codec.ts";
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/codec-chain.ts";
-import { createPipeline } from "../../src/codecs/pipeline.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { DecodedChunk, EncodedChunk } from "../../src/streams/chunk.ts";

@@ -1,4 +1,4 @@
-import { loadDeflateCodec } from "./deflate/deflate-codec.ts";
+import { loadDeflateCodec } from "./deflate/codec.ts";
 
 /**
  * `v1.gzip`: what the name `gzip` means in Zarr v1, a zlib stream by its writer's rule, a gzip file by its words. The

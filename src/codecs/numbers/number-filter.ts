@@ -1,6 +1,6 @@
 import type { BytesToBytesCodec } from "../codec.ts";
 import { overrun } from "../failures.ts";
-import { itemsToDecode, itemsToEncode } from "../whole-items.ts";
+import { itemsToDecode, itemsToEncode } from "../item-count.ts";
 import { type BigArray, copySize, type NumberArray, readNumbers, writeNumbers } from "./number-array.ts";
 import { dataTypeOf, type NumberType } from "./number-type.ts";
 

@@ -1,6 +1,6 @@
 import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../config-reader.ts";
 
 /** The type of the numbers that a filter computes with. */
 export interface NumberType {

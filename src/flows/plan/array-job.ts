@@ -1,6 +1,6 @@
+import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import { createPipeline } from "../../codecs/pipeline.ts";
 import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
 import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";

@@ -1,4 +1,4 @@
-import { ENTRY_SIZE } from "../../codecs/array-to-bytes/sharding-entries.ts";
+import { ENTRY_SIZE } from "../../codecs/array-to-bytes/sharding/entries.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
 import { MOST_AT_ONCE, SHARDS_AHEAD } from "../../streams/locate-chunks.ts";

@@ -1,5 +1,5 @@
+import { loadCodecs, type PlacedCodec } from "../../codecs/chain/codec-chain.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
-import { loadCodecs, type PlacedCodec } from "../../codecs/codec-chain.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { Listed } from "../../stores/store.ts";

@@ -1,8 +1,8 @@
+import { type CodecJson, normalConfig } from "../../codecs/canonical-config.ts";
+import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { codecNamed } from "../../codecs/descriptors.ts";
-import { type CodecJson, normalConfig } from "../../codecs/normal-config.ts";
-import { createPipeline } from "../../codecs/pipeline.ts";
 import type {
   ArrayMetadata,
   CodecConfig,

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import type { FixedData } from "../../../src/codecs/chunk-data.ts";
-import { createPipeline } from "../../../src/codecs/pipeline.ts";
 import type { FixedDataType } from "../../../src/meta/data-type.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { GuardedBuffers } from "../support.ts";

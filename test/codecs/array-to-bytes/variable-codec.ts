@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import type { VariableData } from "../../../src/codecs/chunk-data.ts";
-import { createPipeline } from "../../../src/codecs/pipeline.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { GuardedBuffers, specOf } from "../support.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { loadCodecs } from "../../../src/codecs/codec-chain.ts";
-import { codecStep } from "../../../src/codecs/codec-step.ts";
+import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
+import { codecStep } from "../../../src/codecs/chain/codec-step.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
 import { plainBuffers } from "../../../src/util/buffers.ts";

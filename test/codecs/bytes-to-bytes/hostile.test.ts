@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
 import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
 import type { PlacedCodec } from "../../../src/codecs/codec.ts";
-import { type ChunkForm, codecStep } from "../../../src/codecs/codec-step.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { product } from "../../../src/util/shape.ts";
 import { CODEC_SAMPLES, type CodecSample, sampleChain, titleOf } from "../codec-samples.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
 import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
 import type { PlacedCodec } from "../../../src/codecs/codec.ts";
-import { type ChunkForm, codecStep } from "../../../src/codecs/codec-step.ts";
 import { codecNames } from "../../../src/codecs/registry.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { product } from "../../../src/util/shape.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Settings } from "../../../src/codecs/config-reader.ts";
 import { numberType } from "../../../src/codecs/numbers/number-type.ts";
-import { Settings } from "../../../src/codecs/settings.ts";
 import { errorOf } from "../support.ts";
 
 test.each([

@@ -88,7 +88,7 @@ async function loadInnerZlib(): Promise<InnerCodec> {
 async function loadInnerZstd(): Promise<InnerCodec> {
   const [{ loadZstd }, { decodeZstd }] = await Promise.all([
     import("../zstd/load-zstd.ts"),
-    import("../zstd.ts"),
+    import("../zstd/codec.ts"),
   ]);
   const backend = await loadZstd();
   const { kernelLevels } = backend;

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
-import { Settings } from "../../settings.ts";
+import { Settings } from "../../config-reader.ts";
 import { hasLiteralBits, type LzmaProperties } from "./model.ts";
 
 /** Filters in encoding order: differences, then a compressor. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/bytes-to-bytes/blosc/decode.ts";
 import { readHeader } from "../../../../src/codecs/bytes-to-bytes/blosc/frame.ts";
 import { type InnerCodec, innerCodec } from "../../../../src/codecs/bytes-to-bytes/blosc/inner-codecs.ts";
-import { encodeBytes } from "../../../../src/codecs/decode-bytes.ts";
+import { encodeBytes } from "../../../../src/codecs/standalone/decode-bytes.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../../support.ts";
 

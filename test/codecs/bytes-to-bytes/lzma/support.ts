@@ -1,6 +1,6 @@
-import { createLzma } from "../../../../src/codecs/bytes-to-bytes/lzma.ts";
+import { createLzma } from "../../../../src/codecs/bytes-to-bytes/lzma/codec.ts";
+import { createPipeline } from "../../../../src/codecs/chain/pipeline.ts";
 import type { BytesToBytesCodec } from "../../../../src/codecs/codec.ts";
-import { createPipeline } from "../../../../src/codecs/pipeline.ts";
 import type { JsonObject } from "../../../../src/util/json-value.ts";
 import { guarded, RAW, specOf } from "../../support.ts";
 

@@ -1,0 +1,79 @@
+import { parseV3DataType } from "../../../meta/v3/data-type.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
+import type { CodecFactory } from "../../codec.ts";
+import { Settings } from "../../config-reader.ts";
+import { type Cast, castTo, type OutOfRange } from "../../numbers/cast.ts";
+import type { NumberType } from "../../numbers/number-type.ts";
+import { ROUNDINGS } from "../../numbers/round-float.ts";
+import { expectNames, inOption, numbersAt, scalar } from "../scalars.ts";
+import { valueCodec } from "../value-codec.ts";
+
+/**
+ * `cast_value`: each number as the same number of another type, `data_type`. Those between two that the type holds are
+ * rounded, those beyond it clamped, wrapped or refused; `scalar_map` says of single ones what they become. Decoding
+ * casts back by the same rules.
+ *
+ * @see V3-48
+ */
+export const createCastValue: CodecFactory = (configuration, { spec }) => {
+  expectNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);
+  const settings = new Settings(configuration);
+  const target = settings.value("data_type");
+  if (target === undefined) throw new ZarrflowError("invalid-metadata", "`data_type` is required");
+  const decoded = numbersAt("cast_value", spec.dataType);
+  const { dataType } = inOption("data_type", () => parseV3DataType(target, ""));
+  const stored = numbersAt("cast_value", dataType);
+  const rounding = settings.word("rounding", ROUNDINGS, "nearest-even");
+  const outOfRange = outOfRangeOf(settings, stored);
+  const map = settings.value("scalar_map") ?? {};
+  return valueCodec({
+    name: "cast_value",
+    decoded,
+    stored,
+    encode: mapped(castTo(stored, rounding, outOfRange), scalars(map, "encode", decoded, stored)),
+    decode: mapped(castTo(decoded, rounding, outOfRange), scalars(map, "decode", stored, decoded)),
+  });
+};
+
+function outOfRangeOf(settings: Settings, stored: NumberType): OutOfRange {
+  const outOfRange = settings.word<OutOfRange>("out_of_range", ["clamp", "wrap", "error"], "error");
+  if (outOfRange !== "wrap" || stored.kind !== "float") return outOfRange;
+  throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` for types of integers only");
+}
+
+/** Floats are looked up by value: NaN is one, and both zeros are. */
+function mapped(cast: Cast, scalars: ReadonlyMap<number | bigint, number | bigint>): Cast {
+  if (scalars.size === 0) return cast;
+  return (value) => scalars.get(value) ?? cast(value);
+}
+
+function scalars(
+  map: JsonValue,
+  name: "encode" | "decode",
+  from: NumberType,
+  to: NumberType,
+): ReadonlyMap<number | bigint, number | bigint> {
+  const pairs = isObject(map) ? new Settings(map).value(name) : undefined;
+  const list = pairs ?? [];
+  if (!isObject(map) || !Array.isArray(list) || !list.every(isPair)) {
+    throw new ZarrflowError("invalid-metadata", `\`${name}\` of \`scalar_map\` must be a list of pairs`);
+  }
+  expectNames(map, ["encode", "decode"]);
+  const values = list.map(([a, b]): [number | bigint, number | bigint] => [
+    scalar(a, from, "scalar_map"),
+    scalar(b, to, "scalar_map"),
+  ]);
+  // Of equal ones the first counts.
+  return new Map(values.reverse());
+}
+
+function isPair(pair: JsonValue): pair is [JsonValue, JsonValue] {
+  return Array.isArray(pair) && pair.length === 2;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
+}

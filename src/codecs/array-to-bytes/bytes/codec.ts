@@ -1,0 +1,68 @@
+import type { Endian, FixedDataType } from "../../../meta/data-type.ts";
+import { isFixed } from "../../../meta/data-type.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { cStrides, product } from "../../../util/shape.ts";
+import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
+import { Settings } from "../../config-reader.ts";
+import { corrupt } from "../../failures.ts";
+import { bigEndianRuns, needsEndian, swapRuns } from "./byte-order.ts";
+
+/**
+ * `bytes`: items as they lie in memory, in the stated byte order. Decoded data are little-endian; both directions swap
+ * in place what is stored big-endian, and otherwise only look. Booleans are 0 and 1 once they are decoded.
+ *
+ * @see V3-41, V2-20, V2-24, D19-40
+ */
+export const createBytes: CodecFactory = (configuration, { spec }) => {
+  const { dataType, shape } = spec;
+  if (!isFixed(dataType)) {
+    throw new ZarrflowError("invalid-metadata", `\`bytes\` cannot hold items of type ${dataType.kind}`, {
+      hint: "Strings and bytes of varying length need `vlen-utf8` or `vlen-bytes`.",
+    });
+  }
+  const itemSize = dataType.size;
+  const size = product(shape) * itemSize;
+  const runs = bigEndianRuns(dataType, endianOf(new Settings(configuration), dataType));
+  const decodeItems = (bytes: Uint8Array) => {
+    if (dataType.kind === "bool") normaliseBooleans(bytes);
+    swapRuns(bytes, itemSize, runs);
+  };
+  return {
+    kind: "array-to-bytes",
+    name: "bytes",
+    encodedSize: size,
+    encodedDataType: dataType,
+    decodeItems,
+    statedItems: (bytes) => Math.floor(bytes.length / itemSize),
+    decode(bytes) {
+      if (bytes.length !== size) {
+        throw corrupt("the chunk is not as long as its shape and type say", {
+          expected: size,
+          found: bytes.length,
+        });
+      }
+      decodeItems(bytes);
+      return { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) };
+    },
+    encode(data) {
+      if (data.kind !== "fixed" || data.bytes.length !== size) {
+        throw new ZarrflowError("codec-error", "the data are not a whole chunk of fixed items", {
+          expected: size,
+          found: data.bytes.length,
+        });
+      }
+      swapRuns(data.bytes, itemSize, runs);
+      return data.bytes;
+    },
+  } satisfies ArrayToBytesCodec;
+};
+
+/** Any byte but 0 is true. */
+function normaliseBooleans(bytes: Uint8Array): void {
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 1) bytes[i] = 1;
+}
+
+function endianOf(settings: Settings, dataType: FixedDataType): Endian {
+  if (settings.value("endian") === undefined && !needsEndian(dataType)) return "little";
+  return settings.word("endian", ["little", "big"]);
+}

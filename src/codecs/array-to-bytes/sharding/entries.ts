@@ -1,0 +1,75 @@
+import { corrupt } from "../../failures.ts";
+
+/** Bytes of the entry of one inner chunk. */
+export const ENTRY_SIZE = 16;
+const EMPTY = 2n ** 64n - 1n;
+
+/** Where an inner chunk lies in its shard, in bytes. */
+export interface InnerRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/**
+ * The index of a shard: offset and length of each inner chunk, as u64le, in C order over the shard; both 2^64 - 1 for
+ * one that is empty.
+ *
+ * @see V3-51, V3-57
+ */
+export class ShardIndex {
+  /** The entries, decoded. */
+  readonly bytes: Uint8Array;
+  readonly #words: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** An index of `chunks` empty inner chunks. */
+  static empty(chunks: number): ShardIndex {
+    return new ShardIndex(new Uint8Array(chunks * ENTRY_SIZE).fill(0xff));
+  }
+
+  /** How many inner chunks it has, empty ones included. */
+  get length(): number {
+    return this.bytes.length / ENTRY_SIZE;
+  }
+
+  isEmpty(chunk: number): boolean {
+    return this.#offset(chunk) === EMPTY && this.#length(chunk) === EMPTY;
+  }
+
+  /**
+   * Where inner chunk number `chunk` lies; undefined for an empty one.
+   *
+   * @throws `corrupt-chunk` for an entry that is half empty, or that no value of `size` bytes can hold.
+   */
+  rangeOf(chunk: number, size = Number.MAX_SAFE_INTEGER): InnerRange | undefined {
+    if (this.isEmpty(chunk)) return undefined;
+    const offset = this.#offset(chunk);
+    const length = this.#length(chunk);
+    if (offset === EMPTY || length === EMPTY) throw corrupt("the entry in the shard's index is half empty");
+    const end = offset + length;
+    if (end > BigInt(size)) {
+      throw corrupt("the inner chunk reaches beyond its shard", {
+        expected: `an end within ${size} bytes`,
+        found: `${end}`,
+      });
+    }
+    return { offset: Number(offset), length: Number(length) };
+  }
+
+  set(chunk: number, { offset, length }: InnerRange): void {
+    this.#words.setBigUint64(chunk * ENTRY_SIZE, BigInt(offset), true);
+    this.#words.setBigUint64(chunk * ENTRY_SIZE + 8, BigInt(length), true);
+  }
+
+  #offset(chunk: number): bigint {
+    return this.#words.getBigUint64(chunk * ENTRY_SIZE, true);
+  }
+
+  #length(chunk: number): bigint {
+    return this.#words.getBigUint64(chunk * ENTRY_SIZE + 8, true);
+  }
+}

@@ -1,0 +1,36 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+import { JSON_VALUES, parseJson } from "../../../util/json-parse.ts";
+import { writeJson } from "../../../util/json-write.ts";
+import type { CodecFactory } from "../../codec.ts";
+import { Settings } from "../../config-reader.ts";
+import { treeCodec } from "./tree-codec.ts";
+
+/**
+ * `json2` of numcodecs: a chunk as one JSON list. Of its options `ensure_ascii`, `sort_keys` and `allow_nan` are kept
+ * when writing; what is written has no white space. Bare `NaN` and infinities are read.
+ *
+ * @throws `unsupported-codec` for an encoding other than UTF-8.
+ * @see V2-56
+ */
+export const createJson2: CodecFactory = (configuration, context) => {
+  const settings = new Settings(configuration);
+  const encoding = settings.text("encoding", "utf-8");
+  if (!/^(?:utf-?8|(?:us-)?ascii)$/i.test(encoding)) {
+    throw new ZarrflowError("unsupported-codec", "JSON is read and written as UTF-8 only", {
+      value: encoding,
+    });
+  }
+  const options = {
+    ascii: settings.flag("ensure_ascii", true) || /ascii/i.test(encoding),
+    sortNames: settings.flag("sort_keys", true),
+    nonFinite: settings.flag("allow_nan", true) ? "token" : "refuse",
+  } as const;
+  return treeCodec(
+    {
+      name: "json2",
+      read: (bytes) => parseJson(bytes, JSON_VALUES),
+      write: (tree) => new TextEncoder().encode(writeJson(tree, options)),
+    },
+    context,
+  );
+};

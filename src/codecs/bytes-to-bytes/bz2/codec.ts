@@ -1,0 +1,29 @@
+import type { CodecFactory } from "../../codec.ts";
+import { encoderSetting, Settings } from "../../config-reader.ts";
+import { columnLimit, decodeBz2 } from "./decode.ts";
+import { blockCapacity, encodeBz2, maxBz2Size } from "./encode.ts";
+import { BLOCK_UNIT } from "./format.ts";
+import { TABLES_SIZE } from "./read-block.ts";
+
+/** Bytes a byte of a block that encoding holds: the block twice, column, symbols, order, and tables of sorting. */
+const ENCODER_SHARE = 18;
+const ENCODER_TABLES = 65_536;
+
+/** `bz2`: bzip2 streams, several of which are read as one. @see V2-54 */
+export const createBz2: CodecFactory = (configuration) => {
+  const settings = new Settings(configuration);
+  const { value: level, check } = encoderSetting(() => settings.integer("level", 1, 9, 1), 1);
+  return {
+    kind: "bytes-to-bytes",
+    name: "bz2",
+    maxEncodedSize: maxBz2Size,
+    scratchSize: (decodedSize) => {
+      // What is read may be of any level.
+      const decoder = 4 * Math.min(9 * BLOCK_UNIT, columnLimit(decodedSize)) + TABLES_SIZE;
+      return Math.max(decoder, ENCODER_SHARE * blockCapacity(decodedSize, level) + ENCODER_TABLES);
+    },
+    checkEncoding: check,
+    encodeInto: (source, target) => encodeBz2(source, target, level),
+    decodeInto: decodeBz2,
+  };
+};

@@ -1,0 +1,75 @@
+import type { CodecFactory } from "../../codec.ts";
+import { Settings } from "../../config-reader.ts";
+import type { Lane } from "../../kernels/kernel-types.ts";
+import { kernels } from "../../kernels/kernels.ts";
+import { convertNumbers } from "../../numbers/convert.ts";
+import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
+import { numberFilter } from "../../numbers/number-filter.ts";
+import { type NumberType, numberType } from "../../numbers/number-type.ts";
+
+/**
+ * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`; decoding sums
+ * them in `dtype`. Integers wrap.
+ *
+ * @see V2-53
+ */
+export const createDelta: CodecFactory = (configuration) => {
+  const settings = new Settings(configuration);
+  const decoded = numberType(settings, "dtype");
+  const stored = numberType(settings, "astype", decoded);
+  const sameType = decoded.kind === stored.kind && decoded.size === stored.size;
+  return numberFilter({
+    name: "delta",
+    decoded,
+    stored,
+    encode(from, to) {
+      const own = sameType ? to : from.slice();
+      differences(from, own, decoded);
+      if (own !== to) convertNumbers(own, to);
+    },
+    decode(from, to) {
+      convertNumbers(from, to);
+      sum(to, decoded);
+    },
+  });
+};
+
+function differences(from: NumberArray | BigArray, to: NumberArray | BigArray, type: NumberType): void {
+  const lane = laneOf(type);
+  if (lane) {
+    kernels().differences(bytesOf(from), bytesOf(to), lane);
+    return;
+  }
+  const keep = keeper(type);
+  let previous = 0;
+  for (let i = 0; i < from.length; i++) {
+    const value = from[i] as number;
+    to[i] = i === 0 ? value : keep(value - previous);
+    previous = value;
+  }
+}
+
+/** Running sums, in place. */
+function sum(numbers: NumberArray | BigArray, type: NumberType): void {
+  const lane = laneOf(type);
+  if (lane) {
+    kernels().sums(bytesOf(numbers), lane);
+    return;
+  }
+  const keep = keeper(type);
+  let total = numbers[0] as number;
+  for (let i = 1; i < numbers.length; i++) {
+    total = keep(total + (numbers[i] as number));
+    numbers[i] = total;
+  }
+}
+
+/** What the kernels know the type as; undefined for half floats, which lie in wider numbers. */
+function laneOf({ kind, size }: NumberType): Lane | undefined {
+  if (kind !== "float") return `i${8 * size}` as Lane;
+  return size === 2 ? undefined : (`f${8 * size}` as Lane);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: NumberArray | BigArray): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

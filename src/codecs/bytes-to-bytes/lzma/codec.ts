@@ -1,0 +1,52 @@
+import type { CodecFactory } from "../../codec.ts";
+import { type EncoderSetting, encoderSetting, Settings } from "../../config-reader.ts";
+import { decodeLzma, type LzmaFormat } from "./decode.ts";
+import { encodeLzma, encoderSpace, maxLzmaSize } from "./encode.ts";
+import { type FilterChain, filterChain, presetChain } from "./filters.ts";
+
+/** Formats by their number in Python. */
+const FORMATS: readonly LzmaFormat[] = ["auto", "xz", "alone", "raw"];
+const MAX_CHECK = 15;
+
+/**
+ * `lzma`: .xz, .lzma or raw LZMA as Python's `lzma` has them. What guides writing only is held against the format
+ * when something is written: other writers may have stated what they did not do.
+ *
+ * @see V2-54, V1-32
+ */
+export const createLzma: CodecFactory = (configuration) => {
+  const settings = new Settings(configuration);
+  const format = FORMATS[settings.integer("format", 0, FORMATS.length - 1, 1)] ?? "xz";
+  const check = encoderSetting(() => settings.integer("check", -1, MAX_CHECK, -1), -1);
+  // Other formats than `raw` say themselves how they were written.
+  const chain = format === "raw" ? certain(chainOf(settings, format)) : chainForEncoding(settings, format);
+  return {
+    kind: "bytes-to-bytes",
+    name: "lzma",
+    maxEncodedSize: (decodedSize) => maxLzmaSize(decodedSize, chain.value),
+    scratchSize: (decodedSize) => encoderSpace(decodedSize, chain.value),
+    checkEncoding: () => {
+      check.check();
+      chain.check();
+    },
+    encodeInto: (source, target) => encodeLzma(source, target, format, chain.value, check.value),
+    decodeInto: (source, target) => decodeLzma(source, target, format, chain.value),
+  };
+};
+
+function certain(chain: FilterChain): EncoderSetting<FilterChain> {
+  return { value: chain, check() {} };
+}
+
+function chainForEncoding(settings: Settings, format: LzmaFormat): EncoderSetting<FilterChain> {
+  return encoderSetting(() => chainOf(settings, format), presetChain("lzma2", undefined));
+}
+
+/** @throws `invalid-metadata`, `unsupported-codec` */
+function chainOf(settings: Settings, format: LzmaFormat): FilterChain {
+  const filters = settings.value("filters");
+  if (filters !== undefined) return filterChain(filters);
+  if (format === "raw") return filterChain([]);
+  const preset = settings.value("preset") === undefined ? undefined : settings.number("preset");
+  return presetChain(format === "alone" ? "lzma1" : "lzma2", preset);
+}

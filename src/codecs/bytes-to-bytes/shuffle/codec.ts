@@ -1,0 +1,39 @@
+import type { CodecFactory } from "../../codec.ts";
+import { encoderSetting, Settings } from "../../config-reader.ts";
+import { overrun } from "../../failures.ts";
+import { itemsToDecode, itemsToEncode } from "../../item-count.ts";
+import { kernels } from "../../kernels/kernels.ts";
+
+/**
+ * `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. numcodecs
+ * leaves bytes as they are where that is 1 or less; a size below 1 is read so, and not written.
+ *
+ * @see V2-52
+ */
+export const createShuffle: CodecFactory = (configuration) => {
+  const settings = new Settings(configuration);
+  const stated = settings.integer("elementsize", -(2 ** 31), 2 ** 31 - 1, 4);
+  const { value: itemSize, check } = encoderSetting(
+    () => settings.integer("elementsize", 1, 2 ** 31 - 1, 4),
+    Math.max(1, stated),
+  );
+  return {
+    kind: "bytes-to-bytes",
+    name: "shuffle",
+    maxEncodedSize: (decodedSize) => decodedSize,
+    fixedEncodedSize: (decodedSize) => decodedSize,
+    statedDecodedSize: (source) => source.length,
+    checkEncoding: check,
+    encodeInto(source, target) {
+      itemsToEncode(source, itemSize);
+      kernels().shuffle(source, target, itemSize);
+      return source.length;
+    },
+    decodeInto(source, target) {
+      itemsToDecode(source, itemSize);
+      if (source.length > target.length) throw overrun(target.length);
+      kernels().unshuffle(source, target, itemSize);
+      return source.length;
+    },
+  };
+};

@@ -1,0 +1,174 @@
+import type { CodecConfig } from "../../meta/array-metadata.ts";
+import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { settingPointer } from "../../meta/setting-pointer.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { pointerTo } from "../../util/json-pointer.ts";
+import { product } from "../../util/shape.ts";
+import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from "../codec.ts";
+import { boundOfOthers, MAX_CHUNK_SIZE } from "../limits.ts";
+import { makeCodec } from "../registry.ts";
+import { assertLength } from "./check-results.ts";
+import { fuseCodecs } from "./fuse-codecs.ts";
+import { skippedCodec } from "./unknown-codec.ts";
+
+export type { PlacedCodec };
+
+export interface ChainOptions {
+  /** Whether chunks will be encoded: then settings count, too, that decoding does not look at. */
+  readonly isWritten?: boolean | undefined;
+  /** The most bytes that a chunk of variable data may have; 2 GiB by default. */
+  readonly maxVariableSize?: number | undefined;
+  /** Bytes that an item of varying size takes on average; for estimates only. */
+  readonly variableItemSize?: number | undefined;
+}
+
+/**
+ * Makes the codecs of a chain, in encoding order, and computes what each is given: shapes, item sizes, bytes.
+ *
+ * @param list pointer of the list of codecs
+ * @throws `invalid-metadata` at the list when they are not array -> array, then one array -> bytes, then bytes ->
+ *   bytes codecs; `unsupported-codec`, `invalid-metadata` at the codec; `resource-limit` when chunks are above 2 GiB.
+ * @see V3-40
+ */
+export async function loadCodecs(
+  configs: readonly CodecConfig[],
+  spec: ChunkSpec,
+  options: ChainOptions = {},
+  list = "/codecs",
+): Promise<readonly PlacedCodec[]> {
+  const placed: PlacedCodec[] = [];
+  let place = firstPlace(spec, options);
+  for (const [i, config] of configs.entries()) {
+    const pointer = config.stated?.pointer ?? pointerTo(list, i);
+    const context = {
+      ...place.context,
+      pipelineOf: pipelineMaker(`${pointer}/configuration/codecs`, options),
+    };
+    const codec = await at(config, pointer, () => makeCodec(config, context)).catch(skipped(config, place));
+    expectKind(codec, place.isBytes, list);
+    if (options.isWritten) await at(config, pointer, () => checkEncoding(codec));
+    placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
+    place = await at(config, pointer, () => after(codec, place, config));
+  }
+  if (!place.isBytes) throw misplaced("no codec turns the array into bytes", list);
+  return placed;
+}
+
+/** @throws `invalid-metadata`, `unsupported-codec` for a codec that can decode alone. */
+export function checkEncoding(codec: Codec): void {
+  if (codec.kind === "array-to-array") return;
+  try {
+    codec.checkEncoding?.();
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    throw error.addContext({ hint: "Chunks are decoded all the same; to write them, choose another codec." });
+  }
+}
+
+/** Makes the chains of a codec whose own codecs stand in the `list`. */
+function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
+  return async (configs, spec) => fuseCodecs(await loadCodecs(configs, spec, options, list), spec, options);
+}
+
+/** What to do with the error of a codec that is not known: nothing, where its document lets readers pass over it. */
+function skipped({ mayBeSkipped }: CodecConfig, { isBytes }: Place): (error: unknown) => Codec {
+  return (error) => {
+    if (mayBeSkipped && isBytes && isZarrflowError(error, "unsupported-codec")) return skippedCodec(error);
+    throw error;
+  };
+}
+
+/** What stands between two codecs. */
+interface Place {
+  readonly context: CodecContext;
+  readonly isBytes: boolean;
+  readonly size: number | undefined;
+  readonly maxSize: number;
+}
+
+function firstPlace(spec: ChunkSpec, options: ChainOptions): Place {
+  const size = expectAllowed(spec);
+  const context: CodecContext = { spec, itemSize: itemSizeOf(spec), endian: "little" };
+  if (isFixed(spec.dataType)) return { context, isBytes: false, size, maxSize: size };
+  const { maxVariableSize = MAX_CHUNK_SIZE } = options;
+  return { context, isBytes: false, size: undefined, maxSize: maxVariableSize };
+}
+
+function after(codec: Codec, place: Place, { configuration }: CodecConfig): Place {
+  const { context } = place;
+  switch (codec.kind) {
+    case "array-to-array":
+      return { ...place, context: contextOf(context, codec.encodedSpec(context.spec)) };
+    case "array-to-bytes": {
+      const size = codec.encodedSize;
+      const endian = configuration.endian === "big" ? "big" : "little";
+      const { maxEncodedSize } = codec;
+      const isBounded = maxEncodedSize !== undefined && isFixed(context.spec.dataType);
+      const maxSize = isBounded ? boundOfOthers(maxEncodedSize) : place.maxSize;
+      const next = inItems(context, codec.encodedDataType);
+      return { context: { ...next, endian }, isBytes: true, size, maxSize: size ?? maxSize };
+    }
+    case "bytes-to-bytes": {
+      const bound = assertLength(
+        codec.maxEncodedSize(place.maxSize),
+        Number.MAX_SAFE_INTEGER,
+        "bound of its encoded form",
+      );
+      const fixed = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
+      const size = fixed === undefined ? undefined : assertLength(fixed, bound, "size of its encoded form");
+      const maxSize = size ?? boundOfOthers(bound);
+      return { context: inItems(context, codec.encodedDataType), isBytes: true, size, maxSize };
+    }
+  }
+}
+
+function inItems(context: CodecContext, dataType: FixedDataType = { kind: "raw", size: 1 }): CodecContext {
+  return contextOf(context, { ...context.spec, dataType });
+}
+
+function contextOf(context: CodecContext, spec: ChunkSpec): CodecContext {
+  expectAllowed(spec);
+  return { ...context, spec, itemSize: itemSizeOf(spec) };
+}
+
+/** @throws `resource-limit` when the chunk's items are more than one chunk may have. */
+function expectAllowed(spec: ChunkSpec): number {
+  const size = product(spec.shape) * itemSizeOf(spec);
+  if (size <= MAX_CHUNK_SIZE) return size;
+  throw new ZarrflowError("resource-limit", "chunks of this shape are above the limit of 2 GiB", {
+    expected: MAX_CHUNK_SIZE,
+    found: size,
+  });
+}
+
+function itemSizeOf({ dataType }: ChunkSpec): number {
+  return isFixed(dataType) ? dataType.size : 1;
+}
+
+/** What `run` gives; its errors name the codec at `pointer`, and point at what is wrong of it. */
+async function at<T>(config: CodecConfig, pointer: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    const { setting } = error.details;
+    throw error.addContext({
+      codec: config.name,
+      pointer: setting === undefined ? pointer : settingPointer(config, pointer, setting),
+    });
+  }
+}
+
+function expectKind({ kind, name }: Codec, isBytes: boolean, list: string): void {
+  if (isBytes && kind !== "bytes-to-bytes")
+    throw misplaced(`\`${name}\` needs an array, but is given bytes`, list);
+  if (!isBytes && kind === "bytes-to-bytes")
+    throw misplaced(`\`${name}\` needs bytes, but is given an array`, list);
+}
+
+function misplaced(reason: string, list: string): ZarrflowError {
+  return new ZarrflowError("invalid-metadata", reason, {
+    pointer: list,
+    hint: "Codecs are listed as array -> array ones, then one array -> bytes, then bytes -> bytes ones.",
+  });
+}

@@ -1,0 +1,226 @@
+import { type Awaitable, after, isPromise } from "../../util/awaitable.ts";
+import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ChunkData } from "../chunk-data.ts";
+import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, PlacedCodec } from "../codec.ts";
+import { codecFailure, corrupt, isOverrun } from "../failures.ts";
+import { assertEncoded, assertLength } from "./check-results.ts";
+
+export type Direction = "decode" | "encode";
+
+/** A chunk between two codecs: items of an array, or bytes. */
+export type ChunkForm = ChunkData | Uint8Array;
+
+/**
+ * One codec applied to one chunk. Takes ownership of what it is given, whose bytes came from `buffers`; the result is
+ * the caller's. After an error everything has been given back.
+ */
+export type CodecStep = (chunk: ChunkForm) => Promise<ChunkForm>;
+
+/**
+ * One codec of a chain as a function of chunks. The steps of `loadCodecs` in order encode, and in reverse decode, as
+ * the whole pipeline does.
+ *
+ * @throws (the step) `corrupt-chunk`, `codec-error` with the codec's name.
+ */
+export function codecStep(
+  placed: PlacedCodec,
+  direction: Direction,
+  buffers: Buffers = plainBuffers,
+): CodecStep {
+  const call = codecCall(placed, direction);
+  return async (chunk) => call(chunk, buffers);
+}
+
+/** As a `CodecStep`, but the result is there when the call returns, or it throws, where the codec answers at once. */
+export type CodecCall = (chunk: ChunkForm, buffers: Buffers) => Awaitable<ChunkForm>;
+
+export function codecCall(placed: PlacedCodec, direction: Direction): CodecCall {
+  const fail = (error: unknown, chunk: ChunkForm, buffers: Buffers): never => {
+    buffers.give(chunk instanceof Uint8Array ? chunk : chunk.bytes);
+    throw codecFailure(error, placed.codec.name, direction);
+  };
+  return (chunk, buffers) => {
+    try {
+      const result = applied(placed, direction, chunk, buffers);
+      if (!isPromise(result)) return result;
+      return Promise.resolve(result).catch((error) => fail(error, chunk, buffers));
+    } catch (error) {
+      return fail(error, chunk, buffers);
+    }
+  };
+}
+
+function applied(
+  { codec, ...sizes }: PlacedCodec,
+  direction: Direction,
+  chunk: ChunkForm,
+  buffers: Buffers,
+): Awaitable<ChunkForm> {
+  switch (codec.kind) {
+    case "array-to-array":
+      return arrayStep(codec, direction, asArray(chunk), buffers);
+    case "array-to-bytes":
+      return packingStep(codec, direction, chunk, buffers);
+    case "bytes-to-bytes":
+      return bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
+  }
+}
+
+function arrayStep(
+  codec: ArrayToArrayCodec,
+  direction: Direction,
+  data: ChunkData,
+  buffers: Buffers,
+): ChunkData {
+  return direction === "decode" ? codec.decode(data, buffers) : codec.encode(data, buffers);
+}
+
+function packingStep(
+  codec: ArrayToBytesCodec,
+  direction: Direction,
+  chunk: ChunkForm,
+  buffers: Buffers,
+): Awaitable<ChunkForm> {
+  if (direction === "decode") return codec.decode(asBytes(chunk), buffers);
+  codec.checkEncoding?.();
+  return after(codec.encode(asArray(chunk), buffers), (bytes) => assertEncoded(bytes, codec.encodedSize));
+}
+
+function bytesStep(
+  placed: PlacedCodec<BytesToBytesCodec>,
+  direction: Direction,
+  source: Uint8Array,
+  buffers: Buffers,
+): Awaitable<Uint8Array> {
+  const result =
+    direction === "decode"
+      ? decodeBytesStep(placed, source, buffers)
+      : encodeBytesStep(placed.codec, source, buffers);
+  return after(result, (bytes) => {
+    buffers.give(source);
+    return bytes;
+  });
+}
+
+/** Decodes into a buffer of the size that the chain promises, or else one that holds what the source turns out to be. */
+function decodeBytesStep(
+  { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
+  source: Uint8Array,
+  buffers: Buffers,
+): Awaitable<Uint8Array> {
+  const stated = statedSize(codec, source);
+  if (decodedSize === undefined) return decodeUnsized(codec, source, stated, maxDecodedSize, buffers);
+  expectSize(decodedSize, stated);
+  return after(
+    filled(buffers, decodedSize, (target) => codec.decodeInto(source, target)),
+    (decoded) => {
+      if (decoded.length === decodedSize) return decoded;
+      buffers.give(decoded);
+      throw otherSize(decodedSize, decoded.length);
+    },
+  );
+}
+
+function encodeBytesStep(
+  codec: BytesToBytesCodec,
+  source: Uint8Array,
+  buffers: Buffers,
+): Awaitable<Uint8Array> {
+  codec.checkEncoding?.();
+  const limit = assertLength(
+    codec.maxEncodedSize(source.length),
+    Number.MAX_SAFE_INTEGER,
+    "bound of its encoded form",
+  );
+  const fixedSize = codec.fixedEncodedSize?.(source.length);
+  return after(
+    filled(buffers, limit, (target) => codec.encodeInto(source, target)),
+    (encoded) => {
+      if (fixedSize === undefined || encoded.length === fixedSize) return encoded;
+      buffers.give(encoded);
+      throw new ZarrflowError("codec-error", "the encoded length is not the one that the codec promises", {
+        expected: fixedSize,
+        found: encoded.length,
+      });
+    },
+  );
+}
+
+function statedSize(codec: BytesToBytesCodec, source: Uint8Array): number | undefined {
+  const stated = codec.statedDecodedSize?.(source);
+  return stated === undefined ? undefined : assertLength(stated, Number.MAX_SAFE_INTEGER, "decoded size");
+}
+
+const FIRST_GUESS = 65_536;
+const GROWTH = 4;
+
+/** Decodes what may have any size up to `limit`: as stated, or by trying larger and larger buffers. */
+async function decodeUnsized(
+  codec: BytesToBytesCodec,
+  source: Uint8Array,
+  stated: number | undefined,
+  limit: number,
+  buffers: Buffers,
+): Promise<Uint8Array> {
+  if (stated !== undefined && stated > limit) throw tooLarge(limit, stated);
+  let size = Math.min(stated ?? Math.max(FIRST_GUESS, GROWTH * source.length), limit);
+  for (;;) {
+    try {
+      const decoded = await filled(buffers, size, (target) => codec.decodeInto(source, target));
+      if (stated === undefined || decoded.length === stated) return decoded;
+      buffers.give(decoded);
+      throw otherSize(stated, decoded.length);
+    } catch (error) {
+      if (stated !== undefined || !isOverrun(error)) throw error;
+      if (size === limit) throw tooLarge(limit, `more than ${limit}`);
+      size = Math.min(GROWTH * size, limit);
+    }
+  }
+}
+
+/** The part of a new buffer that `fill` has written; given back when it throws. */
+function filled(
+  buffers: Buffers,
+  size: number,
+  fill: (target: Uint8Array) => Awaitable<number>,
+): Awaitable<Uint8Array> {
+  const target = buffers.take(size);
+  const fail = (error: unknown): never => {
+    buffers.give(target);
+    throw error;
+  };
+  try {
+    const result = after(fill(target), (written) =>
+      target.subarray(0, assertLength(written, target.length, "number of bytes written")),
+    );
+    return isPromise(result) ? result.catch(fail) : result;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function expectSize(expected: number, found: number | undefined): void {
+  if (found !== undefined && found !== expected) throw otherSize(expected, found);
+}
+
+function otherSize(expected: number, found: number): ZarrflowError {
+  return corrupt("the decoded length is not what the metadata promise", { expected, found });
+}
+
+function tooLarge(limit: number, found: number | string): ZarrflowError {
+  return new ZarrflowError("resource-limit", "decoding gives more bytes than are allowed", {
+    expected: `at most ${limit}`,
+    found,
+  });
+}
+
+function asBytes(chunk: ChunkForm): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  throw new ZarrflowError("codec-error", "the codec needs bytes, but is given an array");
+}
+
+function asArray(chunk: ChunkForm): ChunkData {
+  if (!(chunk instanceof Uint8Array)) return chunk;
+  throw new ZarrflowError("codec-error", "the codec needs an array, but is given bytes");
+}

@@ -1,0 +1,173 @@
+import { type DataType, isFixed } from "../../meta/data-type.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { cStrides, product } from "../../util/shape.ts";
+import type { CodecJson, ObjectCodecJson } from "../canonical-config.ts";
+import { codecStep } from "../chain/codec-step.ts";
+import type { ChunkData, FixedData } from "../chunk-data.ts";
+import type { BytesToBytesCodec, Codec, CodecPipeline } from "../codec.ts";
+import { copyBox } from "../kernels/copy-box.ts";
+import { MAX_CHUNK_SIZE } from "../limits.ts";
+import { type ObjectValues, packValues, valuesOf } from "../object-values.ts";
+import { type ItemOptions, loneCodec } from "./standalone-codec.ts";
+
+export type EncodeBytesOptions = ItemOptions;
+
+export interface DecodeBytesOptions extends ItemOptions {
+  /** Bytes, or values, that must come out; by default as many as the codec states or gives, up to 2 GiB. */
+  readonly size?: number;
+}
+
+/** Options that make a codec of arrays give values. */
+export interface DecodeValuesOptions extends DecodeBytesOptions {
+  readonly dataType: "string" | "binary";
+}
+
+/**
+ * Decodes bytes by one codec, in the form of Zarr v2 (`{ id, ... }`) or v3 (`{ name, configuration }`). `bytes` stay as
+ * they are.
+ *
+ * - A codec of bytes gives bytes.
+ * - One of objects, such as `vlen-utf8` or `json2`, gives an array of values.
+ * - One of arrays, such as `bytes`, `transpose` or `sharding_indexed`, must be told the `dataType`, and the `shape` unless
+ *   the chunk has one dimension; it gives the items in C order, little-endian, or an array of values for strings.
+ *
+ * @throws `invalid-option` for what the codec has to be told; `corrupt-chunk`, `codec-error`, `invalid-metadata`,
+ *   `unsupported-codec`, `resource-limit`.
+ * @example
+ * ```ts
+ * import { decodeBytes, encodeBytes } from "zarrflow/codecs";
+ *
+ * const config = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1 };
+ * const items = new Uint8Array(new Float32Array(1000).buffer);
+ * const encoded = await encodeBytes(config, items, { itemSize: 4 });
+ * const decoded = await decodeBytes(config, encoded, { size: items.length });
+ * console.log(encoded.length < decoded.length); // true
+ *
+ * const texts = await encodeBytes({ id: "vlen-utf8" }, ["a", "b"]);
+ * console.log(await decodeBytes({ id: "vlen-utf8" }, texts)); // [ 'a', 'b' ]
+ *
+ * const bigEndian = { name: "bytes", configuration: { endian: "big" } };
+ * console.log((await decodeBytes(bigEndian, new Uint8Array([1, 2]), { dataType: "uint16" })).join()); // 2,1
+ * ```
+ */
+export async function decodeBytes(
+  config: CodecJson,
+  bytes: Uint8Array,
+  options: DecodeValuesOptions,
+): Promise<unknown[]>;
+export async function decodeBytes(
+  config: ObjectCodecJson,
+  bytes: Uint8Array,
+  options?: Pick<DecodeBytesOptions, "size" | "shape">,
+): Promise<unknown[]>;
+export async function decodeBytes(
+  config: CodecJson,
+  bytes: Uint8Array,
+  options?: DecodeBytesOptions,
+): Promise<Uint8Array>;
+export async function decodeBytes(
+  config: CodecJson,
+  bytes: Uint8Array,
+  options: DecodeBytesOptions = {},
+): Promise<Uint8Array | unknown[]> {
+  const { size } = options;
+  const lone = loneCodec(config, options);
+  const { dataType } = lone;
+  const shape = options.shape ?? [itemsIn(size ?? 0, dataType)];
+  const codec = await lone.make(shape);
+  if (codec.kind === "bytes-to-bytes") {
+    return stepBytes(codec, "decode", bytes, size, size ?? MAX_CHUNK_SIZE);
+  }
+  if (size !== undefined) expectSize(size, dataType, shape);
+  const isCounted = options.shape !== undefined || size !== undefined;
+  const pipeline = await lone.pipeline(codec, isCounted ? shape : [statedItems(codec, bytes, dataType)]);
+  // Decoding may work in place.
+  const data = await pipeline.decode(bytes.slice(), plainBuffers);
+  return data.kind === "variable" ? valuesOf(data, dataType) : inCOrder(data);
+}
+
+/** Encodes bytes, or values, by one codec, given as for `decodeBytes`. They stay as they are. */
+export async function encodeBytes(
+  config: CodecJson,
+  bytes: Uint8Array | ObjectValues,
+  options: EncodeBytesOptions = {},
+): Promise<Uint8Array> {
+  const lone = loneCodec(config, options);
+  const { name, dataType } = lone;
+  if (isFixed(dataType) !== bytes instanceof Uint8Array) {
+    const wanted = isFixed(dataType) ? "bytes" : "an array of values";
+    throw new ZarrflowError("invalid-option", `the codec encodes ${wanted}`, { codec: name });
+  }
+  const shape = options.shape ?? [itemsIn(bytes.length, dataType)];
+  const codec = await lone.make(shape);
+  if (codec.kind === "bytes-to-bytes") {
+    if (bytes instanceof Uint8Array) return stepBytes(codec, "encode", bytes, bytes.length, bytes.length);
+    throw new ZarrflowError("invalid-option", "the codec encodes bytes", { codec: name });
+  }
+  expectSize(bytes.length, dataType, shape);
+  const pipeline = await lone.pipeline(codec, shape);
+  return pipeline.encode(chunkOf(bytes, pipeline), plainBuffers);
+}
+
+async function stepBytes(
+  codec: BytesToBytesCodec,
+  direction: "decode" | "encode",
+  bytes: Uint8Array,
+  decodedSize: number | undefined,
+  maxDecodedSize: number,
+): Promise<Uint8Array> {
+  const step = codecStep({ codec, decodedSize, maxDecodedSize }, direction, plainBuffers);
+  return (await step(bytes)) as Uint8Array;
+}
+
+/** Whole items in `size` bytes, or values. */
+function itemsIn(size: number, dataType: DataType): number {
+  return isFixed(dataType) ? Math.floor(size / dataType.size) : size;
+}
+
+/** Holds that `size` bytes, or values, are a chunk of `shape`. @throws `invalid-option` */
+function expectSize(size: number, dataType: DataType, shape: readonly number[]): void {
+  const expected = product(shape) * (isFixed(dataType) ? dataType.size : 1);
+  if (size === expected) return;
+  throw new ZarrflowError("invalid-option", "the size is not that of whole items in the shape of the chunk", {
+    expected,
+    found: size,
+  });
+}
+
+/** Items of a chunk of which only the bytes are known. */
+function statedItems(
+  codec: Exclude<Codec, BytesToBytesCodec>,
+  bytes: Uint8Array,
+  dataType: DataType,
+): number {
+  if (codec.kind === "array-to-bytes" && codec.statedItems) return codec.statedItems(bytes);
+  if (codec.kind === "array-to-array") {
+    const stored = codec.encodedSpec({ shape: [0], dataType, fillValue: null }).dataType;
+    if (isFixed(stored)) return Math.floor(bytes.length / stored.size);
+  }
+  throw new ZarrflowError("invalid-option", "the bytes do not say how many items they hold", {
+    codec: codec.name,
+    hint: "Give `size` or `shape`.",
+  });
+}
+
+/** Items, or values, in C order as a chunk that `pipeline` encodes. */
+function chunkOf(bytes: Uint8Array | ObjectValues, { spec, strides }: CodecPipeline): ChunkData {
+  const { shape, dataType } = spec;
+  if (!(bytes instanceof Uint8Array)) return packValues(bytes, dataType, shape);
+  const itemSize = isFixed(dataType) ? dataType.size : 1;
+  // Encoding may work in place.
+  const laidOut = new Uint8Array(bytes.length);
+  copyBox(bytes, { offset: 0, strides: cStrides(shape) }, laidOut, { offset: 0, strides }, shape, itemSize);
+  return { kind: "fixed", bytes: laidOut, itemSize, shape, strides };
+}
+
+function inCOrder({ bytes, itemSize, shape, strides }: FixedData): Uint8Array {
+  const to = cStrides(shape);
+  if (shape.every((n, d) => n === 1 || strides[d] === to[d])) return bytes;
+  const items = new Uint8Array(bytes.length);
+  copyBox(bytes, { offset: 0, strides }, items, { offset: 0, strides: to }, shape, itemSize);
+  return items;
+}
