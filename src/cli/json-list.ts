@@ -1,5 +1,5 @@
 import type { Terminal } from "./terminal.ts";
-import { toJson } from "./words/json.ts";
+import { toJson } from "./text/json.ts";
 
 /** Writes values to standard output as one JSON list, each on a line of its own as soon as it is known. */
 export async function writeJsonList(

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { overview } from "./text/help.ts";
 // What is asked for tells what is loaded: to say its version takes the command little longer than Node takes to start.
 import { packageVersion } from "./version.ts";
-import { overview } from "./words/help.ts";
 
 const args = process.argv.slice(2);
 

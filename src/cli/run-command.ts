@@ -3,8 +3,8 @@ import { commandNames, loadCommand } from "./commands.ts";
 import { abortOnInterrupt } from "./interrupt.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
-import { failureText } from "./words/failure.ts";
-import { commandHelp } from "./words/help.ts";
+import { failureText } from "./text/failure.ts";
+import { commandHelp } from "./text/help.ts";
 
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCommand(args: readonly string[]): Promise<void> {

@@ -12,11 +12,11 @@ import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
 import { runOptions, type tellingOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
+import { toJson } from "./text/json.ts";
+import { planText } from "./text/plan.ts";
+import { reportText } from "./text/report.ts";
+import { warningText } from "./text/warning.ts";
 import { packageVersion } from "./version.ts";
-import { toJson } from "./words/json.ts";
-import { planText } from "./words/plan.ts";
-import { reportText } from "./words/report.ts";
-import { warningText } from "./words/warning.ts";
 
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof tellingOptions>;
 type OnEvent = (event: FlowEvent) => void;

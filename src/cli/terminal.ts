@@ -1,7 +1,7 @@
 import { fileError } from "../stores/files/file-error.ts";
 import { redact } from "../util/redact.ts";
-import { COLORED_NAME } from "./words/failure.ts";
-import { printableLines } from "./words/printable.ts";
+import { COLORED_NAME } from "./text/failure.ts";
+import { printableLines } from "./text/printable.ts";
 
 /** Where a command speaks: data on standard output, words for people on standard error. */
 export interface Terminal {

@@ -3,8 +3,8 @@ import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { counted } from "../words/count.ts";
-import { printable } from "../words/printable.ts";
+import { counted } from "../text/count.ts";
+import { printable } from "../text/printable.ts";
 
 export const command = defineCommand({
   summary: summaries.clean,

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { summaries } from "../summaries.ts";
-import { completionScript, type NamedCommand, type Shell } from "../words/completion.ts";
+import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 

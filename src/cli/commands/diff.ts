@@ -6,7 +6,7 @@ import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { type DifferenceCounts, differenceText, diffSummary } from "../words/difference.ts";
+import { type DifferenceCounts, differenceText, diffSummary } from "../text/difference.ts";
 
 export const command = defineCommand({
   summary: summaries.diff,

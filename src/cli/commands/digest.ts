@@ -4,7 +4,7 @@ import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, strategyOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { printable } from "../words/printable.ts";
+import { printable } from "../text/printable.ts";
 
 export const command = defineCommand({
   summary: summaries.digest,

@@ -2,7 +2,7 @@ import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { arrayInfoText } from "../words/array-info.ts";
+import { arrayInfoText } from "../text/array-info.ts";
 
 export const command = defineCommand({
   summary: summaries.info,

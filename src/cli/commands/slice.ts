@@ -20,9 +20,9 @@ import {
 } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
-import { toJson } from "../words/json.ts";
-import { outputText } from "../words/output.ts";
-import { slicePlanText } from "../words/slice-plan.ts";
+import { toJson } from "../text/json.ts";
+import { outputText } from "../text/output.ts";
+import { slicePlanText } from "../text/slice-plan.ts";
 
 const options = {
   slice: {

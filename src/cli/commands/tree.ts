@@ -4,7 +4,7 @@ import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
-import { isAsciiLocale, treeText } from "../words/tree.ts";
+import { isAsciiLocale, treeText } from "../text/tree.ts";
 
 export const command = defineCommand({
   summary: summaries.tree,

@@ -5,7 +5,7 @@ import { readAdvance } from "../progress/read-advance.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { findingSummary, findingText } from "../words/finding.ts";
+import { findingSummary, findingText } from "../text/finding.ts";
 
 const EXIT_FOUND = 1;
 

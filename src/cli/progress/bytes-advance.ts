@@ -1,5 +1,5 @@
 import { formatBytes } from "../../util/byte-size.ts";
-import type { Advance } from "./advance.ts";
+import type { Advance } from "./progress-update.ts";
 
 /** How far a file is that will have `total` bytes, where that is known. */
 export function bytesAdvance(bytes: number, total: number | undefined): Advance {

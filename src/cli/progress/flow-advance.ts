@@ -1,8 +1,8 @@
 import type { FlowEvent, Progress, RunCounts } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { grouped } from "../words/count.ts";
-import type { Advance } from "./advance.ts";
+import { grouped } from "../text/count.ts";
+import type { Advance } from "./progress-update.ts";
 
 /**
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.

@@ -1,7 +1,7 @@
 import type { ReadEvent } from "../../flows/events.ts";
-import { printable } from "../words/printable.ts";
-import type { Advance } from "./advance.ts";
+import { printable } from "../text/printable.ts";
 import { bytesAdvance } from "./bytes-advance.ts";
+import type { Advance } from "./progress-update.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
 export function readAdvance(show: (advance: Advance) => void): (event: ReadEvent) => void {

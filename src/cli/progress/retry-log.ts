@@ -1,5 +1,5 @@
 import type { Retry } from "../../stores/remote/retry-events.ts";
-import { retryText } from "../words/retry.ts";
+import { retryText } from "../text/retry.ts";
 
 /** Milliseconds between two lines at least. */
 const INTERVAL_MS = 1000;

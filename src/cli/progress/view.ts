@@ -1,7 +1,7 @@
-import { printable } from "../words/printable.ts";
-import { type Advance, advanceText } from "./advance.ts";
+import { printable } from "../text/printable.ts";
 import { drawBar } from "./bar.ts";
 import { Meter } from "./meter.ts";
+import { type Advance, advanceText } from "./progress-update.ts";
 
 /** Where progress is shown. */
 export interface ProgressView {

@@ -2,9 +2,9 @@ import type { ArrayJob, GridSide } from "../../flows/plan/plan.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
-import { counted, grouped } from "../words/count.ts";
-import { STRATEGIES } from "../words/plan.ts";
-import { formatShape } from "../words/shape.ts";
+import { counted, grouped } from "../text/count.ts";
+import { STRATEGIES } from "../text/plan.ts";
+import { formatShape } from "../text/shape.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
 

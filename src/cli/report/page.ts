@@ -1,8 +1,8 @@
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, grouped } from "../words/count.ts";
-import { formatDuration } from "../words/duration.ts";
-import { place } from "../words/plan.ts";
+import { counted, grouped } from "../text/count.ts";
+import { formatDuration } from "../text/duration.ts";
+import { place } from "../text/plan.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
 import { type Content, Html, html } from "./html.ts";
 import { lineChart } from "./line-chart.ts";

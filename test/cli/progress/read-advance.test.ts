@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Advance } from "../../../src/cli/progress/advance.ts";
+import type { Advance } from "../../../src/cli/progress/progress-update.ts";
 import { readAdvance } from "../../../src/cli/progress/read-advance.ts";
 
 it("shows each array by itself, and the bytes of all, in whatever order they come", () => {

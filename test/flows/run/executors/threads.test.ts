@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { failureText } from "../../../../src/cli/words/failure.ts";
+import { failureText } from "../../../../src/cli/text/failure.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { warningText } from "../../../src/cli/words/warning.ts";
+import { warningText } from "../../../src/cli/text/warning.ts";
 
 it("says a warning in one line, with what a name hides made visible", () => {
   expect(warningText({ message: "odd" })).toBe("warning: odd");

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/commands.ts";
-import { completionScript } from "../../../src/cli/words/completion.ts";
+import { completionScript } from "../../../src/cli/text/completion.ts";
 
 /** What bash offers for the last of `words`. */
 async function offered(...words: readonly string[]): Promise<string[]> {

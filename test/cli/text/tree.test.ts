@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAsciiLocale, treeText } from "../../../src/cli/words/tree.ts";
+import { isAsciiLocale, treeText } from "../../../src/cli/text/tree.ts";
 import type { TreeNode } from "../../../src/flows/tree.ts";
 
 function group(path: string, findings: TreeNode["findings"] = [], implied = false): TreeNode {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted, grouped } from "../../../src/cli/words/count.ts";
+import { counted, grouped } from "../../../src/cli/text/count.ts";
 
 describe("grouped and counted", () => {
   it("put thousands apart", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureText } from "../../../src/cli/words/failure.ts";
+import { failureText } from "../../../src/cli/text/failure.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 
 const error = new ZarrflowError("corrupt-chunk", "checksum differs", {

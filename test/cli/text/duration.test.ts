@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatDuration } from "../../../src/cli/words/duration.ts";
+import { formatDuration } from "../../../src/cli/text/duration.ts";
 
 it.each([
   [0.04, "0.0 s"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "../../../src/cli/command-line.ts";
 import { commandNames, loadCommand } from "../../../src/cli/commands.ts";
-import { commandHelp, overview } from "../../../src/cli/words/help.ts";
+import { commandHelp, overview } from "../../../src/cli/text/help.ts";
 
 describe("help", () => {
   it("of all", () => {
