@@ -20,7 +20,7 @@ const THREADS = ["threads", "worker", "slab-threads", "slab-worker"].map(
 );
 
 /** What the command says of itself needs nothing else. */
-const ITSELF = ["cli/version", "cli/words/help"];
+const ITSELF = ["cli/version", "cli/text/help"];
 
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
@@ -31,7 +31,7 @@ const RUNS = [
   ),
   ...THREADS,
   ...["directory", "target/file-build"].map((name) => `stores/${name}`),
-  ...["array-to-bytes/bytes", "bytes-to-bytes/blosc"].map((name) => `codecs/${name}`),
+  ...["array-to-bytes/bytes/codec", "bytes-to-bytes/blosc/codec"].map((name) => `codecs/${name}`),
 ];
 
 /** They lie together, folder by folder; the lower folders take what the upper ones share. */
