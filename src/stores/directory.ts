@@ -13,6 +13,7 @@ import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
 import { fileVersion } from "./files/file-version.ts";
 import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
+import { markNativeStore } from "./native-stores.ts";
 import { isOwnName, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
@@ -70,6 +71,10 @@ const ATTEMPTS = 5;
  * ```
  */
 export class DirectoryStore implements ListableStore, WritableStore {
+  static {
+    markNativeStore(DirectoryStore.prototype);
+  }
+
   readonly description: string;
   readonly folder: string;
   readonly #files: FileCalls;

@@ -6,6 +6,7 @@ import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
+import { markNativeStore } from "./native-stores.ts";
 import { fetchInTime } from "./remote/fetch-with-timeout.ts";
 import type { RequestHook } from "./remote/request-hook.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
@@ -47,6 +48,10 @@ const DEFAULT_TIMEOUT = 30_000;
  * ```
  */
 export class HttpStore implements Store {
+  static {
+    markNativeStore(HttpStore.prototype);
+  }
+
   /** The URL without its query. */
   readonly description: string;
   readonly #base: URL;

@@ -6,6 +6,7 @@ import { sortUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { bufferedWriter } from "./buffered-writer.ts";
 import { checkKey, checkRename } from "./key.ts";
+import { markNativeStore } from "./native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
 import type {
   GetOptions,
@@ -30,6 +31,10 @@ import type {
  * ```
  */
 export class MemoryStore implements ListableStore, WritableStore {
+  static {
+    markNativeStore(MemoryStore.prototype);
+  }
+
   readonly description: string;
   readonly #values = new Map<string, Uint8Array>();
   readonly #index: KeyIndex = {

@@ -3,6 +3,7 @@ import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { aboutKey, inStore } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { checkKey, checkPrefix, isKey } from "./key.ts";
+import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/repeat-requests.ts";
 import { isLockKey } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
@@ -54,6 +55,10 @@ export interface S3StoreOptions extends S3ClientOptions {
  * ```
  */
 export class S3Store implements ListableStore, WritableStore {
+  static {
+    markNativeStore(S3Store.prototype);
+  }
+
   readonly description: string;
   readonly #client: S3Client;
   readonly #root: string;

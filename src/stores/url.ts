@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { FileCalls } from "./files/file-calls.ts";
+import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
 import { requestHookOf } from "./remote/request-hook.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
@@ -27,6 +28,7 @@ export interface OpenStoreOptions extends StoreOptions {
 export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {}): Promise<Store> {
   throwIfAborted(options.signal);
   const store = await openKind(spec, options);
+  markNativeStore(store);
   if (spec.kind !== "object") specs.set(store, spec);
   return store;
 }

@@ -59,8 +59,8 @@ export async function openNode<S extends Store>(
     if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
     return undefined;
   }
-  const isTelling = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
-  const telling = new Map([...stored].filter(([key]) => isTelling(key)));
+  const isNativeStore = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
+  const telling = new Map([...stored].filter(([key]) => isNativeStore(key)));
   const node = nodeIn(documents, store, path, { ...options, ...found, stored: telling });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;

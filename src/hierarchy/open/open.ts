@@ -63,7 +63,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   } = checkedOptions(given);
   assertPlace(source, "source");
   const { spec, path, dialect, ...place } = await locate(source, access);
-  const store = wrap(place.store);
+  const store = asStore(wrap(place.store));
   const reading = {
     ...(v1Order && { v1Order }),
     ...(v2 && { v2 }),

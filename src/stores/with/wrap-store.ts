@@ -57,31 +57,36 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
 function listing(store: ListableStore, around: Around): Omit<ListableStore, keyof Store> {
   const { listUploads } = store;
   return {
-    list: (prefix, options = {}) => streamFrom(steps(store.list(prefix, options), prefix, around, options)),
+    list: (prefix, options = {}) =>
+      streamFrom(steps(() => store.list(prefix, options), prefix, around, options)),
     listDirectory: (prefix, options = {}) =>
-      streamFrom(steps(store.listDirectory(prefix, options), prefix, around, options)),
+      streamFrom(steps(() => store.listDirectory(prefix, options), prefix, around, options)),
     ...(listUploads !== undefined && {
       listUploads: (prefix, options = {}) =>
-        streamFrom(steps(listUploads.call(store, prefix, options), prefix, around, options)),
+        streamFrom(steps(() => listUploads.call(store, prefix, options), prefix, around, options)),
     }),
   };
 }
 
 async function* steps<T>(
-  stream: ReadableStream<T>,
+  open: () => ReadableStream<T>,
   prefix: string,
   around: Around,
   options: StoreOptions,
 ): AsyncGenerator<T> {
-  const reader = stream.getReader();
+  let reader: ReadableStreamDefaultReader<T> | undefined;
+  const next = async () => {
+    reader ??= open().getReader();
+    return reader.read();
+  };
   try {
     for (let operation: StoreOperation = "list"; ; operation = "next") {
-      const { done, value } = await around(callOf(operation, prefix), () => reader.read(), options);
+      const { done, value } = await around(callOf(operation, prefix), next, options);
       if (done) return;
       yield value;
     }
   } finally {
-    await reader.cancel();
+    await reader?.cancel();
   }
 }
 

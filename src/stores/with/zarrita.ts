@@ -3,10 +3,12 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { bufferedWriter } from "../buffered-writer.ts";
-import { aboutKey } from "../error-context.ts";
-import { fileError, isMissing } from "../files/file-error.ts";
+import { aboutKey, storeFailure } from "../error-context.ts";
+import { isMissing } from "../files/file-error.ts";
+import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import { isWritable, type ListableStore, type Store, type WritableStore } from "../store.ts";
+import { withWrappedErrors } from "./wrapped-errors.ts";
 
 /** A key as zarrita has it. */
 type Path = `/${string}`;
@@ -91,18 +93,20 @@ export function fromZarrita(store: ZarritaStore): Store {
         async (path) => (await readFrom(store, path, undefined, signal && { signal }))?.length,
       ),
   };
-  return {
+  const made: Store = {
     ...reader,
     ...(store instanceof Map && listing(store)),
     ...(store.set !== undefined && writing(store, about)),
   };
+  markNativeStore(made);
+  return made;
 }
 
 const ours = new WeakMap<ZarritaStore, Store>();
 
-/** A store, of ours or of zarrita's, as one of ours: the same one each time. */
+/** A store, of our shape or of zarrita's, as one of ours, which fails with errors of ours alone: the same one each time. */
 export function asStore(store: Store | ZarritaStore): Store {
-  if (isOurs(store)) return store;
+  if (isOurs(store)) return withWrappedErrors(store);
   const known = ours.get(store) ?? fromZarrita(store);
   ours.set(store, known);
   return known;
@@ -138,7 +142,7 @@ type About = <T>(
 function writing(store: ZarritaStore, about: About): Omit<WritableStore, keyof Store> {
   const set: WritableStore["set"] = (key, bytes, { signal } = {}) =>
     about(key, signal, async (path) => {
-      await store.set?.(path, bytes.slice());
+      await callForeignStore(() => store.set?.(path, bytes.slice()));
     });
   return {
     set,
@@ -150,9 +154,18 @@ function writing(store: ZarritaStore, about: About): Omit<WritableStore, keyof S
           throw new ZarrflowError("unsupported-operation", "this store cannot delete");
         }
         const found = await readFrom(store, path, undefined, signal && { signal });
-        if (found !== undefined) await store.delete(path);
+        if (found !== undefined) await callForeignStore(() => store.delete?.(path));
       }),
   };
+}
+
+/** Makes a call of the caller's store. @throws what it throws, as an error of ours. */
+async function callForeignStore(call: () => unknown): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    throw storeFailure(error);
+  }
 }
 
 /**
@@ -177,7 +190,7 @@ async function readFrom(
     return value.subarray(offset, offset + length);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw fileError(error, {});
+    throw storeFailure(error);
   }
 }
 

@@ -6,6 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 import { inStore } from "../error-context.ts";
 import { checkKey } from "../key.ts";
+import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";
 import { sourceChanged } from "../version.ts";
@@ -34,6 +35,10 @@ const DEFLATED = 8;
  * @see V2-82
  */
 export class ZipStore implements ListableStore {
+  static {
+    markNativeStore(ZipStore.prototype);
+  }
+
   readonly description: string;
   /** Entries left out, symbolic links, names that occur twice, and an end record that is not right. */
   readonly findings: readonly StoreFinding[];

@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import { checkKey } from "../key.ts";
+import { markNativeStore } from "../native-stores.ts";
 import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
 import { inTurn } from "../writer.ts";
 import { DeflatingEncoder } from "./deflating-encoder.ts";
@@ -27,6 +28,10 @@ export interface ZipWriterOptions {
  * @see V2-82
  */
 export class ZipWriter implements WritableStore {
+  static {
+    markNativeStore(ZipWriter.prototype);
+  }
+
   readonly singleWriter = true;
   readonly description: string;
   readonly #sink: ByteSink;

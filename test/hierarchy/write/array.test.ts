@@ -123,8 +123,8 @@ describe("once something could not be written", () => {
       if (key === "c/1/1") throw full;
     };
     const writer = await create(store, array);
-    expect(await rejection(writer.write([], ramp))).toBe(full);
-    expect(await rejection(writer.close())).toBe(full);
+    expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "transient", cause: full });
+    expect(await rejection(writer.close())).toMatchObject({ code: "transient", cause: full });
     expect([...store.values.keys()]).toEqual([]);
     expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "unsupported-operation" });
   });
@@ -146,7 +146,7 @@ describe("once something could not be written", () => {
     };
     const writer = await create(store, array);
     await writer.write([], ramp);
-    expect(await rejection(writer.close())).toBe(broken);
+    expect(await rejection(writer.close())).toMatchObject({ code: "transient", cause: broken });
     expect([...store.values.keys()]).toEqual([]);
   });
 });

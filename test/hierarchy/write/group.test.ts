@@ -145,7 +145,7 @@ describe("giving up", () => {
     store.beforeSet = (key) => {
       if (key === "g/zarr.json") throw broken;
     };
-    expect(await rejection(group.close())).toBe(broken);
+    expect(await rejection(group.close())).toMatchObject({ code: "transient", cause: broken });
     expect([...store.values.keys()].filter((key) => key.startsWith("g/a/c"))).toEqual([]);
   });
 });
