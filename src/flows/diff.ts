@@ -1,15 +1,16 @@
-import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { belowPath } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
-import type { ReadEvent } from "./events.ts";
+import type { ReadEventOptions } from "./events.ts";
+import { readableArray } from "./request/chunk-separators.ts";
 import {
   DEFAULT_IO,
   DEFAULT_MAX_MEMORY,
@@ -21,10 +22,9 @@ import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
 
-export interface DiffOptions extends PlanOptions {
+export interface DiffOptions extends PlanOptions, ReadEventOptions {
   /** Whether dialect, chunks and codecs count, too. */
   readonly strict?: boolean;
-  readonly onEvent?: (event: ReadEvent) => void;
 }
 
 /**
@@ -55,9 +55,10 @@ export async function* diff(
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
       const read = [...nodes.values(), ...others.values()].filter((node) => node.kind !== "broken");
       const watch = await SourceWatch.begin(read, [], options);
+      const compared = { ...options, roots: [left.root, right.root] } as const;
       const paths = sortUtf8([...new Set([...nodes.keys(), ...others.keys()])]);
       for (const path of paths) {
-        for await (const found of compareNodes(nodes.get(path), others.get(path), path, options)) {
+        for await (const found of compareNodes(nodes.get(path), others.get(path), path, compared)) {
           yield { path, ...found, counts: found.counts || options.strict === true };
         }
       }
@@ -70,6 +71,11 @@ export async function* diff(
   }
 }
 
+/** How the nodes below two roots are compared. */
+interface Comparison extends DiffOptions {
+  readonly roots: readonly [ZarrNode, ZarrNode];
+}
+
 type AnyNode = ZarrNode | BrokenNode;
 
 /** A node and all below it by their paths from there. */
@@ -77,7 +83,7 @@ async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<str
   const nodes = new Map<string, AnyNode>([["", root]]);
   if (root.kind === "array") return nodes;
   for await (const node of walkPastBroken(root, { signal })) {
-    nodes.set(node.path.slice(root.path.length).replace(/^\//, ""), node);
+    nodes.set(belowPath(root.path, node.path), node);
   }
   return nodes;
 }
@@ -86,7 +92,7 @@ async function* compareNodes(
   a: AnyNode | undefined,
   b: AnyNode | undefined,
   path: string,
-  options: DiffOptions,
+  options: Comparison,
 ): AsyncGenerator<Omit<Difference, "path">> {
   if (a?.kind === "broken" || b?.kind === "broken") {
     return yield { what: "broken", counts: true, a: stateOf(a), b: stateOf(b) };
@@ -107,7 +113,7 @@ function stateOf(node: AnyNode | undefined): string | undefined {
   return node?.kind === "broken" ? node.error.message : node?.kind;
 }
 
-async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffOptions) {
+async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
   const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal, onEvent } = options;
   const { dataType, shape } = a.metadata;
   const itemSize = isFixed(dataType) ? dataType.size : undefined;
@@ -118,6 +124,7 @@ async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: DiffO
       bytes: items * (itemSize ?? 1),
       allBytes: product(shape) * (itemSize ?? 1),
     });
-  const [left, right] = await Promise.all([a, b].map((array) => withChunkSeparator(array, { signal })));
-  return compareValues(left ?? a, right ?? b, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
+  const [rootOfA, rootOfB] = options.roots;
+  const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
+  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
 }

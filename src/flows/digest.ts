@@ -5,7 +5,7 @@ import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { bytesText } from "./diff/compare-values.ts";
-import type { ReadEvent } from "./events.ts";
+import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { slice } from "./slice.ts";
@@ -25,9 +25,7 @@ export interface ArrayDigest {
   readonly missingValue?: string;
 }
 
-export interface DigestOptions extends PlanOptions {
-  readonly onEvent?: (event: ReadEvent) => void;
-}
+export interface DigestOptions extends PlanOptions, ReadEventOptions {}
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the

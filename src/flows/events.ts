@@ -47,13 +47,15 @@ export interface ThreadReport {
   readonly kernels: "wasm" | "plain";
 }
 
+export type WarningEvent = { readonly type: "warning" } & Warning;
+
 /**
  * What a flow tells, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
  * `progress` between them now and then, `retry` at any time, also before, `verify` now and then where it is asked for, `done` once, at the end.
  */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
-  | ({ readonly type: "warning" } & Warning)
+  | WarningEvent
   | { readonly type: "task-start"; readonly task: number }
   /** `bytes` are the stored ones that the task wrote. */
   | { readonly type: "task-end"; readonly task: number; readonly bytes: number; readonly ms: number }
@@ -76,4 +78,9 @@ export interface ReadEvent {
   /** Bytes of items; of stored chunks where only their validity is checked. */
   readonly bytes: number;
   readonly allBytes: number | undefined;
+}
+
+export interface ReadEventOptions {
+  /** Told how far the reading of each array is, and what is read otherwise than its document says. */
+  readonly onEvent?: ((event: ReadEvent | WarningEvent) => void) | undefined;
 }

@@ -15,11 +15,13 @@ export type {
   FlowEvent,
   Progress,
   ReadEvent,
+  ReadEventOptions,
   RunCounts,
   RunReport,
   ThreadReport,
+  WarningEvent,
 } from "./events.ts";
-export { type ArrayInfo, info } from "./info.ts";
+export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, Plan, PlanTotals, Strategy } from "./plan/plan.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";

@@ -5,7 +5,8 @@ import { describeCodec } from "../meta/describe.ts";
 import { isListable } from "../stores/store.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
-import { arraysBelow } from "./request/arrays-below.ts";
+import type { ReadEventOptions } from "./events.ts";
+import { type ArrayBelow, arraysBelow } from "./request/arrays-below.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
 
 /** What there is to know of one array without decoding it. */
@@ -19,6 +20,7 @@ export interface ArrayInfo {
   readonly chunkShape: readonly number[];
   /** Shape of the chunks in a shard; absent without shards. */
   readonly innerChunkShape?: readonly number[];
+  /** The array's own, or those of the axes of the image it is a level of. */
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly codecs: readonly string[];
   /** Chunks of the grid. */
@@ -34,13 +36,18 @@ export interface ArrayInfo {
   readonly attributes: unknown;
 }
 
+export interface InfoOptions extends PlanOptions, ReadEventOptions {}
+
 /** Describes an array, or every array of a group, from metadata and a listing. */
-export async function* info(source: FlowSource, given: PlanOptions = {}): AsyncGenerator<ArrayInfo> {
+export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncGenerator<ArrayInfo> {
   const options = checkedOptions(given);
-  for await (const { array, path } of arraysBelow(source, options)) yield describeArray(array, path, options);
+  for await (const array of arraysBelow(source, options)) yield describeArray(array, options);
 }
 
-async function describeArray(array: ZarrArray, path: string, options: PlanOptions): Promise<ArrayInfo> {
+async function describeArray(
+  { array, path, dimensionNames }: ArrayBelow,
+  options: PlanOptions,
+): Promise<ArrayInfo> {
   const { metadata } = array;
   const { dataType, chunkGrid } = metadata;
   const { innerChunkShape } = chunkGrid;
@@ -53,7 +60,7 @@ async function describeArray(array: ZarrArray, path: string, options: PlanOption
     dataType: array.dataType,
     chunkShape: chunkGrid.chunkShape,
     ...(innerChunkShape && { innerChunkShape }),
-    dimensionNames: metadata.dimensionNames ?? null,
+    dimensionNames: dimensionNames ?? null,
     codecs: metadata.codecs.map(describeCodec),
     chunks: product(gridShape(metadata.shape, chunkGrid.chunkShape)),
     chunksPresent: stored?.count ?? null,

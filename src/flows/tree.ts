@@ -3,6 +3,8 @@ import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import type { Finding } from "../meta/format.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
+import { belowPath } from "../util/node-path.ts";
+import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
@@ -24,6 +26,7 @@ export interface TreeArray extends TreeBase {
   readonly chunkShape: readonly number[];
   /** Shape of the chunks in a shard; absent without shards. */
   readonly innerChunkShape?: readonly number[];
+  /** The array's own, or those of the axes of the image it is a level of. */
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
@@ -56,21 +59,27 @@ export async function* tree(source: FlowSource, given: PlanOptions = {}): AsyncG
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {
-    yield describeNode(root, root);
+    const namesOf = await dimensionNaming(root, signal);
+    yield describeNode(root, root, namesOf);
     if (root.kind === "array") return;
-    for await (const node of walkPastBroken(root, { signal })) yield describeNode(node, root);
+    for await (const node of walkPastBroken(root, { signal })) yield describeNode(node, root, namesOf);
   } finally {
     await close();
   }
 }
 
-function describeNode(node: ZarrNode | BrokenNode, root: ZarrNode): TreeNode {
-  const path = node.path.slice(root.path.length).replace(/^\//, "");
+function describeNode(
+  node: ZarrNode | BrokenNode,
+  root: ZarrNode,
+  namesOf: (node: ZarrNode) => DimensionNames | undefined,
+): TreeNode {
+  const path = belowPath(root.path, node.path);
   const { dialect } = root.layout;
   if (node.kind === "broken") {
     const { code, message } = node.error;
     return { kind: "broken", path, dialect, findings: [], error: { code, message } };
   }
+  const dimensionNames = namesOf(node) ?? null;
   const base = { path, dialect, findings: node.findings };
   if (node.kind === "group") return { kind: "group", ...base, implied: node.documents.size === 0 };
   const { innerChunkShape } = node.metadata.chunkGrid;
@@ -81,6 +90,6 @@ function describeNode(node: ZarrNode | BrokenNode, root: ZarrNode): TreeNode {
     shape: node.shape,
     chunkShape: node.chunkShape,
     ...(innerChunkShape && { innerChunkShape }),
-    dimensionNames: node.dimensionNames ?? null,
+    dimensionNames,
   };
 }

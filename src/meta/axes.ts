@@ -5,7 +5,7 @@ export type Axes = ReadonlyMap<string, readonly string[]>;
 
 /**
  * An array as its dimensions are asked for by name: where it names none, by the names of the image it is a level of.
- * Not to be written, as these are no part of its own metadata.
+ * Written only where the image stays behind, as these are no part of its own metadata.
  */
 export function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
   const isNamed = metadata.dimensionNames?.some((name) => name !== null);

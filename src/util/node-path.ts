@@ -27,3 +27,8 @@ export function ancestorPaths(path: string): string[] {
   const names = path === "" ? [] : path.split("/");
   return names.map((_, length) => names.slice(0, length).join("/"));
 }
+
+/** The path of a node as seen from one above it; "" for that itself. */
+export function belowPath(root: string, path: string): string {
+  return path.slice(root.length).replace(/^\//, "");
+}

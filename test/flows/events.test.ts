@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copy, digest, type FlowEvent, type ReadEvent, rechunk } from "../../src/index.ts";
+import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
@@ -48,7 +48,7 @@ describe("a run", () => {
 
 describe("a digest", () => {
   it("tells how much it has read of how much", async () => {
-    const events: ReadEvent[] = [];
+    const events: (ReadEvent | WarningEvent)[] = [];
     for await (const _ of digest(await array(), { onEvent: (event) => events.push(event) }));
     expect(events.at(-1)).toEqual({ type: "read", path: "", bytes: 24_000, allBytes: 24_000 });
   });

@@ -270,6 +270,28 @@ describe("the plan", () => {
     expect(await storeAt("v2").get("a/10000")).toBeDefined();
   });
 
+  test("counts the missing ones of a thousand million chunks without going through them", async () => {
+    const source = target("source");
+    const root = await createGroup(source, { dialect: "v3" });
+    const array = {
+      shape: [1e9],
+      chunks: [1],
+      dataType: "int8",
+      fillValue: 1,
+      dimensionNames: ["x"],
+    } as const;
+    const writer = await root.create("a", array);
+    await writer.write({ x: [7, 9] }, Int8Array.of(2, 3));
+    await writer.close();
+    await root.close();
+    const before = performance.now();
+    await expect(convert(source, target("v2"), { to: "v2" })).rejects.toMatchObject({
+      code: "loss-refused",
+      message: expect.stringContaining("999,999,998 missing chunks"),
+    });
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+
   test("warns of what xarray will not find, and says so when it runs", async () => {
     const source = target("source");
     const root = await createGroup(source, { dialect: "v2" });

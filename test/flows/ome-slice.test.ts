@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import {
+  convert,
+  copy,
   diff,
   digest,
+  info,
   openArray,
   openGroup,
   planSlice,
   rechunk,
   slice,
   sliceTo,
+  tree,
   walk,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
@@ -200,5 +204,28 @@ describe("names of axes of OME-Zarr 0.4", () => {
     expect((await openArray(recut)).chunkShape).toEqual([3, 2, 5]);
     expect(await cut.get(".zattrs")).toBeUndefined();
     await expect(slice(array, { z: 0 }).read()).rejects.toMatchObject({ code: "invalid-selection" });
+  });
+
+  test("are told by tree and info, of the image and of a level alone", async () => {
+    const store = await make();
+    for (const list of [tree, info]) {
+      const named: unknown[] = [];
+      for await (const node of list(store)) if ("dimensionNames" in node) named.push(node.dimensionNames);
+      for await (const node of list({ store, path: "1" })) {
+        if ("dimensionNames" in node) named.push(node.dimensionNames);
+      }
+      expect(named).toEqual(Array(4).fill(["c", "y", "x"]));
+    }
+  });
+
+  test("name the dimensions of a level that is converted alone", async () => {
+    const store = await make();
+    const [v3, cut, v2] = [new MemoryStore("v3"), new MemoryStore("cut"), new MemoryStore("v2")];
+    await convert({ store, path: "0" }, v3, { to: "v3" });
+    expect((await openArray(v3)).dimensionNames).toEqual(["c", "y", "x"]);
+    await sliceTo({ store, path: "1" }, cut, { slice: { y: 0 }, to: "v3" });
+    expect((await openArray(cut)).dimensionNames).toEqual(["c", "y", "x"]);
+    await copy({ store, path: "0" }, v2);
+    expect((await openArray(v2)).dimensionNames).toBeUndefined();
   });
 });

@@ -112,6 +112,38 @@ describe("chunks at nested keys of an array that states no separator", () => {
     await array.store.close?.();
   });
 
+  test.each([
+    ["info", info],
+    ["digest", digest],
+    ["diff", (url: string, options: object) => diff(url, url, options)],
+  ] as const)("are told of by %s, once an array that is read", async (name, flow) => {
+    const url = await nestedGroup(`${name}-told.zarr`);
+    const warnings: unknown[] = [];
+    const onEvent = (event: { readonly type: string }) => event.type === "warning" && warnings.push(event);
+    for await (const _ of flow(url, { onEvent }) as AsyncIterable<unknown>);
+    const one = {
+      path: "a",
+      message: expect.stringMatching(/dimension_separator/),
+      hint: expect.any(String),
+    };
+    expect(warnings).toMatchObject(name === "diff" ? [one, one] : [one]);
+    warnings.length = 0;
+    for await (const _ of flow(url, { onEvent, v2: { separator: "/" } }) as AsyncIterable<unknown>);
+    expect(warnings).toEqual([]);
+  });
+
+  test("are told of by the command", async () => {
+    const url = await nestedGroup("command-told.zarr");
+    for (const args of [
+      ["info", url],
+      ["digest", url],
+      ["diff", url, url],
+    ]) {
+      expect((await runCli(folder, ...args)).stderr).toMatch(/^warning: .*dimension_separator.* \(?a/m);
+      expect((await runCli(folder, ...args, "--quiet")).stderr).not.toMatch(/dimension_separator/);
+    }
+  });
+
   test("of which the first is missing are found", async () => {
     const url = await nestedGroup("sparse.zarr", 2);
     const expected = Int32Array.from(VALUES, (value, i) => (i < 12 ? -1 : value));

@@ -3,6 +3,7 @@ import { EXIT_CODES } from "../../util/errors.ts";
 import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
+import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -31,7 +32,8 @@ export const command = defineCommand({
     const { diff } = await import("../../flows/diff.ts");
     const options = { ...planOptions(values, terminal.signal), ...(strict && { strict }) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
-    const onEvent = readAdvance((advance) => view.show(advance));
+    const showRead = readAdvance((advance) => view.show(advance));
+    const onEvent = tellingWarnings(terminal, { quiet }, showRead);
     const differences = diff(a, b, { ...options, onEvent });
     const counts = { counting: 0, others: 0, broken: 0 };
     async function* counted() {

@@ -1,6 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { readAdvance } from "../progress/read-advance.ts";
+import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { progressView } from "../progress/view.ts";
 import { planOptions, readingOptions, strategyOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -26,7 +27,8 @@ export const command = defineCommand({
     const { quiet, json } = values;
     const options = planOptions(values, terminal.signal);
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
-    const onEvent = readAdvance((advance) => view.show(advance));
+    const showRead = readAdvance((advance) => view.show(advance));
+    const onEvent = tellingWarnings(terminal, { quiet }, showRead);
     const digests = digest(url, { ...options, onEvent });
     try {
       if (json) return await writeJsonList(digests, terminal);

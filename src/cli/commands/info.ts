@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
+import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";
@@ -16,7 +17,8 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
-    const infos = info(url, { ...accessOf(values), signal: terminal.signal });
+    const onEvent = tellingWarnings(terminal, values);
+    const infos = info(url, { ...accessOf(values), signal: terminal.signal, onEvent });
     if (values.json) return writeJsonList(infos, terminal);
     let separator = "";
     for await (const each of infos) {

@@ -12,12 +12,21 @@ export interface ChunkRun {
   at(index: number): number;
 }
 
+/** A run of chunks that tells of any whether it is in it. */
+export interface ChunkSet extends ChunkRun {
+  has(chunk: number): boolean;
+}
+
 /** The source chunks along a dimension that hold any of the results `[first, first + count)`. */
-export function chunksHit({ start, step, sourceChunk }: Dimension, first: number, count: number): ChunkRun {
+export function chunksHit({ start, step, sourceChunk }: Dimension, first: number, count: number): ChunkSet {
   const chunkOf = (result: number) => Math.floor((start + step * result) / sourceChunk);
-  if (step > sourceChunk) return { count, at: (index) => chunkOf(first + index) };
+  const has = (chunk: number) => {
+    const result = Math.max(first, Math.ceil((chunk * sourceChunk - start) / step));
+    return result < first + count && chunkOf(result) === chunk;
+  };
+  if (step > sourceChunk) return { count, at: (index) => chunkOf(first + index), has };
   const from = chunkOf(first);
-  return { count: count === 0 ? 0 : chunkOf(first + count - 1) - from + 1, at: (index) => from + index };
+  return { count: count === 0 ? 0 : chunkOf(first + count - 1) - from + 1, at: (index) => from + index, has };
 }
 
 /**

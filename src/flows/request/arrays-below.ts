@@ -1,22 +1,40 @@
-import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
+import { belowPath } from "../../util/node-path.ts";
+import type { ReadEventOptions } from "../events.ts";
+import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
+import { readableArray } from "./chunk-separators.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
+
+/** An array, and how it is told of. */
+export interface ArrayBelow {
+  readonly array: ZarrArray;
+  /** Below the node that was asked for; "" for that itself. */
+  readonly path: string;
+  /** Its own, or those of the axes of the image it is a level of. */
+  readonly dimensionNames: DimensionNames | undefined;
+}
 
 /** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
 export async function* arraysBelow(
   source: FlowSource,
-  options: PlanOptions,
-): AsyncGenerator<{ array: ZarrArray; path: string }> {
+  options: PlanOptions & ReadEventOptions,
+): AsyncGenerator<ArrayBelow> {
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {
-    if (root.kind === "array") yield { array: await withChunkSeparator(root, { signal }), path: "" };
+    const namesOf = await dimensionNaming(root, signal);
+    const described = async (array: ZarrArray) => ({
+      array: await readableArray(array, root, options),
+      path: belowPath(root.path, array.path),
+      dimensionNames: namesOf(array),
+    });
+    if (root.kind === "array") yield await described(root);
     else {
+      namesOf(root);
       for await (const node of walk(root, { signal })) {
-        if (node.kind !== "array") continue;
-        const array = await withChunkSeparator(node, { signal });
-        yield { array, path: node.path.slice(root.path.length).replace(/^\//, "") };
+        if (node.kind === "array") yield await described(node);
+        else namesOf(node);
       }
     }
   } finally {

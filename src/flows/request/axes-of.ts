@@ -1,6 +1,6 @@
-import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import type { Axes } from "../../meta/axes.ts";
+import { type Axes, withAxes } from "../../meta/axes.ts";
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
 import type { SourceNode } from "../plan/hierarchy-request.ts";
 import type { Changes } from "./changes.ts";
@@ -20,4 +20,23 @@ export async function axesOf(
 function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
   const isObject = typeof option === "object" && !Array.isArray(option);
   return isObject || [option].flat().some((one) => typeof one === "string" && one.includes("="));
+}
+
+export type DimensionNames = readonly (string | null)[];
+
+/**
+ * How the dimensions of the nodes of a hierarchy are called, which are told with parents first: by an array itself, or by
+ * the image that it is a level of.
+ */
+export async function dimensionNaming(
+  root: ZarrNode,
+  signal: AbortSignal | undefined,
+): Promise<(node: ZarrNode) => DimensionNames | undefined> {
+  const above = root.kind === "array" ? await axesFromAbove(root, signal) : undefined;
+  const axes = new Map<string, readonly string[]>(above && [[root.path, above]]);
+  return (node) => {
+    if (node.kind === "array") return withAxes(node.metadata, axes.get(node.path)).dimensionNames;
+    for (const [path, names] of axesByArray([node])) if (!axes.has(path)) axes.set(path, names);
+    return undefined;
+  };
 }

@@ -1,6 +1,7 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
+import { belowPath } from "../../util/node-path.ts";
 import { type ChunksInput, type ChunksOption, type ChunksRequest, parseChunks } from "./chunk-option.ts";
 import type { GroupArray } from "./group-slice.ts";
 
@@ -93,7 +94,7 @@ function noArray(
     const hint = meant ?? "Give sizes alone: what is opened is an array.";
     return invalid(`\`${name}:\` names an array of a group, and this is one array`, hint, meant);
   }
-  const paths = arrays.map(({ path }) => path.slice(root.path.length).replace(/^\//, ""));
+  const paths = arrays.map(({ path }) => belowPath(root.path, path));
   const near = meant ?? nearestName(name, paths);
   return invalid(`the group has no array \`${name}\``, `Its arrays are ${paths.join(", ") || "none"}.`, near);
 }

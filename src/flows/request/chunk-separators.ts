@@ -1,6 +1,8 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
-import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { belowPath } from "../../util/node-path.ts";
+import type { ReadEventOptions } from "../events.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 
 /** Nodes with the separators that the chunk keys of their arrays have, looked for where documents state none. */
@@ -21,15 +23,31 @@ export async function withChunkSeparators(
 export function separatorWarnings(nodes: readonly ZarrNode[], root: ZarrNode): NodeWarning[] {
   return nodes.flatMap((node) => {
     const isFound = node.reading.v2?.separator === "/" && root.reading.v2 === undefined;
-    const finding = isFound && node.findings.find(({ pointer }) => pointer === "/dimension_separator");
+    const finding = isFound && node.findings.find(({ pointer }) => pointer === POINTER);
     if (!finding) return [];
-    const path = node.path.slice(root.path.length).replace(/^\//, "");
-    return [
-      {
-        message: finding.message,
-        ...(path !== "" && { path }),
-        hint: "The target states its separator. `--v2-separator /` says so of the source.",
-      },
-    ];
+    const hint = "The target states its separator. `--v2-separator /` says so of the source.";
+    return [{ message: finding.message, ...aboutNode(root, node), hint }];
   });
+}
+
+/** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` is told. */
+export async function readableArray(
+  array: ZarrArray,
+  root: ZarrNode,
+  { signal, onEvent }: ReadEventOptions & { readonly signal?: AbortSignal | undefined },
+): Promise<ZarrArray> {
+  const found = await withChunkSeparator(array, { signal });
+  const finding = found !== array && found.findings.find(({ pointer }) => pointer === POINTER);
+  if (finding) {
+    const hint = "A copy states its separator. `--v2-separator /` says so of this one.";
+    onEvent?.({ type: "warning", message: finding.message, ...aboutNode(root, array), hint });
+  }
+  return found;
+}
+
+const POINTER = "/dimension_separator";
+
+function aboutNode(root: ZarrNode, { path }: ZarrNode): { readonly path?: string } {
+  const below = belowPath(root.path, path);
+  return below === "" ? {} : { path: below };
 }

@@ -1,8 +1,10 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import { hierarchyAround } from "../../hierarchy/parent-hierarchy.ts";
+import type { DialectName } from "../../meta/array-metadata.ts";
 import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
@@ -11,6 +13,7 @@ import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
 import type { EventOptions } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
@@ -29,7 +32,7 @@ import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes
 import { separatorWarnings, withChunkSeparators } from "./chunk-separators.ts";
 import { nodesInFormat } from "./converted-nodes.ts";
 import { groupsOfCutImages } from "./image-slice.ts";
-import { belowPath, type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { openPlain } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
@@ -133,6 +136,7 @@ async function planFrom(
   const converted = nodesInFormat(
     all.map((node) => takenByPath.get(node.path) ?? node),
     dialect.name,
+    await axesToWrite(root, dialect.name, signal),
   );
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
@@ -193,6 +197,17 @@ async function planFrom(
     ifExists: options.ifExists,
   });
   return { plan, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
+}
+
+/** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
+async function axesToWrite(
+  root: ZarrArray | ZarrGroup,
+  to: DialectName,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | undefined> {
+  return root.kind === "array" && to === "v3" && root.layout.dialect !== to
+    ? axesFromAbove(root, signal)
+    : undefined;
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

@@ -70,15 +70,21 @@ export function followingLevels(nodes: readonly Node[]): ReadonlyMap<string, Ima
 
 /** Path of the image that labels at a path are of, where they lie as labels do. */
 function labelledBy(path: string): string | undefined {
-  return /^(?:(.*)\/)?labels\/.+$/.exec(path)?.[1] ?? (path.startsWith("labels/") ? "" : undefined);
+  const labels = /^(?:(.*)\/)?labels\/.+$/.exec(path);
+  return labels ? (labels[1] ?? "") : undefined;
 }
 
-function imagesAmong(nodes: readonly Node[]): ReadonlyMap<string, Image> {
-  const shapes = new Map(
+/** The shapes of the arrays among nodes. */
+function shapesByPath(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]> {
+  return new Map(
     nodes.flatMap(({ path, metadata }) =>
       metadata.kind === "array" ? [[path, metadata.shape] as const] : [],
     ),
   );
+}
+
+function imagesAmong(nodes: readonly Node[]): ReadonlyMap<string, Image> {
+  const shapes = shapesByPath(nodes);
   const images = new Map<string, Image>();
   for (const { path, metadata } of nodes) {
     if (metadata.kind === "array") continue;
@@ -147,18 +153,14 @@ export function groupsOfCutImages(
   nodes: readonly Node[],
   selections: ReadonlyMap<string, Selection>,
 ): ReadonlyMap<string, NodeMetadata> {
-  const arrays = new Map(
-    nodes.flatMap(({ path, metadata }) =>
-      metadata.kind === "array" ? [[path, metadata.shape] as const] : [],
-    ),
-  );
+  const shapes = shapesByPath(nodes);
   const groups = new Map<string, NodeMetadata>();
   for (const { path, metadata } of nodes) {
     if (metadata.kind === "array") continue;
     const attributes = cutImages(metadata.attributes, (below) => {
       const at = joinKey(path, below);
       const selection = selections.get(at);
-      const whole = arrays.get(at);
+      const whole = shapes.get(at);
       return selection && whole && { ...selection, whole };
     });
     if (attributes !== metadata.attributes) groups.set(path, { ...metadata, attributes });

@@ -1,5 +1,5 @@
 import { globMatcher } from "../../util/glob.ts";
-import { ancestorPaths } from "../../util/node-path.ts";
+import { ancestorPaths, belowPath } from "../../util/node-path.ts";
 
 /** What of a source is taken. */
 export interface KeyFilter {
@@ -41,11 +41,6 @@ function matcherOf(globs: string | readonly string[] | undefined): ((path: strin
     }
     return isMeant(path);
   };
-}
-
-/** The path of a node as seen from one above it. */
-export function belowPath(root: string, path: string): string {
-  return path.slice(root.length).replace(/^\//, "");
 }
 
 interface Node {

@@ -7,7 +7,7 @@ import { bytesEqual } from "../../meta/number-bytes.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { chunksHit } from "../plan/chunk-visits.ts";
+import { type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
 import type { Change, MissingChunks } from "../plan/hierarchy-request.ts";
 
 /** The most missing chunks of one array that are written out without being allowed. */
@@ -43,8 +43,10 @@ export async function missingChunks({
   for (const node of nodes) {
     const target = converted.get(node.path);
     if (node.kind !== "array" || target?.kind !== "array") continue;
-    if (sameBytes(node.metadata.fillValue.bytes, target.fillValue.bytes)) continue;
-    if (readsTheSame(node.metadata, target)) {
+    const [from, fill] = [node.metadata.fillValue.bytes, target.fillValue.bytes];
+    if (sameBytes(from, fill)) continue;
+    // What nothing defines reads as zeros, which the target may define.
+    if (from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
       missing.set(node.path, { chunks: 0, isCertain: true });
       continue;
     }
@@ -64,12 +66,6 @@ export async function missingChunks({
   return missing;
 }
 
-/** Whether missing chunks read the same in both: where the target leaves them undefined, nothing does. */
-function readsTheSame({ fillValue, dataType }: ArrayMetadata, target: ArrayMetadata): boolean {
-  const [from, to] = [fillValue.bytes, target.fillValue.bytes];
-  return to !== null && bytesEqual(from ?? zeroElement(dataType), to);
-}
-
 function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : bytesEqual(a, b);
 }
@@ -82,14 +78,10 @@ async function countMissing(
   const { chunkShape, innerChunkShape } = array.metadata.chunkGrid;
   const hit = chunkShape.map((sourceChunk, d) => {
     const count = selection.shape[d] ?? 0;
-    const { at, count: chunks } = chunksHit(
-      { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk },
-      0,
-      count,
-    );
-    return new Set(Array.from({ length: chunks }, (_, i) => at(i)));
+    const dimension = { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk };
+    return chunksHit(dimension, 0, count);
   });
-  const keys = product(hit.map(({ size }) => size));
+  const keys = product(hit.map(({ count }) => count));
   const inEach = innerChunkShape ? product(gridShape(chunkShape, innerChunkShape)) : 1;
   const { store } = array;
   if (!isListable(store)) return { chunks: keys * inEach, isCertain: false, isListed: false };
@@ -100,7 +92,7 @@ async function countMissing(
 async function countPresent(
   { layout, metadata }: Extract<ZarrNode, { readonly kind: "array" }>,
   store: ListableStore,
-  hit: readonly ReadonlySet<number>[],
+  hit: readonly ChunkSet[],
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let present = 0;

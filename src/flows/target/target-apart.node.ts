@@ -58,7 +58,7 @@ function notApart(reason: string, value: string): ZarrflowError {
 
 function contains(outer: string, inner: string): boolean {
   const way = relative(outer, inner);
-  return way === "" || (way !== ".." && !way.startsWith("../../") && !way.startsWith("..\\"));
+  return way === "" || (way !== ".." && !way.startsWith("../") && !way.startsWith("..\\"));
 }
 
 /** The real path of what need not exist yet: of its nearest ancestor that does. */

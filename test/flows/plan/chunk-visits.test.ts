@@ -20,7 +20,10 @@ test("chunksHit lists exactly the chunks that hold a result", () => {
   fc.assert(
     fc.property(dimension, fc.nat(60), fc.nat(60), (d, first, count) => {
       const run = chunksHit(d, first, count);
-      expect(Array.from({ length: run.count }, (_, i) => run.at(i))).toEqual(hitOneByOne(d, first, count));
+      const expected = hitOneByOne(d, first, count);
+      expect(Array.from({ length: run.count }, (_, i) => run.at(i))).toEqual(expected);
+      const last = expected.at(-1) ?? 0;
+      for (let chunk = 0; chunk <= last + 2; chunk++) expect(run.has(chunk)).toBe(expected.includes(chunk));
     }),
   );
 });
