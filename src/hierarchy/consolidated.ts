@@ -1,5 +1,5 @@
 import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
-import type { Documents, NodeLayout } from "../meta/format.ts";
+import type { DocumentLimits, Documents, NodeLayout } from "../meta/format.ts";
 import { dialectNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { Store } from "../stores/store.ts";
@@ -38,9 +38,10 @@ export async function consolidatedOf(
   const { consolidatedKey: key, dialect } = layout;
   if (key === undefined) return undefined;
   const isCarried = carriesConsolidated(layout);
+  const limits = { ...reading, ...options };
   if (isCarried) for (const [name, document] of stored) options.stored?.set(name, document);
-  const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, { ...reading, ...options });
-  return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path));
+  const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, limits);
+  return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path, limits));
 }
 
 /**
@@ -55,12 +56,16 @@ export async function consolidatedV2(
 ): Promise<Documents | undefined> {
   const key = joinKey(path, ".zmetadata");
   const bytes = await bytesAt(store, key, options);
-  return bytes && at(key, "v2", () => readConsolidatedV2(bytes, path));
+  return bytes && at(key, "v2", () => readConsolidatedV2(bytes, path, options));
 }
 
 /** The documents that the `zarr.json` of the group at `path` has consolidated. @throws `invalid-metadata` */
-export function consolidatedV3(bytes: Uint8Array, path: string): Documents | undefined {
-  return at(joinKey(path, "zarr.json"), "v3", () => readConsolidatedV3(bytes, path));
+export function consolidatedV3(
+  bytes: Uint8Array,
+  path: string,
+  limits?: DocumentLimits,
+): Documents | undefined {
+  return at(joinKey(path, "zarr.json"), "v3", () => readConsolidatedV3(bytes, path, limits));
 }
 
 async function bytesAt(

@@ -1,12 +1,14 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { type JsonCut, parseJsonCut } from "../util/json-cut.ts";
 import { jsonEqual } from "../util/json-equal.ts";
+import { maxMemoryOf } from "../util/json-memory.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import type { DialectName } from "./array-metadata.ts";
 import { expectObject, integerOf, invalid, isObject, member, refusal, required } from "./expect.ts";
-import type { Documents, Finding } from "./format.ts";
+import type { DocumentLimits, Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
 /** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */
@@ -23,19 +25,27 @@ const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
  * @throws `invalid-metadata`, `unsupported-format`.
  * @see V2-78
  */
-export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string, Uint8Array> {
+export function readConsolidatedV2(
+  bytes: Uint8Array,
+  path: string,
+  { maxMetadata }: DocumentLimits = {},
+): Documents {
   const allowNonFinite = ([, key, name]: JsonPath) =>
     isNamed(String(key), ".zattrs") || (isNamed(String(key), ".zarray") && name === "fill_value");
-  const root = expectObject(parseJson(bytes, { allowNonFinite }), "");
+  const { json, texts } = parseJsonCut(bytes, CUT_V2, {
+    allowNonFinite,
+    maxMemory: maxMemoryOf(maxMetadata),
+  });
+  const root = expectObject(json, "");
   const format = required(root, "zarr_consolidated_format");
   if (integerOf(format) !== 1n) {
     throw refusal("unsupported-format", "/zarr_consolidated_format", "not the number 1", format);
   }
-  const metadata = expectObject(required(root, "metadata"), "/metadata");
-  const documents = Object.entries(metadata).filter(
-    ([key]) => isInside(key) && V2_DOCUMENTS.some((name) => isNamed(key, name)),
-  );
-  return new Map(documents.map(([key, document]) => [joinKey(path, key), toBytes(document)]));
+  expectObject(required(root, "metadata"), "/metadata");
+  return texts.renamed((key) => {
+    const isDocument = isInside(key) && V2_DOCUMENTS.some((name) => isNamed(key, name));
+    return isDocument ? joinKey(path, key) : undefined;
+  });
 }
 
 /**
@@ -45,20 +55,40 @@ export function readConsolidatedV2(bytes: Uint8Array, path: string): Map<string,
  * @throws `invalid-metadata`
  * @see V3-19
  */
-export function readConsolidatedV3(bytes: Uint8Array, path: string): Map<string, Uint8Array> | undefined {
+export function readConsolidatedV3(
+  bytes: Uint8Array,
+  path: string,
+  { maxMetadata }: DocumentLimits = {},
+): Documents | undefined {
   const allowNonFinite = (names: JsonPath) => names.includes("attributes");
-  const root = expectObject(parseJson(bytes, { allowNonFinite }), "");
+  const { json, texts } = parseJsonCut(bytes, CUT_V3, {
+    allowNonFinite,
+    maxMemory: maxMemoryOf(maxMetadata),
+  });
+  const root = expectObject(json, "");
   const stated = member(root, "consolidated_metadata") ?? null;
   if (stated === null) return undefined;
   const pointer = "/consolidated_metadata";
   const consolidated = expectObject(stated, pointer);
   if (!isInline(consolidated)) return undefined;
-  const metadata = expectObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
-  const documents = Object.entries(metadata).filter(([below]) => isInside(below));
-  return new Map(
-    documents.map(([below, document]) => [joinKey(joinKey(path, below), "zarr.json"), toBytes(document)]),
-  );
+  expectObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
+  return texts.renamed((below) => (isInside(below) ? joinKey(joinKey(path, below), "zarr.json") : undefined));
 }
+
+/** Where a `.zmetadata` holds the documents of nodes. */
+const CUT_V2: JsonCut = {
+  levels: 2,
+  isCut: ([name, key]) => name === "metadata" && key !== undefined,
+  withNames: true,
+};
+
+/** Where the document of a v3 group holds those of other nodes. */
+export const CUT_V3: JsonCut = {
+  levels: 3,
+  isCut: ([name, inner, node]) =>
+    name === "consolidated_metadata" && inner === "metadata" && node !== undefined,
+  withNames: true,
+};
 
 /** Notes consolidated metadata that cannot be used. */
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
@@ -160,10 +190,6 @@ function isInside(key: string): boolean {
     });
   }
   return !/(?:^|\/)\.{0,2}(?:\/|$)|\\/.test(key);
-}
-
-function toBytes(document: JsonObject[string]): Uint8Array {
-  return encode(writeJson(document, { nonFinite: "token" }));
 }
 
 function encode(text: string): Uint8Array {

@@ -1,4 +1,4 @@
-import { parseJson } from "../util/json-parse.ts";
+import { parseJsonCut } from "../util/json-cut.ts";
 import type { DialectName } from "./array-metadata.ts";
 import { isObject } from "./expect.ts";
 import type { Documents, Finding } from "./format.ts";
@@ -50,9 +50,12 @@ export function hierarchyDialect(bytes: Uint8Array): DialectName | undefined {
   return isObject(json) ? draftOf(json) : undefined;
 }
 
+/** Which hierarchy it is its format alone tells; all else may be large. */
+const ALL_BUT_FORMAT = { levels: 1, isCut: ([name]: readonly string[]) => name !== "zarr_format" };
+
 function tryParse(bytes: Uint8Array) {
   try {
-    return parseJson(bytes, { allowNonFinite: () => true });
+    return parseJsonCut(bytes, ALL_BUT_FORMAT, { allowNonFinite: () => true }).json;
   } catch {
     return undefined;
   }

@@ -1,10 +1,12 @@
 import { isZarrflowError } from "../util/errors.ts";
-import { parseJson } from "../util/json-parse.ts";
+import { type JsonCut, parseJsonCut } from "../util/json-cut.ts";
+import { maxMemoryOf } from "../util/json-memory.ts";
+import { type ParseJsonOptions, parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 import type { DialectName, Stated } from "./array-metadata.ts";
 import { expectObject, memberOr } from "./expect.ts";
-import type { Finding, NodeLayout } from "./format.ts";
+import type { DocumentLimits, Finding, NodeLayout } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
 /** What documents of all dialects have in common. */
@@ -31,16 +33,19 @@ export function parseDocument(
   bytes: Uint8Array,
   findings: Finding[],
   allowNonFinite: (path: JsonPath) => boolean,
+  { maxMetadata, cut }: DocumentLimits & { readonly cut?: JsonCut } = {},
 ): JsonObject {
   let count = 0;
-  const json = parseJson(bytes, {
+  const options: ParseJsonOptions = {
+    maxMemory: maxMemoryOf(maxMetadata),
     allowNonFinite: (path) => {
       const allowed = allowNonFinite(path);
       if (allowed && ++count <= MAX_NON_FINITE)
         findings.push({ message: "a bare NaN or Infinity, which is not JSON", pointer: pointerOf(path) });
       return allowed;
     },
-  });
+  };
+  const json = cut ? parseJsonCut(bytes, cut, options).json : parseJson(bytes, options);
   if (count > MAX_NON_FINITE)
     findings.push({ message: `${count - MAX_NON_FINITE} more bare NaN or Infinity, which are not JSON` });
   return expectObject(json, "");

@@ -72,6 +72,12 @@ export interface WriteOptions {
   readonly allowLoss?: readonly string[] | undefined;
 }
 
+/** How much documents may take. */
+export interface DocumentLimits {
+  /** Bytes that a document may have, where that was asked for; the memory of its values follows from it. */
+  readonly maxMetadata?: number | undefined;
+}
+
 /** One dialect of Zarr: documents to the model and back. Pure. */
 export interface Dialect {
   readonly name: DialectName;
@@ -82,7 +88,7 @@ export interface Dialect {
    *
    * @throws `invalid-metadata`, `unsupported-*`, with format, path, key and pointer.
    */
-  parse(documents: Documents, layout: NodeLayout): ParsedNode | undefined;
+  parse(documents: Documents, layout: NodeLayout, limits?: DocumentLimits): ParsedNode | undefined;
   /**
    * The documents of a node, in the order in which they are published.
    *
@@ -95,7 +101,7 @@ export interface Dialect {
    *
    * @throws `invalid-metadata`, `unsupported-format`.
    */
-  readConsolidated?(bytes: Uint8Array, path: string): Documents | undefined;
+  readConsolidated?(bytes: Uint8Array, path: string, limits?: DocumentLimits): Documents | undefined;
   /** The documents that all nodes of a new hierarchy share, written before the first of them. */
   writeShared?(): Map<string, Uint8Array>;
   /**

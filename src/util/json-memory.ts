@@ -29,6 +29,16 @@ const MEMBER = 16;
 const MEMBER_OF_TABLE = 112;
 const SHAPE = 400;
 
+/**
+ * Bytes that the text and the values of a document of `byteLength` may take together: 3.5 times as many, and 16 MiB at
+ * least. Who lets documents be larger than they are lets their values be dense; undefined where nobody asked.
+ */
+export function maxMemoryOf(byteLength: number): number;
+export function maxMemoryOf(byteLength: number | undefined): number | undefined;
+export function maxMemoryOf(byteLength: number | undefined): number | undefined {
+  return byteLength === undefined ? undefined : Math.max(SMALL, MAX_RATIO * byteLength);
+}
+
 /** What objects of the same first names share; what follows them, by the next name. */
 type Shape = Map<string, Shape>;
 
@@ -41,11 +51,18 @@ export class JsonMemory {
   readonly #limit: number;
   readonly #shapes: Shape = new Map();
   readonly #words = new Map<string, string>();
+  readonly #numbers = new Map<string, JsonNumber>();
 
-  constructor(byteLength: number, text: string, most = Math.max(SMALL, MAX_RATIO * byteLength)) {
+  /** @param limit the bytes that values may take. */
+  private constructor(limit: number) {
+    this.#limit = limit;
+    this.#left = limit;
+  }
+
+  /** Counts the values of a document, which may take `most` bytes together with its text. */
+  static of(byteLength: number, text: string, most = maxMemoryOf(byteLength)): JsonMemory {
     const isOneByte = text.length === byteLength;
-    this.#limit = most - (isOneByte ? byteLength : 2 * text.length);
-    this.#left = this.#limit;
+    return new JsonMemory(most - (isOneByte ? byteLength : 2 * text.length));
   }
 
   list(): void {
@@ -70,9 +87,18 @@ export class JsonMemory {
     return text;
   }
 
-  number(value: number | JsonNumber): void {
-    if (value instanceof JsonNumber) this.#take(NUMBER_AS_TEXT);
-    else if (!isSmall(value)) this.#take(FRACTION);
+  number(value: number): void {
+    if (!isSmall(value)) this.#take(FRACTION);
+  }
+
+  /** A number that is kept as its token, or one of the same token that came before, as `0.0` and `1.0` do again and again. */
+  numberAsText(token: string): JsonNumber {
+    const known = this.#numbers.get(token);
+    if (known !== undefined) return known;
+    this.#take(NUMBER_AS_TEXT);
+    const number = new JsonNumber(token);
+    if (token.length <= MAX_WORD && this.#numbers.size < MAX_WORDS) this.#numbers.set(token, number);
+    return number;
   }
 
   /** Begins an object; its members come next, each with what the one before returned. */
@@ -101,7 +127,7 @@ export class JsonMemory {
     if (this.#left >= 0) return;
     throw new ZarrflowError("resource-limit", "the values of the JSON document take too much memory", {
       expected: `at most ${Math.floor(this.#limit)} bytes`,
-      hint: "Documents of more than a few MB must not consist of tiny lists, objects and numbers.",
+      hint: "maxMetadata, or --max-metadata of the command, lets values take 3.5 times as many bytes as it says.",
     });
   }
 }

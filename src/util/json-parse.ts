@@ -1,7 +1,8 @@
 import { ZarrflowError } from "./errors.ts";
 import { JsonMemory, MAX_SHORT } from "./json-memory.ts";
 import { type JsonPath, pointerOf } from "./json-pointer.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "./json-value.ts";
+import { readShortNumber } from "./json-short-number.ts";
+import type { JsonNumber, JsonObject, JsonValue } from "./json-value.ts";
 
 /** How values of arrays are read, whose memory their decoder bounds. */
 export const JSON_VALUES: ParseJsonOptions = {
@@ -17,8 +18,8 @@ export interface ParseJsonOptions {
   readonly allowNonFinite?: (path: JsonPath) => boolean;
   /** Largest document, in bytes. */
   readonly maxBytes?: number;
-  /** Bytes that text and values may take together; by default 3.5 times the document, and 16 MiB at least. */
-  readonly maxMemory?: number;
+  /** Bytes that text and values may take together; by default a multiple of the document: see `maxMemoryOf`. */
+  readonly maxMemory?: number | undefined;
   /** Deepest nesting of lists and objects. */
   readonly maxDepth?: number;
 }
@@ -34,13 +35,13 @@ const PIECE = 2 ** 13;
 /**
  * Reads JSON without loss: numbers that JavaScript would change come as `JsonNumber`. A byte order mark is taken,
  * of equal names the last wins, and every name becomes an own property, `__proto__` too. Does not keep `bytes`. Takes
- * memory for six times the document at most, or a little: see `JsonMemory`.
+ * memory for six times the document at most, and a little that does not grow with it: see `JsonMemory`.
  *
  * @throws `invalid-metadata` with line and column; `resource-limit` when too large or nested too deep.
  * @see J-1 to J-4
  */
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
-  const { maxBytes = MAX_DOCUMENT, maxDepth = 1000, allowNonFinite = () => false } = options;
+  const { maxBytes = MAX_DOCUMENT, maxMemory } = options;
   if (bytes.length > maxBytes) {
     throw new ZarrflowError("resource-limit", "the JSON document is too large", {
       expected: `at most ${maxBytes} bytes`,
@@ -48,8 +49,7 @@ export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): Js
     });
   }
   const text = decodeUtf8(bytes);
-  const memory = new JsonMemory(bytes.length, text, options.maxMemory);
-  return new JsonParser(text, memory, maxDepth, allowNonFinite).document();
+  return new JsonParser(text, JsonMemory.of(bytes.length, text, maxMemory), options).document();
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -62,9 +62,9 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 class JsonParser {
   readonly #text: string;
-  readonly #memory: JsonMemory;
   readonly #maxDepth: number;
   readonly #allowNonFinite: (path: JsonPath) => boolean;
+  readonly #memory: JsonMemory;
   readonly #path: (string | number)[] = [];
   #at = 0;
   #depth = 0;
@@ -72,8 +72,7 @@ class JsonParser {
   constructor(
     text: string,
     memory: JsonMemory,
-    maxDepth: number,
-    allowNonFinite: (path: JsonPath) => boolean,
+    { maxDepth = 1000, allowNonFinite = () => false }: ParseJsonOptions,
   ) {
     this.#text = text;
     this.#memory = memory;
@@ -189,10 +188,17 @@ class JsonParser {
   }
 
   #number(): number | JsonNumber {
+    const short = readShortNumber(this.#text, this.#at);
+    if (short !== undefined) {
+      this.#at = short.end;
+      this.#memory.number(short.value);
+      return short.value;
+    }
     const start = this.#at;
     if (this.#matches(NUMBER)) {
       const token = this.#text.slice(start, this.#at);
-      const number = isExact(token) ? Number(token) : new JsonNumber(token);
+      if (!isExact(token)) return this.#memory.numberAsText(token);
+      const number = Number(token);
       this.#memory.number(number);
       return number;
     }

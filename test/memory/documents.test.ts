@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import { afterAll, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { open } from "../../src/index.ts";
 import { crc32 } from "../../src/util/crc32.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { describePeaks, expectPeaks, MB, peakMemoryOfNode } from "./peak-memory.ts";
@@ -40,13 +41,50 @@ function filled(open: string, item: string | ((i: number) => string), close: str
   return `${open}${parts.join(",")}${close}`;
 }
 
-/** A `.zmetadata` of many small arrays. */
-function consolidated(): string {
-  const array =
-    '{"chunks":[1,180],"compressor":null,"dtype":"<f4","fill_value":"NaN","filters":null,"order":"C"';
-  const of = (i: number) =>
-    `"a${i}/.zarray":${array},"shape":[8760,721],"zarr_format":2},"a${i}/.zattrs":{"units":"kg m-2 s-1","n":${i}}`;
-  return filled('{"zarr_consolidated_format":1,"metadata":{', of, "}}");
+/** A `.zmetadata` of many arrays, as writers indent it. */
+function consolidated(bytes: number): string {
+  const array = {
+    chunks: [1, 180, 360],
+    compressor: { blocksize: 0, clevel: 5, cname: "lz4", id: "blosc", shuffle: 1 },
+    dtype: "<f4",
+    fill_value: "NaN",
+    filters: null,
+    order: "C",
+    shape: [8760, 721, 1440],
+    zarr_format: 2,
+  };
+  const zarray = JSON.stringify(array, null, 4);
+  const of = (i: number) => {
+    const attributes = {
+      _ARRAY_DIMENSIONS: ["time", "lat", "lon"],
+      long_name: `variable ${i}`,
+      units: "kg m-2 s-1",
+    };
+    return `"a${i}/.zarray":${zarray},"a${i}/.zattrs":${JSON.stringify(attributes, null, 4)}`;
+  };
+  return filled('{"zarr_consolidated_format":1,"metadata":{', of, "}}", bytes);
+}
+
+/** A `zarr.json` of a group that has many arrays consolidated. */
+function consolidatedV3(bytes: number): string {
+  const of = (i: number) => {
+    const array = {
+      shape: [8760, 721, 1440],
+      data_type: "float32",
+      chunk_grid: { name: "regular", configuration: { chunk_shape: [1, 180, 360] } },
+      chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+      fill_value: 0,
+      codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+      attributes: { long_name: `variable ${i}`, units: "kg m-2 s-1" },
+      dimension_names: ["time", "lat", "lon"],
+      zarr_format: 3,
+      node_type: "array",
+    };
+    return `"a${i}":${JSON.stringify(array, null, 2)}`;
+  };
+  const open =
+    '{"zarr_format":3,"node_type":"group","attributes":{},"consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{';
+  return filled(open, of, "}}}", bytes);
 }
 
 describePeaks("peak resident memory of a process that opens a group", () => {
@@ -76,12 +114,28 @@ describePeaks("peak resident memory of a process that opens a group", () => {
     600_000,
   );
 
-  test("with consolidated metadata of 28 MiB, and opens an array by them", async () => {
-    const path = group("consolidated", "{}");
-    writeFileSync(join(path, ".zmetadata"), consolidated());
-    await expectPeaks("28 MiB of consolidated metadata", { peak: 300 * MB }, () =>
-      peakMemoryOfNode(script, `${path}/a7`),
+  test.each([10e6, BYTES])(
+    "with consolidated metadata of %d bytes: four times their text at most, and opens an array by them",
+    async (bytes) => {
+      const limit = { peak: (await base) + 4 * bytes };
+      const v2 = group(`consolidated-${bytes}`, "{}");
+      writeFileSync(join(v2, ".zmetadata"), consolidated(bytes));
+      await expectPeaks(`${bytes} bytes of .zmetadata`, limit, () => peakMemoryOfNode(script, `${v2}/a7`));
+      const v3 = join(folder.path, `consolidated-v3-${bytes}`);
+      mkdirSync(v3);
+      writeFileSync(join(v3, "zarr.json"), consolidatedV3(bytes));
+      await expectPeaks(`${bytes} bytes of zarr.json`, limit, () => peakMemoryOfNode(script, `${v3}/a7`));
+    },
+    600_000,
+  );
+
+  test("whose values are dense: refused, or read where larger documents are asked for", async () => {
+    const path = group(
+      "dense",
+      filled('{"a":[', (i) => `[${i % 180}.25,${i % 90}.5]`, "]}", 10e6),
     );
+    await expect(open(path)).rejects.toMatchObject({ code: "resource-limit" });
+    expect(await open(path, { maxMetadata: 2 ** 26 })).toMatchObject({ kind: "group" });
   }, 600_000);
 
   test("whose attributes are larger than any: in a folder, a zip, and from a server without an end", async () => {

@@ -132,7 +132,7 @@ export function nodeIn<S extends Store>(
     if (!detected) return undefined;
     const dialect = dialectNamed(detected.dialect, reading);
     const layout = dialect.layout(path);
-    const parsed = dialect.parse(documents, layout);
+    const parsed = dialect.parse(documents, layout, reading);
     if (!parsed) return undefined;
     const own = layout.documentKeys.flatMap((key) => {
       const bytes = documents.get(key);

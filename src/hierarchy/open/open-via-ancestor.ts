@@ -64,7 +64,7 @@ async function openFrom(
   const document = found?.bytes;
   const dialect = document && hierarchyDialect(document);
   if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
-  const ofV3 = document && consolidatedV3(document, path);
+  const ofV3 = document && consolidatedV3(document, path, reads);
   const stored = new Map(found && ofV3 ? [[key, found]] : []);
   const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, ...reads }));
   if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;

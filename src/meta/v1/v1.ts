@@ -3,7 +3,15 @@ import { writeJson } from "../../util/json-write.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
-import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import type {
+  Dialect,
+  DocumentLimits,
+  Documents,
+  Finding,
+  NodeLayout,
+  ParsedNode,
+  WriteOptions,
+} from "../format.ts";
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
@@ -15,17 +23,22 @@ export function v1Dialect(order: V1Order = "as-written"): Dialect {
   return {
     name: "v1",
     layout: layoutV1,
-    parse: (documents, layout) => parseNode(documents, layout, order),
+    parse: (documents, layout, limits) => parseNode(documents, layout, order, limits),
     write: (metadata, layout, options) => writeNode(metadata, layout, order, options),
     adopt: (metadata) => adoptArray(inMemoryOrder(withoutShards(metadata))),
   };
 }
 
-function parseNode(documents: Documents, layout: NodeLayout, order: V1Order): ParsedNode | undefined {
+function parseNode(
+  documents: Documents,
+  layout: NodeLayout,
+  order: V1Order,
+  limits?: DocumentLimits,
+): ParsedNode | undefined {
   const findings: Finding[] = [];
   const read = <T>(key: string, parse: (document: JsonObject) => T): T | undefined => {
     const bytes = documents.get(key);
-    return bytes && inDocument(layout, key, () => parse(parseDocument(bytes, findings, () => true)));
+    return bytes && inDocument(layout, key, () => parse(parseDocument(bytes, findings, () => true, limits)));
   };
   const [attributesKey = "", metaKey = ""] = layout.documentKeys;
   const array = read(metaKey, (document) => parseV1Array(document, order));

@@ -5,7 +5,15 @@ import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
-import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import type {
+  Dialect,
+  DocumentLimits,
+  Documents,
+  Finding,
+  NodeLayout,
+  ParsedNode,
+  WriteOptions,
+} from "../format.ts";
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
@@ -22,21 +30,26 @@ export function v2Dialect({ separator = "." }: V2Options = {}): Dialect {
   return {
     name: "v2",
     layout: layoutV2,
-    parse: (documents, layout) => parseNode(documents, layout, separator),
+    parse: (documents, layout, limits) => parseNode(documents, layout, separator, limits),
     write: writeNode,
     readConsolidated: readConsolidatedV2,
     adopt: (metadata) => withVlen(inMemoryOrder(withoutShards(metadata))),
   };
 }
 
-function parseNode(documents: Documents, layout: NodeLayout, separator: "." | "/"): ParsedNode | undefined {
+function parseNode(
+  documents: Documents,
+  layout: NodeLayout,
+  separator: "." | "/",
+  limits?: DocumentLimits,
+): ParsedNode | undefined {
   const findings: Finding[] = [];
   const read = <T>(name: string, parse: (document: JsonObject) => T): T | undefined => {
     const key = keyOf(layout, name);
     const bytes = documents.get(key);
     if (bytes === undefined) return undefined;
     return inDocument(layout, key, () =>
-      parse(parseDocument(bytes, findings, NON_FINITE_AT[name] ?? nowhere)),
+      parse(parseDocument(bytes, findings, NON_FINITE_AT[name] ?? nowhere, limits)),
     );
   };
   const array = read(".zarray", (document) => parseZarray(document, findings, separator));

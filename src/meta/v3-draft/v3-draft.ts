@@ -3,7 +3,15 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "../documents.ts";
-import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import type {
+  Dialect,
+  DocumentLimits,
+  Documents,
+  Finding,
+  NodeLayout,
+  ParsedNode,
+  WriteOptions,
+} from "../format.ts";
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
@@ -23,20 +31,27 @@ function draftDialect(form: DraftForm): Dialect {
   return {
     name: form.name,
     layout: (path) => layoutDraft(form, path),
-    parse: (documents, layout) => parseNode(documents, layout, form),
+    parse: (documents, layout, limits) => parseNode(documents, layout, form, limits),
     write: (metadata, layout, options) => writeNode(metadata, layout, form, options),
     adopt: (metadata) => inMemoryOrder(withoutShards(metadata)),
     writeShared: () => new Map([[BOOTSTRAP_KEY, toBytes(writeBootstrap(form))]]),
   };
 }
 
-function parseNode(documents: Documents, layout: NodeLayout, form: DraftForm): ParsedNode | undefined {
+function parseNode(
+  documents: Documents,
+  layout: NodeLayout,
+  form: DraftForm,
+  limits?: DocumentLimits,
+): ParsedNode | undefined {
   const findings: Finding[] = [];
   const read = <T>(key: string, parse: (document: JsonObject) => T): T | undefined => {
     const bytes = documents.get(key);
     if (bytes === undefined) return undefined;
     return inDocument(layout, key, () =>
-      parse(parseDocument(bytes, findings, ([name]) => key !== BOOTSTRAP_KEY && name === "attributes")),
+      parse(
+        parseDocument(bytes, findings, ([name]) => key !== BOOTSTRAP_KEY && name === "attributes", limits),
+      ),
     );
   };
   read(BOOTSTRAP_KEY, (document) => parseBootstrap(document, form, findings));

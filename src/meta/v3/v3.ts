@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
-import { noteConsolidatedKind, readConsolidatedV3 } from "../consolidated.ts";
+import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "../consolidated.ts";
 import type { DataType } from "../data-type.ts";
 import {
   attributesOf,
@@ -13,7 +13,15 @@ import {
 } from "../documents.ts";
 import { expectWord, integerOf, invalid, refusal, required, tokenOf } from "../expect.ts";
 import { refuseUnknown } from "../extension.ts";
-import type { Dialect, Documents, Finding, NodeLayout, ParsedNode, WriteOptions } from "../format.ts";
+import type {
+  Dialect,
+  DocumentLimits,
+  Documents,
+  Finding,
+  NodeLayout,
+  ParsedNode,
+  WriteOptions,
+} from "../format.ts";
 import { Losses } from "../losses.ts";
 import { reword, wordingOf } from "../original-spelling.ts";
 import { parseV3Array, writeV3Array } from "./array.ts";
@@ -34,13 +42,20 @@ export const v3: Dialect = {
   adopt: adoptArray,
 };
 
-function parseNode(documents: Documents, layout: NodeLayout): ParsedNode | undefined {
+function parseNode(
+  documents: Documents,
+  layout: NodeLayout,
+  limits?: DocumentLimits,
+): ParsedNode | undefined {
   const [key = ""] = layout.documentKeys;
   const bytes = documents.get(key);
   if (bytes === undefined) return undefined;
   return inDocument(layout, key, () => {
     const findings: Finding[] = [];
-    const document = parseDocument(bytes, findings, ([name]) => name === "attributes");
+    const document = parseDocument(bytes, findings, ([name]) => name === "attributes", {
+      ...limits,
+      cut: CUT_V3,
+    });
     expectFormat3(document);
     const type = expectWord(required(document, "node_type"), ["array", "group"], "/node_type");
     const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);

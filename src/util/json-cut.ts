@@ -1,0 +1,249 @@
+import { ZarrflowError } from "./errors.ts";
+import { type ParseJsonOptions, parseJson } from "./json-parse.ts";
+import type { JsonValue } from "./json-value.ts";
+import { TextParts } from "./text-parts.ts";
+
+/** Which values of a document are not made, but handed over as their text. */
+export interface JsonCut {
+  /** Levels of objects whose names are looked at, from the root on. */
+  readonly levels: number;
+  /** Whether the value at these names is cut out. */
+  readonly isCut: (names: readonly string[]) => boolean;
+  /** Whether members are cut out with their names, of which there may be many. */
+  readonly withNames?: boolean;
+}
+
+export interface CutJson {
+  /** The document with `null` in place of what was cut out, under no name where names were cut out too. */
+  readonly json: JsonValue;
+  /** What was cut out by its last name, as it stands in the document: views of its bytes. */
+  readonly texts: TextParts;
+}
+
+/**
+ * Reads JSON as `parseJson` does, but for the values that `cut` names: these are checked for their form, bare `NaN` is
+ * taken in them, and no memory is taken for what they say.
+ *
+ * @throws as `parseJson`.
+ */
+export function parseJsonCut(bytes: Uint8Array, cut: JsonCut, options: ParseJsonOptions = {}): CutJson {
+  const cutter = new JsonCutter(bytes, cut, options.maxDepth ?? MAX_DEPTH);
+  const rest = cutter.rest();
+  try {
+    if (rest) return { json: parseJson(rest, options), texts: cutter.texts() };
+  } catch (error) {
+    // Only the whole document tells the line.
+    parseJson(bytes, options);
+    throw error;
+  }
+  parseJson(bytes, options);
+  throw new ZarrflowError("invalid-metadata", "the document is not valid JSON");
+}
+
+const MAX_DEPTH = 1000;
+const NULL = new TextEncoder().encode("null");
+const NAMELESS = new TextEncoder().encode('"":null');
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const WORDS = ["true", "false", "null", "NaN", "Infinity", "-Infinity"].map((word) =>
+  new TextEncoder().encode(word),
+);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+
+/** Steps over a document; what is no JSON ends at -1. */
+class JsonCutter {
+  readonly #bytes: Uint8Array;
+  readonly #cut: JsonCut;
+  readonly #maxDepth: number;
+  readonly #names: string[] = [];
+  /** Where each value begins and ends that is cut out, and from where on nothing of it stays. */
+  readonly #bounds: number[] = [];
+  readonly #places = new Map<string, number>();
+
+  constructor(bytes: Uint8Array, cut: JsonCut, maxDepth: number) {
+    this.#bytes = bytes;
+    this.#cut = cut;
+    this.#maxDepth = maxDepth;
+  }
+
+  /** What `rest` cuts out. */
+  texts(): TextParts {
+    return new TextParts(this.#bytes, this.#bounds, this.#places);
+  }
+
+  /** The document without what is cut out; undefined where it is no JSON. */
+  rest(): Uint8Array | undefined {
+    const [a, b, c] = this.#bytes;
+    const start = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
+    const end = this.#value(start, 0);
+    if (end < 0 || this.#skipSpace(end) < this.#bytes.length) return undefined;
+    return this.#withoutGaps();
+  }
+
+  #withoutGaps(): Uint8Array {
+    const filling = this.#cut.withNames ? NAMELESS : NULL;
+    let rest = new Uint8Array(2 ** 10);
+    let size = 0;
+    const keep = (part: Uint8Array) => {
+      if (size + part.length > rest.length) {
+        const larger = new Uint8Array(2 * (size + part.length));
+        larger.set(rest);
+        rest = larger;
+      }
+      rest.set(part, size);
+      size += part.length;
+    };
+    let from = 0;
+    for (let i = 0; i < this.#bounds.length; i += 3) {
+      keep(this.#bytes.subarray(from, this.#bounds[i + 2]));
+      keep(filling);
+      from = this.#bounds[i + 1] ?? from;
+    }
+    if (from === 0) return this.#bytes;
+    keep(this.#bytes.subarray(from));
+    return rest.subarray(0, size);
+  }
+
+  /** Where the value ends that begins at `at` or behind space there. */
+  #value(at: number, depth: number): number {
+    if (depth > this.#maxDepth) return -1;
+    const start = this.#skipSpace(at);
+    const code = this.#bytes[start];
+    if (code === 0x7b) return this.#object(start + 1, depth);
+    if (code === 0x5b) return this.#list(start + 1, depth);
+    if (code === QUOTE) return this.#string(start);
+    if (code === MINUS || isDigit(code)) {
+      const end = this.#number(start);
+      if (end >= 0) return end;
+    }
+    return this.#word(start);
+  }
+
+  #object(from: number, depth: number): number {
+    let at = this.#skipSpace(from);
+    if (this.#bytes[at] === 0x7d) return at + 1;
+    const isLookedAt = depth === this.#names.length && depth < this.#cut.levels;
+    for (;;) {
+      const start = this.#skipSpace(at);
+      if (this.#bytes[start] !== QUOTE) return -1;
+      const end = this.#string(start);
+      if (end < 0) return -1;
+      at = this.#skipSpace(end);
+      if (this.#bytes[at] !== 0x3a) return -1;
+      at = isLookedAt ? this.#member(start, end, at + 1, depth) : this.#value(at + 1, depth + 1);
+      if (at < 0) return -1;
+      at = this.#skipSpace(at);
+      if (this.#bytes[at] === 0x7d) return at + 1;
+      if (this.#bytes[at++] !== 0x2c) return -1;
+    }
+  }
+
+  /** A member whose name counts: it lies in objects alone, all of whose names do. */
+  #member(start: number, end: number, from: number, depth: number): number {
+    const name = nameOf(this.#bytes.subarray(start, end));
+    if (name === undefined) return -1;
+    this.#names.push(name);
+    const isCut = this.#cut.isCut(this.#names);
+    // No names are looked at in what is cut out.
+    if (isCut) this.#names.push("");
+    const at = isCut ? this.#skipSpace(from) : from;
+    const after = this.#value(at, depth + 1);
+    if (isCut) this.#names.pop();
+    this.#names.pop();
+    if (isCut && after >= 0) {
+      this.#places.set(name, this.#bounds.length);
+      this.#bounds.push(at, after, this.#cut.withNames ? start : at);
+    }
+    return after;
+  }
+
+  #list(from: number, depth: number): number {
+    let at = this.#skipSpace(from);
+    if (this.#bytes[at] === 0x5d) return at + 1;
+    for (;;) {
+      at = this.#value(at, depth + 1);
+      if (at < 0) return -1;
+      at = this.#skipSpace(at);
+      if (this.#bytes[at] === 0x5d) return at + 1;
+      if (this.#bytes[at++] !== 0x2c) return -1;
+    }
+  }
+
+  #string(start: number): number {
+    for (let at = start + 1; ; at++) {
+      const code = this.#bytes[at] ?? 0;
+      if (code === QUOTE) return at + 1;
+      if (code < 0x20) return -1;
+      if (code !== BACKSLASH) continue;
+      at = this.#escape(at + 1);
+      if (at < 0) return -1;
+    }
+  }
+
+  /** The last byte of an escape. */
+  #escape(at: number): number {
+    const code = this.#bytes[at] ?? 0;
+    if (code !== 0x75) return '"\\/bfnrt'.includes(String.fromCharCode(code)) ? at : -1;
+    for (let i = 1; i <= 4; i++) if (!isHex(this.#bytes[at + i])) return -1;
+    return at + 4;
+  }
+
+  #number(start: number): number {
+    let at = this.#bytes[start] === MINUS ? start + 1 : start;
+    const whole = at;
+    at = this.#digits(at);
+    if (at === whole || (at > whole + 1 && this.#bytes[whole] === ZERO)) return -1;
+    if (this.#bytes[at] === 0x2e) {
+      const fraction = at + 1;
+      at = this.#digits(fraction);
+      if (at === fraction) return -1;
+    }
+    if (this.#bytes[at] !== 0x65 && this.#bytes[at] !== 0x45) return at;
+    const sign = this.#bytes[++at];
+    if (sign === 0x2b || sign === MINUS) at++;
+    const end = this.#digits(at);
+    return end === at ? -1 : end;
+  }
+
+  #digits(from: number): number {
+    let at = from;
+    while (isDigit(this.#bytes[at])) at++;
+    return at;
+  }
+
+  #word(start: number): number {
+    for (const word of WORDS)
+      if (word.every((code, i) => this.#bytes[start + i] === code)) return start + word.length;
+    return -1;
+  }
+
+  #skipSpace(from: number): number {
+    let at = from;
+    for (; ; at++) {
+      const code = this.#bytes[at];
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+    }
+  }
+}
+
+function isDigit(code = 0): boolean {
+  return code >= ZERO && code <= ZERO + 9;
+}
+
+function isHex(code = 0): boolean {
+  const letter = code | 0x20;
+  return isDigit(code) || (letter >= 0x61 && letter <= 0x66);
+}
+
+/** The string that a token says; undefined where it is not UTF-8. */
+function nameOf(token: Uint8Array): string | undefined {
+  try {
+    const text = UTF8.decode(token);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Named parts of a document's bytes. A part is a view that is made when it is asked for: of the hundreds of thousands that
+ * one document may have, few are.
+ */
+export class TextParts implements ReadonlyMap<string, Uint8Array> {
+  readonly #bytes: Uint8Array;
+  /** Where each part begins and ends. */
+  readonly #bounds: readonly number[];
+  readonly #places: ReadonlyMap<string, number>;
+
+  /** @param places where in `bounds` a part is told, by its name. */
+  constructor(bytes: Uint8Array, bounds: readonly number[], places: ReadonlyMap<string, number>) {
+    this.#bytes = bytes;
+    this.#bounds = bounds;
+    this.#places = places;
+  }
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  has(name: string): boolean {
+    return this.#places.has(name);
+  }
+
+  get(name: string): Uint8Array | undefined {
+    const place = this.#places.get(name);
+    return place === undefined ? undefined : this.#part(place);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#places.keys();
+  }
+
+  *values(): MapIterator<Uint8Array> {
+    for (const place of this.#places.values()) yield this.#part(place);
+  }
+
+  *entries(): MapIterator<[string, Uint8Array]> {
+    for (const [name, place] of this.#places) yield [name, this.#part(place)];
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Uint8Array]> {
+    return this.entries();
+  }
+
+  forEach(call: (part: Uint8Array, name: string, parts: ReadonlyMap<string, Uint8Array>) => void): void {
+    for (const [name, part] of this) call(part, name, this);
+  }
+
+  /** The same parts under other names; without those that get none. */
+  renamed(nameOf: (name: string) => string | undefined): TextParts {
+    if (this.#haveNames(nameOf)) return this;
+    const places = new Map<string, number>();
+    for (const [name, place] of this.#places) {
+      const other = nameOf(name);
+      if (other !== undefined) places.set(other, place);
+    }
+    return new TextParts(this.#bytes, this.#bounds, places);
+  }
+
+  #haveNames(nameOf: (name: string) => string | undefined): boolean {
+    for (const name of this.keys()) if (nameOf(name) !== name) return false;
+    return true;
+  }
+
+  #part(place: number): Uint8Array {
+    return this.#bytes.subarray(this.#bounds[place], this.#bounds[place + 1]);
+  }
+}
