@@ -10,7 +10,7 @@ import { ramp, writeV2Group } from "./support/v2-store.ts";
 type Call = (...args: never[]) => unknown;
 
 /** Values that are no argument of any function, or none of most. */
-const WRONG: readonly unknown[] = [
+const wrongValues = (): readonly unknown[] => [
   undefined,
   null,
   0,
@@ -65,6 +65,47 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   anonymous: [1, "no"],
   missing403: [1, "no"],
 };
+
+type Stated = (value: unknown) => string | undefined;
+
+const ofSelection: Stated = () => "invalid-selection";
+/** A region that names no range is the whole array, which the values are too few for. */
+const ofRegion: Stated = (region) => {
+  const isWhole =
+    typeof region === "object" && region !== null && Object.values(region).every((one) => one === null);
+  return isWhole ? undefined : "invalid-selection";
+};
+const ofEmptyStore: Stated = (source) => (source instanceof Map ? "not-found" : undefined);
+const ofName: Stated = (name) =>
+  name === "" ? "path-not-allowed" : name === "\0" ? "invalid-node-name" : undefined;
+
+/** The codes that functions state for arguments of the right type, by position; of all others it is `invalid-option`. */
+const STATED: Readonly<Record<string, Readonly<Record<number, Stated>>>> = {
+  ...Object.fromEntries(
+    ["convert", "copy", "digest", "info", "open", "openArray", "openGroup", "planConvert", "planCopy"].map(
+      (name) => [name, { 0: ofEmptyStore }],
+    ),
+  ),
+  ...Object.fromEntries(
+    ["planRechunk", "planSliceTo", "rechunk", "sliceTo", "tree", "validate"].map((name) => [
+      name,
+      { 0: ofEmptyStore },
+    ]),
+  ),
+  diff: { 0: ofEmptyStore, 1: ofEmptyStore },
+  planSlice: { 1: ofSelection },
+  renameNode: { 1: ofName },
+  slice: { 1: ofSelection },
+  writeRegion: { 1: ofRegion },
+};
+
+function codeStated(name: string, at: number, value: unknown): string {
+  return STATED[name]?.[at]?.(value) ?? "invalid-option";
+}
+
+function codeOf(error: unknown): string | undefined {
+  return api.isZarrflowError(error) ? error.code : undefined;
+}
 
 /** What is thrown, or how the promise, the stream or the listing that is given fails; undefined where all is well. */
 async function failureOf(call: () => unknown): Promise<unknown> {
@@ -187,7 +228,7 @@ describe("wrong arguments", () => {
     const wrong: unknown[] = [];
     const changes = /^(delete|rename|resize|setAttr|writeRegion)/.test(name);
     for (let at = 0; at < Math.max(1, right.length); at++) {
-      for (const one of WRONG) {
+      for (const one of wrongValues()) {
         // What is no mistake would change the source of the others.
         if (changes && (one === undefined || (typeof one === "object" && at === right.length - 1))) continue;
         if (changes && at === 1 && typeof one === "object" && one !== null && name === "setAttributes")
@@ -195,7 +236,8 @@ describe("wrong arguments", () => {
         const args = [...(rightCalls()[name] ?? [])];
         args[at] = one;
         const error = await failureOf(() => call(...(args as never[])));
-        if (error !== undefined && !api.isZarrflowError(error)) wrong.push([at, words(one), whereOf(error)]);
+        if (error !== undefined && codeOf(error) !== codeStated(name, at, one))
+          wrong.push([at, words(one), codeOf(error), whereOf(error)]);
       }
     }
     expect(wrong).toEqual([]);
