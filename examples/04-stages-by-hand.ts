@@ -1,7 +1,7 @@
 // Connects the stages by hand, with one of its own in the middle: Kelvin to Celsius while re-cutting.
 import { join } from "node:path";
 import { openArray, slice, ZarrArray } from "zarrflow";
-import { dialectNamed } from "zarrflow/meta";
+import { formatNamed } from "zarrflow/meta";
 import { MemoryStore } from "zarrflow/stores/memory";
 import {
   type DecodedChunk,
@@ -18,8 +18,8 @@ const source = await openArray(join(await makeInput(), "era5.zarr/t2m"));
 // The target: the same metadata but for the chunk shape. Its documents are put last, when all chunks are there.
 const store = new MemoryStore("celsius");
 const metadata = { ...source.metadata, chunkGrid: { chunkShape: [744, 11, 7] } };
-const dialect = dialectNamed("v2");
-const layout = dialect.layout("celsius");
+const zarrFormat = formatNamed("v2");
+const layout = zarrFormat.layout("celsius");
 const place = { kind: "object", description: store.description } as const;
 const target = new ZarrArray({ store, spec: place, layout, metadata });
 
@@ -49,7 +49,7 @@ await readChunks(source, days)
   .pipeThrough(regrid({ shape: target.shape, chunk: spec, strides }))
   .pipeThrough(encodeChunks(target))
   .pipeTo(writeChunks(target));
-for (const [key, bytes] of dialect.write(metadata, layout)) await store.set(key, bytes);
+for (const [key, bytes] of zarrFormat.write(metadata, layout)) await store.set(key, bytes);
 
 const celsius = await openArray({ store, path: "celsius" });
 for (const array of [source, celsius]) {

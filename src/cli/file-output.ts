@@ -46,7 +46,7 @@ export async function writeOutputFile(
  *
  * @throws as it.
  */
-export async function checkReplaceable(path: string): Promise<void> {
+export async function assertOutputReplaceable(path: string): Promise<void> {
   await checkFree(path, "replace");
 }
 

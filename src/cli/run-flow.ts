@@ -3,14 +3,14 @@ import type { Planned } from "../flows/request/flow.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
-import { checkReplaceable, writeOutputFile } from "./file-output.ts";
+import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-advance.ts";
 import { RetryLog } from "./progress/retry-log.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
-import { runOptions, type tellingOptions, type updateOption, type writingOptions } from "./shared-options.ts";
+import { type outputOptions, runOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
 import { planText } from "./text/plan.ts";
@@ -18,7 +18,7 @@ import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
 import { packageVersion } from "./version.ts";
 
-type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof tellingOptions>;
+type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;
 
 /** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
@@ -49,13 +49,13 @@ async function showPlan(
   recorder: RunRecorder,
   { write, signal }: Terminal,
 ): Promise<void> {
-  const { checkFlow } = await import("../flows/run/run-flow.ts");
+  const { assertFlow } = await import("../flows/run/run-flow.ts");
   const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
   const { json, report: page } = values;
   try {
     const { plan } = planned;
-    if (page !== undefined) await checkReplaceable(page);
-    await checkFlow(planned, { ...runOptions(values, signal), onEvent });
+    if (page !== undefined) await assertOutputReplaceable(page);
+    await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, copied));
     if (page === undefined) return;
@@ -75,7 +75,7 @@ async function run(
 ): Promise<void> {
   const { json, quiet, report: page } = values;
   const { plan } = planned;
-  if (page !== undefined) await checkReplaceable(page);
+  if (page !== undefined) await assertOutputReplaceable(page);
   const report = await runShowingProgress(planned, values, onEvent, terminal);
   const peak = peakMemory();
   if (page !== undefined) {

@@ -1,14 +1,14 @@
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
-import type { DialectOptions } from "../meta/formats.ts";
+import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./command-line.ts";
 
 /** Flags of every command. */
-export const tellingOptions = {
+export const outputOptions = {
   quiet: { type: "boolean", summary: "no progress and no summary" },
   json: { type: "boolean", summary: "JSON on standard output; errors as JSON on standard error" },
   help: { type: "boolean", summary: "this text" },
@@ -170,19 +170,19 @@ export const shardsOption = {
   },
 } as const satisfies Options;
 
-export const dialectOptions = {
+export const formatOptions = {
   to: {
     type: "string",
     value: "v1|v2|v3-draft-2019|v3",
     choices: ["v1", "v2", "v3-draft-2019", "v3"],
-    summary: "the dialect to write; the source's by default",
+    summary: "the format to write; the source's by default",
   },
   "allow-loss": {
     type: "string",
     multiple: true,
     value: "PTR,...",
     summary:
-      "JSON pointers of what may be left out where the dialect cannot hold it, as its refusal names them; may be repeated",
+      "JSON pointers of what may be left out where the format cannot hold it, as its refusal names them; may be repeated",
   },
 } as const satisfies Options;
 
@@ -191,7 +191,7 @@ export const changingOptions = {
   ...chunksOption,
   ...shardsOption,
   ...codecOption,
-  ...dialectOptions,
+  ...formatOptions,
 } as const;
 
 /** What the flags of changing mean to a flow. */
@@ -218,7 +218,7 @@ export function accessOf({
   "missing-403": missing403,
   "v2-separator": separator,
   "max-metadata": maxMetadata,
-}: Values<typeof accessOptions>): StoreAccess & DialectOptions {
+}: Values<typeof accessOptions>): StoreAccess & FormatOptions {
   return {
     ...(anonymous && { anonymous }),
     ...(missing403 && { missing403 }),

@@ -23,7 +23,7 @@ type ObjectCodecName = "vlen-utf8" | "vlen-bytes" | "vlen-array" | "json2" | "ms
 const V3_PREFIX = "numcodecs.";
 
 /** The normal form of a codec stated in either way. @throws `invalid-option` */
-export function normalConfig(json: CodecJson): CodecConfig {
+export function canonicalConfig(json: CodecJson): CodecConfig {
   if (typeof json === "string") return fromV3(json);
   if ("id" in json && typeof json.id === "string") {
     const { id, ...configuration } = json;

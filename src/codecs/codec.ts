@@ -54,7 +54,7 @@ export interface ArrayToBytesCodec {
    *
    * @throws `invalid-metadata`, `unsupported-codec`
    */
-  checkEncoding?(): void;
+  assertEncodable?(): void;
   /** Takes ownership of `bytes`. @throws `corrupt-chunk` when the length is not what the spec promises. */
   decode(bytes: Uint8Array, buffers: Buffers): ChunkData | Promise<ChunkData>;
   /** Takes ownership of `data`, which lies in C order without gaps. */
@@ -86,7 +86,7 @@ export interface BytesToBytesCodec {
    *
    * @throws `invalid-metadata`, `unsupported-codec`
    */
-  checkEncoding?(): void;
+  assertEncodable?(): void;
   encodeInto(source: Uint8Array, target: Uint8Array): number | Promise<number>;
   /**
    * Decodes into `target`, whose length bounds the output.

@@ -6,7 +6,7 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.
  *
  * Every method throws `invalid-metadata` with the name, what is valid, and what was found.
  */
-export class Settings {
+export class ConfigReader {
   readonly #values: JsonObject;
 
   readonly #within: string | undefined;
@@ -74,7 +74,7 @@ export interface EncoderSetting<T> {
 
 /**
  * Reads what only encoding needs: other writers state what no encoder here takes, and what they wrote is decoded all the
- * same. The codec's `checkEncoding` is to call `check`.
+ * same. The codec's `assertEncodable` is to call `check`.
  *
  * @param standIn used where `read` fails
  */

@@ -8,15 +8,15 @@ export const MAX_CHUNK_SIZE = 2 ** 31 - 1;
  * The most bytes that are taken from encoders other than ours, which may write more frames or padding, where ours give
  * no more than `ours`.
  */
-export function boundOfOthers(ours: number): number {
+export function foreignSizeBound(ours: number): number {
   return Math.min(2 * ours + 65_536, MAX_CHUNK_SIZE);
 }
 
 /** The most bytes that a stored chunk can have, whoever wrote it, for the codecs to decode it. */
-export function mostStoredBytes({
+export function maxStoredSize({
   spec,
   maxEncodedSize,
 }: Pick<CodecPipeline, "spec" | "maxEncodedSize">): number {
   // Of items of varying size nobody knows how large they are.
-  return isFixed(spec.dataType) ? boundOfOthers(maxEncodedSize) : MAX_CHUNK_SIZE;
+  return isFixed(spec.dataType) ? foreignSizeBound(maxEncodedSize) : MAX_CHUNK_SIZE;
 }

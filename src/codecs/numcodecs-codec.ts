@@ -3,7 +3,7 @@ import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import type { BytesToBytesCodec } from "./codec.ts";
 import { overrun } from "./failures.ts";
-import { boundOfOthers } from "./limits.ts";
+import { foreignSizeBound } from "./limits.ts";
 
 /** A codec in the way of the package numcodecs: whole buffers in, whole buffers out. */
 export interface NumcodecsCodec {
@@ -38,7 +38,7 @@ export async function fromNumcodecsClass(
   return {
     kind: "bytes-to-bytes",
     name,
-    maxEncodedSize: boundOfOthers,
+    maxEncodedSize: foreignSizeBound,
     async encodeInto(source, target) {
       const encoded = expectBytes(await codec.encode(source));
       if (encoded.length > target.length) {

@@ -13,7 +13,7 @@ import type { FlowTarget } from "./target/flow-target.ts";
 /** What is changed; `to` is needed. */
 export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
 
-/** Plans a conversion to another dialect. @throws as `planCopy`. */
+/** Plans a conversion to another format. @throws as `planCopy`. */
 export function planConvert(
   source: FlowSource,
   target: FlowTarget,
@@ -23,10 +23,10 @@ export function planConvert(
 }
 
 /**
- * Converts an array or a group with all below it to another dialect. Chunks whose bytes mean the same there are
+ * Converts an array or a group with all below it to another format. Chunks whose bytes mean the same there are
  * copied as they are.
  *
- * @throws as `copy`; `loss-refused` with the JSON pointers of what the dialect cannot hold, unless allowed.
+ * @throws as `copy`; `loss-refused` with the JSON pointers of what the format cannot hold, unless allowed.
  * @example
  * ```ts
  * import { convert } from "zarrflow";

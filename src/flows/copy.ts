@@ -14,7 +14,7 @@ import type { FlowTarget } from "./target/flow-target.ts";
 /**
  * Plans a copy: every key as it is, byte for byte, but for what `options` change.
  *
- * @throws `not-found`, `target-inside-source`, `budget-too-small`; `loss-refused` when the new dialect cannot hold
+ * @throws `not-found`, `target-inside-source`, `budget-too-small`; `loss-refused` when the new format cannot hold
  *   something.
  */
 export function planCopy(

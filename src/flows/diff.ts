@@ -23,13 +23,13 @@ import { SourceWatch } from "./run/source-watch.ts";
 export type { Difference } from "./diff/difference.ts";
 
 export interface DiffOptions extends PlanOptions, ReadEventOptions {
-  /** Whether dialect, chunks and codecs count, too. */
+  /** Whether format, chunks and codecs count, too. */
   readonly strict?: boolean;
 }
 
 /**
  * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, and
- * values, which are compared in C order within the memory budget. Dialect, chunks and codecs are told, but count only
+ * values, which are compared in C order within the memory budget. Format, chunks and codecs are told, but count only
  * with `strict`. A node below the first that cannot be read is told as broken, and the others are compared.
  *
  * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
@@ -99,8 +99,8 @@ async function* compareNodes(
   }
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
-  // All nodes of a hierarchy have the dialect of its root.
-  for (const found of compareMetadata(a, b)) if (found.what !== "dialect" || path === "") yield found;
+  // All nodes of a hierarchy have the format of its root.
+  for (const found of compareMetadata(a, b)) if (found.what !== "zarrFormat" || path === "") yield found;
   if (a.kind !== "array" || b.kind !== "array" || !isComparable(a, b)) return;
   const found = await valuesOf(a, b, path, options);
   if (found === undefined) return;

@@ -29,7 +29,7 @@ export interface DigestOptions extends PlanOptions, ReadEventOptions {}
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
- * dialect. Of items of varying size it takes the length, as 8 bytes little-endian, and then the bytes.
+ * format. Of items of varying size it takes the length, as 8 bytes little-endian, and then the bytes.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export async function* digest(source: FlowSource, given: DigestOptions = {}): As
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options);
     const { metadata, dataType, shape, layout } = array;
-    const missing = missingValueOf(metadata, layout.dialect);
+    const missing = missingValueOf(metadata, layout.zarrFormat);
     const missingValue = missing && bytesText(missing, metadata.dataType);
     yield { path, dataType, shape, sha256, ...(missingValue !== undefined && { missingValue }) };
   }

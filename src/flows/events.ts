@@ -15,7 +15,7 @@ export interface RunCounts {
 /** How far a run is, and what it takes to be there. */
 export interface Progress extends RunCounts {
   /** Bytes in buffers at this moment. */
-  readonly bufferBytes: number;
+  readonly expectedBytes: number;
   /** Keys that an update found to be right so far. */
   readonly keysKept?: number;
 }

@@ -13,7 +13,7 @@ import type { FlowSource, PlanOptions } from "./request/flow.ts";
 export interface ArrayInfo {
   /** Path below the node that was asked for; "" for that itself. */
   readonly path: string;
-  readonly dialect: string;
+  readonly zarrFormat: string;
   readonly shape: readonly number[];
   readonly dataType: string;
   /** Shape of what one key holds: of a shard, where chunks lie in shards. */
@@ -55,7 +55,7 @@ async function describeArray(
   const logicalBytes = isFixed(dataType) ? product(metadata.shape) * dataType.size : null;
   return {
     path,
-    dialect: array.layout.dialect,
+    zarrFormat: array.layout.zarrFormat,
     shape: metadata.shape,
     dataType: array.dataType,
     chunkShape: chunkGrid.chunkShape,

@@ -1,6 +1,6 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
-import { mostStoredBytes } from "../codecs/limits.ts";
+import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open/open.ts";
@@ -13,7 +13,7 @@ import { boxInPiece } from "../streams/box-in-piece.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
 import { fillData } from "../streams/fill-data.ts";
-import { partRefs } from "../streams/narrow-refs.ts";
+import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { selectedRegion } from "../streams/selection.ts";
@@ -221,8 +221,8 @@ export class Slice<Name extends string = string> {
   ): Promise<ReadableStream<DecodedChunk>> {
     const { io = DEFAULT_IO, signal } = this.#options;
     const pipeline = await array.pipeline();
-    const refs = partRefs(chunksOf(array, selection), selection, pipeline);
-    const options = { concurrency: io, maxEncodedSize: mostStoredBytes(pipeline), signal };
+    const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
+    const options = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), signal };
     return readChunks(array, refs, options).pipeThrough(decodeChunks(array));
   }
 }

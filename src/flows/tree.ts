@@ -13,7 +13,7 @@ export type TreeNode = TreeArray | TreeGroup | TreeBroken;
 interface TreeBase {
   /** Path below the node that was asked for; "" for that itself. */
   readonly path: string;
-  readonly dialect: string;
+  readonly zarrFormat: string;
   /** What reading the metadata noticed and went on over. */
   readonly findings: readonly Finding[];
 }
@@ -74,13 +74,13 @@ function describeNode(
   namesOf: (node: ZarrNode) => DimensionNames | undefined,
 ): TreeNode {
   const path = belowPath(root.path, node.path);
-  const { dialect } = root.layout;
+  const { zarrFormat } = root.layout;
   if (node.kind === "broken") {
     const { code, message } = node.error;
-    return { kind: "broken", path, dialect, findings: [], error: { code, message } };
+    return { kind: "broken", path, zarrFormat, findings: [], error: { code, message } };
   }
   const dimensionNames = namesOf(node) ?? null;
-  const base = { path, dialect, findings: node.findings };
+  const base = { path, zarrFormat, findings: node.findings };
   if (node.kind === "group") return { kind: "group", ...base, implied: node.documents.size === 0 };
   const { innerChunkShape } = node.metadata.chunkGrid;
   return {

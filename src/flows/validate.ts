@@ -1,7 +1,7 @@
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { isListable, type ListableStore, type Listed } from "../stores/store.ts";
+import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -131,7 +131,7 @@ async function* keyFindings(
   { deep, io = DEFAULT_IO, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
   const keys = new StoredKeys(root, read);
-  const chunks = new TransformStream<Listed, StoredChunk>({
+  const chunks = new TransformStream<KeyEntry, StoredChunk>({
     async transform(listed, controller) {
       const chunk = await keys.take(listed);
       if (chunk && deep) controller.enqueue(chunk);

@@ -1,14 +1,14 @@
 import type { NodeLayout } from "../meta/format.ts";
-import { dialectNamed } from "../meta/formats.ts";
+import { formatNamed } from "../meta/formats.ts";
 import { normalisePath } from "../util/node-path.ts";
 
 /**
- * Judges the path of a node as it was given, before it was put into normal form, in dialects that know no such form.
+ * Judges the path of a node as it was given, before it was put into normal form, in formats that know no such form.
  *
  * @throws `path-not-allowed`, `invalid-node-name`
  * @see D19-3
  */
-export function checkPath({ path, dialect, hierarchy }: NodeLayout, given: string): void {
+export function assertPath({ path, zarrFormat, hierarchy }: NodeLayout, given: string): void {
   const isOfRoot = normalisePath(given) === path;
-  if (isOfRoot && hierarchy.sharedKeys.length > 0) dialectNamed(dialect).layout(given);
+  if (isOfRoot && hierarchy.sharedKeys.length > 0) formatNamed(zarrFormat).layout(given);
 }

@@ -1,5 +1,5 @@
 import { gridShape } from "../meta/array-metadata.ts";
-import { isObject } from "../meta/expect.ts";
+import { isObject } from "../meta/assert-json.ts";
 import { isListable, type ListableStore, type Store } from "../stores/store.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { ZarrArray } from "./node.ts";
@@ -33,7 +33,7 @@ export async function withChunkSeparator<S extends Store>(
 /** Whether the document leaves open how keys are joined, nobody has told, and it makes a difference. */
 function mayBeNested({ layout, metadata, reading, documents, shards }: ZarrArray): boolean {
   const { shape, chunkGrid } = metadata;
-  if (layout.dialect !== "v2" || reading.v2?.separator !== undefined || shape.length < 2 || shards)
+  if (layout.zarrFormat !== "v2" || reading.v2?.separator !== undefined || shape.length < 2 || shards)
     return false;
   if (gridShape(shape, chunkGrid.chunkShape).includes(0)) return false;
   const key = layout.documentKeys.find((one) => one.endsWith(".zarray"));

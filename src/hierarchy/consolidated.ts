@@ -1,6 +1,6 @@
 import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
 import type { DocumentLimits, Documents, NodeLayout } from "../meta/format.ts";
-import { dialectNamed } from "../meta/formats.ts";
+import { formatNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
 import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -35,13 +35,13 @@ export async function consolidatedOf(
   { store, path, layout, documents, stored, reading }: ZarrGroup,
   options: ConsolidatedOptions = {},
 ): Promise<Documents | undefined> {
-  const { consolidatedKey: key, dialect } = layout;
+  const { consolidatedKey: key, zarrFormat } = layout;
   if (key === undefined) return undefined;
   const isCarried = carriesConsolidated(layout);
   const limits = { ...reading, ...options };
   if (isCarried) for (const [name, document] of stored) options.stored?.set(name, document);
   const bytes = isCarried ? documents.get(key) : await bytesAt(store, key, limits);
-  return bytes && at(key, dialect, () => dialectNamed(dialect).readConsolidated?.(bytes, path, limits));
+  return bytes && at(key, zarrFormat, () => formatNamed(zarrFormat).readConsolidated?.(bytes, path, limits));
 }
 
 /**

@@ -5,10 +5,10 @@ import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
-import type { DialectOptions } from "../meta/formats.ts";
+import type { FormatOptions } from "../meta/formats.ts";
 import { withinShards } from "../meta/inner-array.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
-import type { ChunkCoding, ChunkPlace } from "../streams/chunk.ts";
+import type { ChunkCodec, ChunkStore } from "../streams/chunk.ts";
 import { Shards } from "../streams/shards.ts";
 import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -31,7 +31,7 @@ export interface NodeParts<M, S extends Store = Store> {
   /** What opening it noticed and went on over. */
   readonly findings?: readonly Finding[];
   /** How its documents were read. */
-  readonly reading?: DialectOptions;
+  readonly reading?: FormatOptions;
 }
 
 class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
@@ -43,7 +43,7 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
   readonly consolidated: Documents | undefined;
   readonly stored: StoredDocuments;
   readonly findings: readonly Finding[];
-  readonly reading: DialectOptions;
+  readonly reading: FormatOptions;
 
   constructor(parts: NodeParts<M, S>) {
     this.store = parts.store;
@@ -76,7 +76,7 @@ interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
 /** An array that is open: a place of chunks and their coding, for the stages of `zarrflow/streams`. */
 export class ZarrArray<S extends Store = Store, Name extends string = string>
   extends Node<ArrayMetadata, S>
-  implements ChunkPlace<S>, ChunkCoding
+  implements ChunkStore<S>, ChunkCodec
 {
   readonly kind = "array";
   readonly shards: Shards | undefined;
@@ -162,10 +162,10 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
     try {
       return await createPipeline(this.metadata.codecs, chunkSpecOf(this.metadata));
     } catch (error) {
-      const { dialect, path, documentKeys, attributesKey } = this.layout;
+      const { zarrFormat, path, documentKeys, attributesKey } = this.layout;
       const key = documentKeys.find((one) => one !== attributesKey && this.documents.has(one));
       if (isZarrflowError(error))
-        error.addContext({ format: dialect, path, ...(key !== undefined && { key }) });
+        error.addContext({ format: zarrFormat, path, ...(key !== undefined && { key }) });
       throw error;
     }
   }

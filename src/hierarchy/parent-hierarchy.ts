@@ -1,31 +1,31 @@
-import type { DialectName } from "../meta/array-metadata.ts";
+import type { ZarrFormat } from "../meta/array-metadata.ts";
 import { objectPlace } from "../stores/object-spec.ts";
 import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
-import { demandUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
+import { assertUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
 import { openStore } from "../stores/url.ts";
 import { withFolder } from "../stores/with/folder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
-import { createAncestors, dialectAbove } from "./create/ancestors.ts";
-import { isOfMetadata } from "./create/checks.ts";
+import { createAncestors, formatAbove } from "./create/ancestors.ts";
+import { isOfMetadata } from "./create/assertions.ts";
 import { documentsBelow } from "./documents-below.ts";
-import { ConsolidatedMetadata, keepConsolidated } from "./edit/consolidated.ts";
-import { demandWritable, type Home, homeAround, isWholeHierarchy } from "./edit/parent.ts";
+import { ConsolidatedMetadata, refreshConsolidated } from "./edit/consolidated.ts";
+import { assertWritable, isWholeHierarchy, type ParentHierarchy, parentHierarchyOf } from "./edit/parent.ts";
 import { openNode } from "./open/open-node.ts";
 import { walk } from "./open/walk.ts";
 
 /**
- * Where a folder that is to be built will be in the hierarchy of its dialect around it; undefined where it is a root,
- * or what is around it is another dialect's or cannot be read.
+ * Where a folder that is to be built will be in the hierarchy of its format around it; undefined where it is a root,
+ * or what is around it is another format's or cannot be read.
  *
  * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy whose nodes are no folders, since it
  *   would not be part of it.
  */
-export async function hierarchyAround(
+export async function openParentHierarchy(
   spec: StoreSpec,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   options: StoreOptions = {},
-): Promise<Home | undefined> {
+): Promise<ParentHierarchy | undefined> {
   const home = await placeAround(spec);
   if (home === undefined || home.path === "") return undefined;
   const { store, path } = home;
@@ -36,14 +36,14 @@ export async function hierarchyAround(
       { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
     );
   }
-  return (await readableDialectAbove(home, dialect, options)) === dialect ? home : undefined;
+  return (await readableFormatAbove(home, zarrFormat, options)) === zarrFormat ? home : undefined;
 }
 
 /** A store of the caller's is the root of its hierarchy; a folder is where what is above it says. */
-async function placeAround(spec: StoreSpec): Promise<Home | undefined> {
+async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
   const place = objectPlace(spec);
-  if (place) return { store: demandWritable(place.root), spec, path: place.path };
-  return spec.kind === "directory" || spec.kind === "s3" ? homeAround(spec) : undefined;
+  if (place) return { store: assertWritable(place.root), spec, path: place.path };
+  return spec.kind === "directory" || spec.kind === "s3" ? parentHierarchyOf(spec) : undefined;
 }
 
 /**
@@ -52,18 +52,22 @@ async function placeAround(spec: StoreSpec): Promise<Home | undefined> {
  *
  * @see V2-74, V2-78, V3-2, V3-19
  */
-export function publishedIn({ store, path }: Home, dialect: DialectName, build: TargetBuild): TargetBuild {
+export function publishedIn(
+  { store, path }: ParentHierarchy,
+  zarrFormat: ZarrFormat,
+  build: TargetBuild,
+): TargetBuild {
   return {
     ...build,
     async publish(options = {}) {
       const change = async ({ areAny }: ConsolidatedMetadata) => {
         await build.publish(options);
-        const ancestors = await createAncestors(store, path, dialect, {});
-        const node = areAny ? await openNode(store, path, { dialect }) : undefined;
+        const ancestors = await createAncestors(store, path, zarrFormat, {});
+        const node = areAny ? await openNode(store, path, { zarrFormat }) : undefined;
         const documents = node ? await documentsBelow(node) : [];
         return { removed: path, written: new Map([...documents, ...ancestors]) };
       };
-      await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+      await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
     },
   };
 }
@@ -72,15 +76,18 @@ export function publishedIn({ store, path }: Home, dialect: DialectName, build: 
  * Makes the consolidated metadata of the groups above a place say what is there now: a run that was cut there may have
  * left them without it.
  */
-export async function mendAround({ store, path }: Home, options: StoreOptions): Promise<void> {
+export async function mendAround({ store, path }: ParentHierarchy, options: StoreOptions): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
   await consolidated.restate([path], options);
 }
 
 /** Holds that no run is changing a group around a place, as a whole. @throws `locked` */
-export async function demandUnlockedAbove({ store, path }: Home, options: LockOptions): Promise<void> {
+export async function assertUnlockedAbove(
+  { store, path }: ParentHierarchy,
+  options: LockOptions,
+): Promise<void> {
   for (const above of ancestorPaths(path)) {
-    await demandUnlocked(above === "" ? store : withFolder(store, above), options);
+    await assertUnlocked(above === "" ? store : withFolder(store, above), options);
   }
 }
 
@@ -102,20 +109,20 @@ export async function mendBelow(
 }
 
 /** Takes the nodes at a place, with all below, out of the consolidated metadata of the groups above. */
-export async function hideFromAbove({ store, path }: Home, options: StoreOptions): Promise<void> {
+export async function hideFromAbove({ store, path }: ParentHierarchy, options: StoreOptions): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
   await consolidated.hide([path]);
 }
 
-/** The dialect of the groups above a place; where there are none, in a store of the caller's, they may be of any. */
-async function readableDialectAbove(
-  { store, path, spec }: Home,
-  dialect: DialectName,
+/** The format of the groups above a place; where there are none, in a store of the caller's, they may be of any. */
+async function readableFormatAbove(
+  { store, path, spec }: ParentHierarchy,
+  zarrFormat: ZarrFormat,
   options: StoreOptions,
-): Promise<DialectName | undefined> {
+): Promise<ZarrFormat | undefined> {
   try {
-    const above = await dialectAbove(store, path, options);
-    return above ?? (spec.kind === "object" ? dialect : undefined);
+    const above = await formatAbove(store, path, options);
+    return above ?? (spec.kind === "object" ? zarrFormat : undefined);
   } catch (error) {
     if (isOfMetadata(error)) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { isObject } from "../meta/expect.ts";
+import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
@@ -84,7 +84,7 @@ async function foreignContents(store: Store, path: string): Promise<string | und
 }
 
 /**
- * Whether a document at a place says that it is one of a node, in whatever dialect: a text file that only has such a
+ * Whether a document at a place says that it is one of a node, in whatever format: a text file that only has such a
  * name does not. What it says may be more than is understood.
  */
 async function hasZarrDocument(store: Store, path: string): Promise<boolean> {

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../util/json-value.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
+import { member } from "./assert-json.ts";
 import { otherNames } from "./documents.ts";
-import { member } from "./expect.ts";
 import type { Finding } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
-/** The attribute that names dimensions in dialects that have no other place for them. @see V2-100 */
+/** The attribute that names dimensions in formats that have no other place for them. @see V2-100 */
 const DIMENSIONS = "_ARRAY_DIMENSIONS";
 
 /** Moves dimension names out of the attributes; what is no list of one name a dimension stays there. */

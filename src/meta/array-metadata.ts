@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { DataType } from "./data-type.ts";
 
-export type DialectName = "v1" | "v2" | "v3-draft-2019" | "v3-draft-2020" | "v3";
+export type ZarrFormat = "v1" | "v2" | "v3-draft-2019" | "v3-draft-2020" | "v3";
 
 /** A regular grid. `chunkShape` is the shape of what one key holds; `innerChunkShape` that of a shard's chunks. */
 export interface ChunkGrid {
@@ -27,31 +27,31 @@ export interface CodecConfig {
   readonly name: string;
   readonly configuration: JsonObject;
   /**
-   * The codec as its document stated it, so that writing the same dialect loses nothing, and the JSON pointer at
+   * The codec as its document stated it, so that writing the same format loses nothing, and the JSON pointer at
    * which that document names it.
    */
-  readonly stated?: Stated & { readonly pointer: string };
+  readonly stated?: Original & { readonly pointer: string };
   /** Whether readers who do not know the codec may go on, as far as no chunk needs it. @see V3-13 */
   readonly mayBeSkipped?: boolean;
 }
 
-/** Something as the document of one dialect put it. */
-export interface Stated<T extends JsonValue = JsonValue> {
-  readonly dialect: DialectName;
+/** Something as the document of one format put it. */
+export interface Original<T extends JsonValue = JsonValue> {
+  readonly zarrFormat: ZarrFormat;
   readonly json: T;
 }
 
 /**
  * The fill value of one element: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null`
- * where the dialect leaves the content of missing chunks undefined. `stated` is the document's own token.
+ * where the format leaves the content of missing chunks undefined. `stated` is the document's own token.
  */
 export interface FillValue {
   readonly bytes: Uint8Array | null;
-  readonly stated?: Stated;
+  readonly stated?: Original;
 }
 
 /**
- * One array, whatever dialect described it. `codecs` is one list in encoding order: array -> array, then one
+ * One array, whatever format described it. `codecs` is one list in encoding order: array -> array, then one
  * array -> bytes, then bytes -> bytes; v2's `order: "F"` is a `transpose` in front, its byte order the `bytes`
  * codec, its filters and compressor the bytes -> bytes codecs behind it.
  */
@@ -63,32 +63,32 @@ export interface ArrayMetadata {
   readonly chunkKeyEncoding: ChunkKeyEncoding;
   readonly codecs: readonly CodecConfig[];
   readonly fillValue: FillValue;
-  /** As in the document, but without dimension names where the dialect keeps these among the attributes. */
+  /** As in the document, but without dimension names where the format keeps these among the attributes. */
   readonly attributes: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** What only the dialect that stated it can hold: other names of its document. */
-  readonly extra?: Stated<JsonObject>;
-  readonly wording?: Wording;
+  /** What only the format that stated it can hold: other names of its document. */
+  readonly extra?: Original<JsonObject>;
+  readonly wording?: OriginalSpelling;
   /**
    * What conventions changed when the array was converted from another format, as that had it: it holds again where the
    * array is converted back, and gives what `usual` says.
    */
-  readonly beforeConversion?: Wording;
+  readonly beforeConversion?: OriginalSpelling;
 }
 
 export interface GroupMetadata {
   readonly kind: "group";
   readonly attributes: JsonObject;
-  readonly extra?: Stated<JsonObject>;
-  readonly wording?: Wording;
+  readonly extra?: Original<JsonObject>;
+  readonly wording?: OriginalSpelling;
 }
 
 /**
- * Members of the document that its dialect would write in other words: each holds again as long as what would be
+ * Members of the document that its format would write in other words: each holds again as long as what would be
  * written instead is still the same. It never says more than the rest of the metadata.
  */
-export interface Wording {
-  readonly dialect: DialectName;
+export interface OriginalSpelling {
+  readonly zarrFormat: ZarrFormat;
   /** As the document has them; absent where it leaves them out. */
   readonly stated: JsonObject;
   /** As they would be written; absent where they would be left out. */

@@ -1,8 +1,8 @@
 import { fromBase64, toBase64 } from "../util/base64.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import type { ArrayMetadata, DialectName, Wording } from "./array-metadata.ts";
-import { isObject, member } from "./expect.ts";
+import type { ArrayMetadata, OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
+import { isObject, member } from "./assert-json.ts";
 
 /**
  * A name of ours, which other readers pass over: what a conventional part of the metadata was in the format that the
@@ -13,12 +13,12 @@ export const BEFORE_CONVERSION = "zarrflow.before_conversion";
 /** The member that a document of `format` has of it; none where the metadata came from `format` itself. */
 export function writeBeforeConversion(
   { beforeConversion: before }: Pick<ArrayMetadata, "beforeConversion">,
-  format: DialectName,
+  format: ZarrFormat,
 ): JsonObject {
-  if (before === undefined || before.dialect === format) return {};
-  const { dialect, stated, usual } = before;
+  if (before === undefined || before.zarrFormat === format) return {};
+  const { zarrFormat, stated, usual } = before;
   const mayBeIgnored = format === "v3" && { must_understand: false };
-  return { [BEFORE_CONVERSION]: { zarr_format: dialect, stated, usual, ...mayBeIgnored } };
+  return { [BEFORE_CONVERSION]: { zarr_format: zarrFormat, stated, usual, ...mayBeIgnored } };
 }
 
 /** What a document says of it; one that cannot be read is passed over. */
@@ -27,7 +27,7 @@ export function parseBeforeConversion(document: JsonObject): Pick<ArrayMetadata,
   if (!isObject(json)) return {};
   const { zarr_format: format, stated, usual } = json;
   if ((format !== "v2" && format !== "v3") || !isObject(stated) || !isObject(usual)) return {};
-  return { beforeConversion: { dialect: format, stated, usual } };
+  return { beforeConversion: { zarrFormat: format, stated, usual } };
 }
 
 /** Notes in `after`, which was made of `before`, what `back`, `after` converted back, says otherwise. */
@@ -35,21 +35,21 @@ export function keepBefore(
   before: ArrayMetadata,
   after: ArrayMetadata,
   back: ArrayMetadata,
-  { from, names }: { readonly from: DialectName; readonly names: readonly string[] },
+  { from, names }: { readonly from: ZarrFormat; readonly names: readonly string[] },
 ): ArrayMetadata {
   const [stated, usual] = [conventionalParts(before, names), conventionalParts(back, names)];
   const { beforeConversion: _, ...rest } = after;
   if (jsonEqual(stated, usual)) return rest;
-  return { ...rest, beforeConversion: { dialect: from, stated, usual } };
+  return { ...rest, beforeConversion: { zarrFormat: from, stated, usual } };
 }
 
 /** The metadata with what they once were in `format`, if they say what converting them back was to give. */
 export function restoreBefore(
   metadata: ArrayMetadata,
-  before: Wording | undefined,
-  { format, names }: { readonly format: DialectName; readonly names: readonly string[] },
+  before: OriginalSpelling | undefined,
+  { format, names }: { readonly format: ZarrFormat; readonly names: readonly string[] },
 ): ArrayMetadata {
-  if (before?.dialect !== format || !jsonEqual(conventionalParts(metadata, names), before.usual))
+  if (before?.zarrFormat !== format || !jsonEqual(conventionalParts(metadata, names), before.usual))
     return metadata;
   const { fill_value: fill, dimension_names: dimensions } = before.stated;
   const { dimensionNames, attributes, ...rest } = metadata;

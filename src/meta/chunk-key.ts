@@ -1,7 +1,7 @@
 import type { JsonValue } from "../util/json-value.ts";
 import type { ChunkKeyEncoding } from "./array-metadata.ts";
-import { expectWord, memberOr, refusal } from "./expect.ts";
-import { expectNoOthers, parseExtension, writeExtension } from "./extension.ts";
+import { assertWord, memberOr, refusal } from "./assert-json.ts";
+import { assertNoOthers, parseExtension, writeExtension } from "./extension.ts";
 
 const SEPARATORS = [".", "/"] as const;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
@@ -36,10 +36,10 @@ export function parseChunkKeyEncoding(json: JsonValue, pointer: string): ChunkKe
   if (name !== "default" && name !== "v2") {
     throw refusal("unsupported-extension", pointer, `the chunk key encoding \`${name}\` is not known`, json);
   }
-  expectNoOthers(json, extension, ["separator"]);
+  assertNoOthers(json, extension, ["separator"]);
   const usual = name === "default" ? "/" : ".";
   const stated = memberOr(configuration, "separator", usual);
-  const separator = expectWord(stated, SEPARATORS, `${pointer}/configuration/separator`);
+  const separator = assertWord(stated, SEPARATORS, `${pointer}/configuration/separator`);
   return { name: name === "v2" ? "plain" : name, separator };
 }
 

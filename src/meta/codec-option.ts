@@ -3,11 +3,11 @@ import { assertOneOf, invalidCodec } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { CodecConfig } from "./array-metadata.ts";
+import { assertObject } from "./assert-json.ts";
 import { compressorsOf } from "./codec-role.ts";
-import { expectObject } from "./expect.ts";
 import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
-import { expectV3Settings } from "./v3/codec-settings.ts";
+import { assertV3Config } from "./v3/codec-settings.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**
@@ -36,9 +36,9 @@ export function optionCodecs(): string[] {
 
 function fromJson(text: string): CodecConfig {
   try {
-    const json = expectObject(parseJson(new TextEncoder().encode(text)), "");
+    const json = assertObject(parseJson(new TextEncoder().encode(text)), "");
     if (Object.hasOwn(json, "id")) return parseV2Codec(json, "/compressor");
-    expectV3Settings(json, "");
+    assertV3Config(json, "");
     return parseV3Codec(json, "");
   } catch (error) {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;

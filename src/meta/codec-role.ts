@@ -19,6 +19,6 @@ export function makesBytes(name: string): boolean {
 export function isCompressor({ name, stated }: CodecConfig, isAfterBytes: boolean): boolean {
   const known = codecNamed(name);
   if (known?.role !== undefined) return known.role === "compressor";
-  if (stated?.dialect === "v2") return stated.pointer.startsWith("/compressor");
+  if (stated?.zarrFormat === "v2") return stated.pointer.startsWith("/compressor");
   return known !== undefined && isAfterBytes;
 }

@@ -6,8 +6,8 @@ import { parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
-import type { DialectName } from "./array-metadata.ts";
-import { expectObject, integerOf, invalid, isObject, member, refusal, required } from "./expect.ts";
+import type { ZarrFormat } from "./array-metadata.ts";
+import { assertObject, integerOf, invalid, isObject, member, refusal, required } from "./assert-json.ts";
 import type { DocumentLimits, Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
@@ -36,12 +36,12 @@ export function readConsolidatedV2(
     allowNonFinite,
     maxMemory: maxMemoryOf(maxMetadata),
   });
-  const root = expectObject(json, "");
+  const root = assertObject(json, "");
   const format = required(root, "zarr_consolidated_format");
   if (integerOf(format) !== 1n) {
     throw refusal("unsupported-format", "/zarr_consolidated_format", "not the number 1", format);
   }
-  expectObject(required(root, "metadata"), "/metadata");
+  assertObject(required(root, "metadata"), "/metadata");
   return texts.renamed((key) => {
     const isDocument = isInside(key) && V2_DOCUMENTS.some((name) => isNamed(key, name));
     return isDocument ? joinKey(path, key) : undefined;
@@ -65,13 +65,13 @@ export function readConsolidatedV3(
     allowNonFinite,
     maxMemory: maxMemoryOf(maxMetadata),
   });
-  const root = expectObject(json, "");
+  const root = assertObject(json, "");
   const stated = member(root, "consolidated_metadata") ?? null;
   if (stated === null) return undefined;
   const pointer = "/consolidated_metadata";
-  const consolidated = expectObject(stated, pointer);
+  const consolidated = assertObject(stated, pointer);
   if (!isInline(consolidated)) return undefined;
-  expectObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
+  assertObject(required(consolidated, "metadata", pointer), pointerTo(pointer, "metadata"));
   return texts.renamed((below) => (isInside(below) ? joinKey(joinKey(path, below), "zarr.json") : undefined));
 }
 
@@ -104,16 +104,16 @@ function isInline(consolidated: JsonObject): boolean {
 
 /**
  * Adds what consolidates the group at `path` to `documents`, which hold it and the nodes below it by key, in
- * publishing order; without a group there, and in dialects that know nothing of the kind, they are returned as they
+ * publishing order; without a group there, and in formats that know nothing of the kind, they are returned as they
  * are. Documents are repeated as they are, bare NaN tokens too.
  */
 export function consolidate(
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   path: string,
   documents: Documents,
 ): Map<string, Uint8Array> {
   const groupKey = joinKey(path, ".zgroup");
-  if (dialect === "v2" && documents.has(groupKey)) {
+  if (zarrFormat === "v2" && documents.has(groupKey)) {
     // before the document that makes it a group, so that nobody finds the group without
     const consolidated = [joinKey(path, ".zmetadata"), writeConsolidatedV2(documents, path)] as const;
     return new Map(
@@ -122,7 +122,7 @@ export function consolidate(
   }
   const rootKey = joinKey(path, "zarr.json");
   const root = documents.get(rootKey);
-  if (dialect !== "v3" || root === undefined) return new Map(documents);
+  if (zarrFormat !== "v3" || root === undefined) return new Map(documents);
   const consolidated = writeConsolidatedV3(root, documents, path);
   return new Map([...documents].map(([key, bytes]) => [key, key === rootKey ? consolidated : bytes]));
 }

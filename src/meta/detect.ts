@@ -1,6 +1,6 @@
 import { parseJsonCut } from "../util/json-cut.ts";
-import type { DialectName } from "./array-metadata.ts";
-import { isObject } from "./expect.ts";
+import type { ZarrFormat } from "./array-metadata.ts";
+import { isObject } from "./assert-json.ts";
 import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 import { draftOf } from "./v3-draft/bootstrap.ts";
@@ -8,44 +8,44 @@ import { draftOf } from "./v3-draft/bootstrap.ts";
 /** Names by which formats are told apart, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
 
-/** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyDialect`. */
+/** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyFormat`. */
 export const HIERARCHY_KEY = "zarr.json";
 
-/** The keys that tell which dialect a node at `path` is of, in the order in which they count. */
+/** The keys that tell which format a node at `path` is of, in the order in which they count. */
 export function detectionKeys(path: string): string[] {
   return NAMES.map((name) => joinKey(path, name));
 }
 
 /**
- * Which dialect describes the node at `path`, by which of its `detectionKeys` exist; undefined when none does. A
+ * Which format describes the node at `path`, by which of its `detectionKeys` exist; undefined when none does. A
  * `zarr.json` that is broken counts as v3, whose parser says what is wrong.
  */
-export function detectDialect(
+export function detectFormat(
   documents: Documents,
   path: string,
-): { readonly dialect: DialectName; readonly findings: readonly Finding[] } | undefined {
+): { readonly zarrFormat: ZarrFormat; readonly findings: readonly Finding[] } | undefined {
   const [first, ...others] = NAMES.filter((name) => documents.has(joinKey(path, name)));
   if (first === undefined) return undefined;
   const bytes = documents.get(joinKey(path, first));
-  const draft = first === HIERARCHY_KEY && bytes ? hierarchyDialect(bytes) : undefined;
-  const dialect = draft ?? dialectOf(first);
-  const strangers = others.filter((name) => dialectOf(name) !== dialect);
+  const draft = first === HIERARCHY_KEY && bytes ? hierarchyFormat(bytes) : undefined;
+  const zarrFormat = draft ?? formatOf(first);
+  const strangers = others.filter((name) => formatOf(name) !== zarrFormat);
   const message = `${strangers.join(" and ")} of another format beside ${first}, which is taken`;
-  return { dialect, findings: strangers.length > 0 ? [{ message }] : [] };
+  return { zarrFormat, findings: strangers.length > 0 ? [{ message }] : [] };
 }
 
-function dialectOf(name: (typeof NAMES)[number]): DialectName {
+function formatOf(name: (typeof NAMES)[number]): ZarrFormat {
   if (name === "zarr.json") return "v3";
   return name === "meta" ? "v1" : "v2";
 }
 
 /**
- * The dialect of the hierarchy whose root has `bytes` as its `zarr.json`, where the nodes below need not have
+ * The format of the hierarchy whose root has `bytes` as its `zarr.json`, where the nodes below need not have
  * documents at their own paths: a draft of v3. Undefined for any other document.
  *
  * @see D19-21, D19-90
  */
-export function hierarchyDialect(bytes: Uint8Array): DialectName | undefined {
+export function hierarchyFormat(bytes: Uint8Array): ZarrFormat | undefined {
   const json = tryParse(bytes);
   return isObject(json) ? draftOf(json) : undefined;
 }

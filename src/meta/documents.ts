@@ -4,12 +4,12 @@ import { maxMemoryOf } from "../util/json-memory.ts";
 import { type ParseJsonOptions, parseJson } from "../util/json-parse.ts";
 import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
-import type { DialectName, Stated } from "./array-metadata.ts";
-import { expectObject, memberOr } from "./expect.ts";
+import type { Original, ZarrFormat } from "./array-metadata.ts";
+import { assertObject, memberOr } from "./assert-json.ts";
 import type { DocumentLimits, Finding, NodeLayout } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
-/** What documents of all dialects have in common. */
+/** What documents of all formats have in common. */
 
 /** Bare NaN tokens of a document that get a finding each. */
 const MAX_NON_FINITE = 100;
@@ -19,7 +19,7 @@ export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T
   try {
     return read();
   } catch (error) {
-    if (isZarrflowError(error)) error.addContext({ format: layout.dialect, path: layout.path, key });
+    if (isZarrflowError(error)) error.addContext({ format: layout.zarrFormat, path: layout.path, key });
     throw error;
   }
 }
@@ -48,7 +48,7 @@ export function parseDocument(
   const json = cut ? parseJsonCut(bytes, cut, options).json : parseJson(bytes, options);
   if (count > MAX_NON_FINITE)
     findings.push({ message: `${count - MAX_NON_FINITE} more bare NaN or Infinity, which are not JSON` });
-  return expectObject(json, "");
+  return assertObject(json, "");
 }
 
 /** The names of `document` beyond `known`. */
@@ -56,15 +56,15 @@ export function otherNames(document: JsonObject, known: readonly string[]): Json
   return Object.fromEntries(Object.entries(document).filter(([name]) => !known.includes(name)));
 }
 
-/** Other names to write again; those that another dialect stated are a loss. */
+/** Other names to write again; those that another format stated are a loss. */
 export function keptNames(
-  extra: Stated<JsonObject> | undefined,
-  dialect: DialectName,
+  extra: Original<JsonObject> | undefined,
+  zarrFormat: ZarrFormat,
   losses: Losses,
 ): JsonObject {
-  if (extra === undefined || extra.dialect === dialect) return extra?.json ?? {};
+  if (extra === undefined || extra.zarrFormat === zarrFormat) return extra?.json ?? {};
   for (const name of Object.keys(extra.json)) {
-    losses.add(pointerTo("", name), `a name of ${extra.dialect} alone`);
+    losses.add(pointerTo("", name), `a name of ${extra.zarrFormat} alone`);
   }
   return {};
 }
@@ -78,5 +78,5 @@ export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses)
 
 /** An optional object: attributes. */
 export function attributesOf(document: JsonObject): JsonObject {
-  return expectObject(memberOr(document, "attributes", {}), "/attributes");
+  return assertObject(memberOr(document, "attributes", {}), "/attributes");
 }

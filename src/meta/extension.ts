@@ -1,15 +1,15 @@
 import { pointerTo } from "../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import {
-  expectObject,
-  expectString,
+  assertObject,
+  assertString,
   invalid,
   isObject,
   member,
   memberOr,
   refusal,
   required,
-} from "./expect.ts";
+} from "./assert-json.ts";
 
 /** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. @see V3-13 */
 export interface Extension {
@@ -28,8 +28,8 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
   if (typeof value === "string") {
     return { name: value, configuration: {}, mustUnderstand: true, pointer, others: [] };
   }
-  const object = expectObject(value, pointer);
-  const name = expectString(required(object, "name", pointer), pointerTo(pointer, "name"));
+  const object = assertObject(value, pointer);
+  const name = assertString(required(object, "name", pointer), pointerTo(pointer, "name"));
   const configuration = memberOr(object, "configuration", {});
   const mustUnderstand = memberOr(object, "must_understand", true);
   if (typeof mustUnderstand !== "boolean") {
@@ -37,7 +37,7 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
   }
   return {
     name,
-    configuration: expectObject(configuration, pointerTo(pointer, "configuration")),
+    configuration: assertObject(configuration, pointerTo(pointer, "configuration")),
     mustUnderstand,
     pointer,
     others: Object.keys(object).filter((key) => !["name", "configuration", "must_understand"].includes(key)),
@@ -50,18 +50,18 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
  *
  * @throws `unsupported-extension` at the unknown name.
  */
-export function expectNoOthers(
+export function assertNoOthers(
   value: JsonValue,
   { configuration, others, pointer }: Extension,
   known: readonly string[] = [],
 ): void {
-  if (isObject(value)) refuseUnknown(value, others, pointer);
+  if (isObject(value)) assertKnown(value, others, pointer);
   const unknown = Object.keys(configuration).filter((name) => !known.includes(name));
-  refuseUnknown(configuration, unknown, pointerTo(pointer, "configuration"));
+  assertKnown(configuration, unknown, pointerTo(pointer, "configuration"));
 }
 
 /** @throws `unsupported-extension` at the first of `names` whose value does not say that it may be ignored. */
-export function refuseUnknown(object: JsonObject, names: readonly string[], pointer: string): void {
+export function assertKnown(object: JsonObject, names: readonly string[], pointer: string): void {
   const refused = names.find((name) => !mayBeIgnored(member(object, name)));
   if (refused === undefined) return;
   throw refusal(

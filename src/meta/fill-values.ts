@@ -4,9 +4,9 @@ import { joinBytes } from "../util/join-bytes.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonValue } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
+import { assertList, integerOf, invalid, tokenOf } from "./assert-json.ts";
 import type { DataType } from "./data-type.ts";
 import { isFixed } from "./data-type.ts";
-import { expectList, integerOf, invalid, tokenOf } from "./expect.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-bytes.ts";
 
 /** What v2 and v3 write alike. Everything here is the bytes of one element, little-endian. */
@@ -31,7 +31,7 @@ export function parseComplexFill(
   pointer: string,
   parsePart: typeof parseFloatFill,
 ): Uint8Array {
-  const parts = expectList(json, pointer);
+  const parts = assertList(json, pointer);
   if (parts.length !== 2) throw invalid(pointer, "a complex number is a list of two", json);
   return joinBytes(parts.map((part, i) => parsePart(part, size / 2, pointerTo(pointer, i))));
 }

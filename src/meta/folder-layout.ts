@@ -2,7 +2,7 @@ import { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
 import type { HierarchyKeys, NodeLayout } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
-/** Names by which such a dialect differs from others. */
+/** Names by which such a format differs from others. */
 export interface FolderNames {
   /** Of the documents of a node, in publishing order. */
   readonly documents: readonly string[];
@@ -15,12 +15,16 @@ export interface FolderNames {
   readonly wantsAscii?: boolean;
 }
 
-/** The layout of dialects in which all that belongs to a node lies below its path. */
-export function folderLayout(dialect: NodeLayout["dialect"], path: string, names: FolderNames): NodeLayout {
+/** The layout of formats in which all that belongs to a node lies below its path. */
+export function folderLayout(
+  zarrFormat: NodeLayout["zarrFormat"],
+  path: string,
+  names: FolderNames,
+): NodeLayout {
   const { documents, attributes, group, consolidated } = names;
   const prefix = joinKey(path, "");
   return {
-    dialect,
+    zarrFormat,
     path,
     documentKeys: documents.map((name) => prefix + name),
     ...(attributes !== undefined && { attributesKey: prefix + attributes }),
@@ -48,6 +52,6 @@ function folderHierarchy({ documents, wantsAscii = false }: FolderNames): Hierar
       return documents.includes(key.slice(slash + 1)) ? key.slice(0, Math.max(0, slash)) : undefined;
     },
     pathOf: (key) => key,
-    checkKey: () => {},
+    assertKey: () => {},
   };
 }

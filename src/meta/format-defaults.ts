@@ -1,6 +1,6 @@
-import type { ChunkKeyEncoding, DialectName } from "./array-metadata.ts";
+import type { ChunkKeyEncoding, ZarrFormat } from "./array-metadata.ts";
 
-/** What an array has that is new in a dialect, as its own writers make them, where nothing else is said. */
+/** What an array has that is new in a format, as its own writers make them, where nothing else is said. */
 interface UsualArray {
   readonly keys: ChunkKeyEncoding;
   /** The compressor, as people write it. */
@@ -9,7 +9,7 @@ interface UsualArray {
   readonly nullFill: boolean;
 }
 
-export const USUAL_ARRAY: Readonly<Record<DialectName, UsualArray>> = {
+export const FORMAT_DEFAULTS: Readonly<Record<ZarrFormat, UsualArray>> = {
   v1: { keys: { name: "plain", separator: "." }, codec: "blosc", nullFill: true },
   v2: { keys: { name: "plain", separator: "." }, codec: "zstd", nullFill: true },
   "v3-draft-2019": { keys: { name: "plain", separator: "." }, codec: "gzip", nullFill: true },

@@ -1,25 +1,25 @@
-import type { ArrayMetadata, ChunkKeyEncoding, DialectName, NodeMetadata } from "./array-metadata.ts";
+import type { ArrayMetadata, ChunkKeyEncoding, NodeMetadata, ZarrFormat } from "./array-metadata.ts";
 
 /**
  * Where a node's documents and chunks lie. Nothing else joins paths. Keys are relative to the store's root and
  * have no leading slash; the root's path is "".
  */
 export interface NodeLayout {
-  readonly dialect: DialectName;
+  readonly zarrFormat: ZarrFormat;
   /** Normalised path of the node, without slashes at its ends. */
   readonly path: string;
   /** Keys of the documents that may describe the node, in the order in which they are published. */
   readonly documentKeys: readonly string[];
-  /** The one of them that holds nothing but the attributes, in dialects that keep these apart. */
+  /** The one of them that holds nothing but the attributes, in formats that keep these apart. */
   readonly attributesKey?: string;
-  /** The one of them that says that the node is a group, in dialects where an array has another in its place. */
+  /** The one of them that says that the node is a group, in formats where an array has another in its place. */
   readonly groupKey?: string;
   /**
    * The key that holds the consolidated metadata of a group: one of `documentKeys` where its own document carries them;
-   * absent in dialects that know nothing of the kind.
+   * absent in formats that know nothing of the kind.
    */
   readonly consolidatedKey?: string;
-  /** What holds for the keys of all nodes of the dialect. */
+  /** What holds for the keys of all nodes of the format. */
   readonly hierarchy: HierarchyKeys;
   /** What every key below the node begins with, of documents first; each is empty or ends in `/`. */
   readonly prefixes: readonly string[];
@@ -35,7 +35,7 @@ export interface NodeLayout {
   parseChunkKey(key: string, rank: number, encoding: ChunkKeyEncoding): number[] | undefined;
 }
 
-/** What holds for the keys of all nodes of a dialect. */
+/** What holds for the keys of all nodes of a format. */
 export interface HierarchyKeys {
   /** Keys of documents that all nodes share: read with those of a node, and left where they are when it goes. */
   readonly sharedKeys: readonly string[];
@@ -50,7 +50,7 @@ export interface HierarchyKeys {
   /** Where `key` lies as seen from the hierarchy's root: without the tree that it is in. */
   pathOf(key: string): string;
   /** Holds that `key`, of something that is no Zarr, may be written. @throws `path-not-allowed` */
-  checkKey(key: string): void;
+  assertKey(key: string): void;
 }
 
 /** Documents of one node by key; absent ones are not in the map. */
@@ -78,9 +78,9 @@ export interface DocumentLimits {
   readonly maxMetadata?: number | undefined;
 }
 
-/** One dialect of Zarr: documents to the model and back. Pure. */
-export interface Dialect {
-  readonly name: DialectName;
+/** One format of Zarr: documents to the model and back. Pure. */
+export interface FormatDefinition {
+  readonly name: ZarrFormat;
   layout(path: string): NodeLayout;
   /**
    * The node that the documents at `layout.documentKeys` describe, or undefined when they describe none. Documents
@@ -92,7 +92,7 @@ export interface Dialect {
   /**
    * The documents of a node, in the order in which they are published.
    *
-   * @throws `loss-refused` with the JSON pointers of what this dialect cannot hold.
+   * @throws `loss-refused` with the JSON pointers of what this format cannot hold.
    */
   write(metadata: NodeMetadata, layout: NodeLayout, options?: WriteOptions): Map<string, Uint8Array>;
   /**
@@ -105,7 +105,7 @@ export interface Dialect {
   /** The documents that all nodes of a new hierarchy share, written before the first of them. */
   writeShared?(): Map<string, Uint8Array>;
   /**
-   * The array as this dialect stores it where all chunks are made anew: what is a matter of storage alone, such as the
+   * The array as this format stores it where all chunks are made anew: what is a matter of storage alone, such as the
    * order of items in a chunk, may differ. Absent: as it is.
    */
   adopt?(metadata: ArrayMetadata): ArrayMetadata;

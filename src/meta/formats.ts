@@ -1,17 +1,17 @@
 import { ZarrflowError } from "../util/errors.ts";
-import type { DialectName } from "./array-metadata.ts";
-import type { Dialect } from "./format.ts";
+import type { ZarrFormat } from "./array-metadata.ts";
+import type { FormatDefinition } from "./format.ts";
 import type { V1Order } from "./v1/array.ts";
-import { v1Dialect } from "./v1/v1.ts";
-import { type V2Options, v2Dialect } from "./v2/v2.ts";
+import { v1Format } from "./v1/v1.ts";
+import { type V2Options, v2Format } from "./v2/v2.ts";
 import { v3 } from "./v3/v3.ts";
 import { v3Draft2019, v3Draft2020 } from "./v3-draft/v3-draft.ts";
 
 /** Bytes that a metadata document may have, where nothing else is asked for. */
 export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
 
-/** How metadata are read: what a dialect leaves open to its reader, and how much of them. */
-export interface DialectOptions {
+/** How metadata are read: what a format leaves open to its reader, and how much of them. */
+export interface FormatOptions {
   /**
    * How `order: "F"` of Zarr v1 is read where chunks are not blosc's: the one writer there was stored these in C order
    * all the same; files of another origin may mean what they state.
@@ -28,13 +28,13 @@ export interface DialectOptions {
   readonly maxMetadata?: number | undefined;
 }
 
-/** @throws `unsupported-format` for a name that is none of a dialect. */
-export function dialectNamed(name: DialectName, options: DialectOptions = {}): Dialect {
+/** @throws `unsupported-format` for a name that is none of a format. */
+export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): FormatDefinition {
   switch (name) {
     case "v1":
-      return v1Dialect(options.v1Order);
+      return v1Format(options.v1Order);
     case "v2":
-      return v2Dialect(options.v2);
+      return v2Format(options.v2);
     case "v3-draft-2019":
       return v3Draft2019;
     case "v3-draft-2020":
@@ -42,7 +42,7 @@ export function dialectNamed(name: DialectName, options: DialectOptions = {}): D
     case "v3":
       return v3;
     default:
-      throw new ZarrflowError("unsupported-format", "there is no dialect of Zarr of this name", {
+      throw new ZarrflowError("unsupported-format", "there is no format of Zarr of this name", {
         value: name,
       });
   }

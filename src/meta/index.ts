@@ -5,12 +5,12 @@ export type {
   ChunkGrid,
   ChunkKeyEncoding,
   CodecConfig,
-  DialectName,
   FillValue,
   GroupMetadata,
   NodeMetadata,
-  Stated,
-  Wording,
+  Original,
+  OriginalSpelling,
+  ZarrFormat,
 } from "./array-metadata.ts";
 export { gridShape } from "./array-metadata.ts";
 export { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
@@ -18,17 +18,17 @@ export { consolidate, readConsolidatedV2, readConsolidatedV3 } from "./consolida
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
 export { isFixed } from "./data-type.ts";
 export { describeCodec, describeDataType } from "./describe.ts";
-export { detectDialect, detectionKeys, hierarchyDialect } from "./detect.ts";
+export { detectFormat, detectionKeys, hierarchyFormat } from "./detect.ts";
 export type {
-  Dialect,
   Documents,
   Finding,
+  FormatDefinition,
   HierarchyKeys,
   NodeLayout,
   ParsedNode,
   WriteOptions,
 } from "./format.ts";
-export { type DialectOptions, dialectNamed } from "./formats.ts";
+export { type FormatOptions, formatNamed } from "./formats.ts";
 export type { V1Order } from "./v1/array.ts";
 export type { V2Options } from "./v2/v2.ts";
 export { understandExtension } from "./v3-draft/extension.ts";

@@ -8,6 +8,6 @@ export function outerPrefixes({ prefixes }: NodeLayout): readonly string[] {
 /** Where a key below one node goes when it becomes part of another: to the tree like its own, or to the chunks. */
 export function movedKey(key: string, from: NodeLayout, to: NodeLayout): string {
   const tree = from.prefixes.findIndex((prefix) => key.startsWith(prefix));
-  const alike = from.dialect === to.dialect ? to.prefixes[tree] : undefined;
+  const alike = from.zarrFormat === to.zarrFormat ? to.prefixes[tree] : undefined;
   return (alike ?? to.chunksPrefix) + key.slice(from.prefixes[tree]?.length ?? 0);
 }

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 
-/** What a dialect cannot hold of a node's metadata, gathered so that one error names all of it. */
+/** What a format cannot hold of a node's metadata, gathered so that one error names all of it. */
 export class Losses {
   readonly #allowed: readonly string[];
   readonly #refused: { readonly pointer: string; readonly reason: string }[] = [];
@@ -29,7 +29,7 @@ export class Losses {
       format,
       path,
       pointers: [...new Set(this.#refused.map(({ pointer }) => pointer))],
-      hint: "Allow each loss by its pointer, or choose a dialect that holds it.",
+      hint: "Allow each loss by its pointer, or choose a format that holds it.",
     });
   }
 }

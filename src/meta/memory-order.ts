@@ -1,5 +1,5 @@
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
-import { member } from "./expect.ts";
+import { member } from "./assert-json.ts";
 
 /** Order of the items in a chunk, which the normal codec list says by a `transpose`. */
 export type MemoryOrder = "C" | "F";
@@ -25,7 +25,7 @@ export function orderOf(codecs: readonly CodecConfig[], rank: number): MemoryOrd
   return only.every((d, i) => d === rank - 1 - i) ? "F" : undefined;
 }
 
-/** The array as dialects before v3 can order its items: any order other than C and F becomes C. */
+/** The array as formats before v3 can order its items: any order other than C and F becomes C. */
 export function inMemoryOrder(metadata: ArrayMetadata): ArrayMetadata {
   const { codecs, shape } = metadata;
   if (orderOf(codecs, shape.length) !== undefined) return metadata;

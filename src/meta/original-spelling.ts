@@ -1,30 +1,34 @@
 import { jsonEqual } from "../util/json-equal.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import type { DialectName, Wording } from "./array-metadata.ts";
-import { member } from "./expect.ts";
+import type { OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
+import { member } from "./assert-json.ts";
 
 /**
  * Which of `names` the document words otherwise than `usual`, what we would write; of `optional` also those that it
  * leaves out.
  */
 export function wordingOf(
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   document: JsonObject,
   usual: JsonObject,
   names: readonly string[],
   optional: readonly string[] = [],
-): Wording | undefined {
+): OriginalSpelling | undefined {
   const differing = names.filter((name) => {
     const stated = member(document, name);
     return !same(stated, member(usual, name)) && (stated !== undefined || optional.includes(name));
   });
   if (differing.length === 0) return undefined;
-  return { dialect, stated: pick(document, differing), usual: pick(usual, differing) };
+  return { zarrFormat, stated: pick(document, differing), usual: pick(usual, differing) };
 }
 
 /** `document` with the words it once had, where it still says the same. */
-export function reword(document: JsonObject, dialect: DialectName, wording: Wording | undefined): JsonObject {
-  if (wording?.dialect !== dialect) return document;
+export function restoreSpelling(
+  document: JsonObject,
+  zarrFormat: ZarrFormat,
+  wording: OriginalSpelling | undefined,
+): JsonObject {
+  if (wording?.zarrFormat !== zarrFormat) return document;
   const names = new Set([...Object.keys(wording.stated), ...Object.keys(wording.usual)]);
   const kept = [...names].filter((name) => same(member(document, name), member(wording.usual, name)));
   const without = Object.entries(document).filter(

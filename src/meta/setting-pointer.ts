@@ -1,10 +1,10 @@
 import { pointerTo } from "../util/json-pointer.ts";
 import type { CodecConfig } from "./array-metadata.ts";
-import { isObject } from "./expect.ts";
+import { isObject } from "./assert-json.ts";
 
 /** Where a setting of a codec stands, or would stand, in the document that names the codec at `pointer`. */
 export function settingPointer({ stated }: CodecConfig, pointer: string, setting: string): string {
-  switch (stated?.dialect) {
+  switch (stated?.zarrFormat) {
     case "v1":
       return isObject(stated.json) && isObject(stated.json.compression_opts)
         ? pointerTo("/compression_opts", setting)

@@ -1,7 +1,7 @@
 import { parseInteger } from "../util/decimal.ts";
 import { JsonNumber, type JsonValue } from "../util/json-value.ts";
+import { tokenOf } from "./assert-json.ts";
 import type { DataType } from "./data-type.ts";
-import { tokenOf } from "./expect.ts";
 
 /**
  * A fill value that other writers spell in their own way, in the form of the format: `"0"` and `1.0` of integers, 0 and 1

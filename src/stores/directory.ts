@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
+import { DirectoryTree } from "./directory/directory-tree.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
-import { Folders } from "./directory/folders.ts";
-import { FoundFiles } from "./directory/found-files.ts";
+import { FileLookup } from "./directory/file-lookup.ts";
 import { namesIn, walkKeys } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
@@ -12,13 +12,13 @@ import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } fro
 import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
 import { fileVersion } from "./files/file-version.ts";
-import { checkKey, checkPrefix, checkRename, folderOf } from "./key.ts";
+import { assertKey, assertPrefix, assertRename, folderOf } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { isOwnName, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
+  KeyEntry,
   ListableStore,
-  Listed,
   ListedEntry,
   Store,
   StoreOptions,
@@ -78,8 +78,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
   readonly description: string;
   readonly folder: string;
   readonly #files: FileCalls;
-  readonly #folders: Folders;
-  readonly #found: FoundFiles;
+  readonly #folders: DirectoryTree;
+  readonly #found: FileLookup;
   readonly #exclusive: boolean;
   readonly #written: ValueFiles;
   readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
@@ -90,8 +90,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     this.description = description;
     this.folder = resolve(root);
     this.#files = files ?? asyncFileCalls;
-    this.#folders = new Folders(this.folder, { files: this.#files, fsync });
-    this.#found = new FoundFiles(this.#folders, { files: this.#files, exclusive });
+    this.#folders = new DirectoryTree(this.folder, { files: this.#files, fsync });
+    this.#found = new FileLookup(this.#folders, { files: this.#files, exclusive });
     this.#exclusive = exclusive;
     this.#written = { files: this.#files, fsync };
     if (files !== undefined) return;
@@ -123,8 +123,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#attempt(undefined, () => this.#folders.version());
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
-    checkPrefix(prefix);
+  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
+    assertPrefix(prefix);
     const keys = walkKeys(this.#folders, this.#files, prefix, signal);
     return streamFromPages(
       this.#pages(prefix, keys, (key) => ({ key })),
@@ -133,8 +133,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
-    checkPrefix(prefix);
-    const names = async function* (folders: Folders, files: FileCalls) {
+    assertPrefix(prefix);
+    const names = async function* (folders: DirectoryTree, files: FileCalls) {
       throwIfAborted(signal);
       yield await namesIn(folders, files, prefix);
     };
@@ -217,7 +217,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
 
   /** One rename of a file or a folder; folders that this leaves empty are removed. */
   async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
-    checkRename(from, to);
+    assertRename(from, to);
     const [old, next] = [from, to].map((name) => name.replace(/\/$/, "")) as [string, string];
     for (const key of [old, next]) this.#check(key, signal);
     if (!(await this.#holds(old, from === old ? "file" : "folder"))) return;
@@ -233,13 +233,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#attempt(key, async () => (await this.#found.isReachable(key)) && isAt());
   }
 
-  #find(key: string): ReturnType<FoundFiles["find"]> {
+  #find(key: string): ReturnType<FileLookup["find"]> {
     return this.#attempt(key, () => this.#found.find(key));
   }
 
   #check(key: string, signal: AbortSignal | undefined): void {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     if (key.includes("zarrflow-") && key.split("/").some(isOwnName)) {
       throw new ZarrflowError("path-not-allowed", "names of this form are kept for temporary files", { key });
     }

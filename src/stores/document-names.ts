@@ -1,4 +1,4 @@
-/** Names of documents in any dialect that keeps them below a node's path: without them no other key is read as data. */
+/** Names of documents in any format that keeps them below a node's path: without them no other key is read as data. */
 export const DOCUMENT_NAMES: readonly string[] = [
   "zarr.json",
   ".zmetadata",

@@ -1,10 +1,10 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fileError } from "./files/file-error.ts";
-import { checkKey } from "./key.ts";
+import { assertKey } from "./key.ts";
 
 /** `error` as a failure of a store, and of a key in it: errors of ours tell so, others are passed on as they are. */
-export function inStore(error: unknown, store: string, key?: string): unknown {
+export function withErrorContext(error: unknown, store: string, key?: string): unknown {
   if (!isZarrflowError(error)) return error;
   return error.addContext(key === undefined ? { store } : { store, key });
 }
@@ -33,13 +33,13 @@ export interface KeyCall {
  * @throws `path-not-allowed` for what is no key; `aborted`; what `call` throws, with the
  *   store and the key.
  */
-export async function aboutKey<T>({ store, key, signal }: KeyCall, call: () => Promise<T>): Promise<T> {
+export async function forKey<T>({ store, key, signal }: KeyCall, call: () => Promise<T>): Promise<T> {
   throwIfAborted(signal);
-  checkKey(key);
+  assertKey(key);
   try {
     return await call();
   } catch (error) {
     throwIfAborted(signal);
-    throw inStore(error, store, key);
+    throw withErrorContext(error, store, key);
   }
 }

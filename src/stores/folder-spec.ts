@@ -2,9 +2,7 @@ import { keepRequestHook } from "./remote/request-hook.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */
-export function folderAround(
-  spec: StoreSpec,
-): { readonly spec: StoreSpec; readonly name: string } | undefined {
+export function parentSpec(spec: StoreSpec): { readonly spec: StoreSpec; readonly name: string } | undefined {
   if (spec.kind === "directory") {
     const slash = spec.path.lastIndexOf("/");
     const name = spec.path.slice(slash + 1);
@@ -25,7 +23,7 @@ export function folderAround(
 }
 
 /** The folder at `path` as the root of a store of its own; undefined where no spec can say so. */
-export function folderInside(spec: StoreSpec, path: string): StoreSpec | undefined {
+export function childSpec(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path === "") return spec;
   if (spec.kind === "directory") return { ...spec, path: `${spec.path.replace(/\/$/, "")}/${path}` };
   if (spec.kind === "http") {

@@ -1,13 +1,13 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
-import { aboutKey } from "./error-context.ts";
-import type { Answer, PlainFetch } from "./http/answer.ts";
+import { forKey } from "./error-context.ts";
+import type { HttpResponse, PlainFetch } from "./http/answer.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";
-import { fetchInTime } from "./remote/fetch-with-timeout.ts";
+import { fetchWithTimeout } from "./remote/fetch-with-timeout.ts";
 import type { RequestHook } from "./remote/request-hook.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
@@ -76,17 +76,17 @@ export class HttpStore implements Store {
    *   the server refuses the request.
    */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
-    return aboutKey({ store: this.description, key, signal: options.signal }, () =>
+    return forKey({ store: this.description, key, signal: options.signal }, () =>
       this.#values.get(key, options),
     );
   }
 
   async size(key: string, options: VersionOptions = {}): Promise<number | undefined> {
     const { signal } = options;
-    return aboutKey({ store: this.description, key, signal }, () => this.#values.size(key, options));
+    return forKey({ store: this.description, key, signal }, () => this.#values.size(key, options));
   }
 
-  async #send(...[method, key, { headers: asked, signal }]: Parameters<SendRequest>): Promise<Answer> {
+  async #send(...[method, key, { headers: asked, signal }]: Parameters<SendRequest>): Promise<HttpResponse> {
     const url = new URL(this.#base);
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
     // Ranges count the bytes of the value, not those of a compressed body.
@@ -104,7 +104,7 @@ function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStore
   const send = fetch ?? ((...request: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...request));
   return async (url, init) => {
     await beforeRequest?.(init.signal ?? undefined);
-    return fetchInTime(send, url, init, timeout);
+    return fetchWithTimeout(send, url, init, timeout);
   };
 }
 

@@ -1,5 +1,5 @@
 /** Whether a process of this machine is there, ours or somebody else's. */
-export function isRunning(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -13,7 +13,7 @@ export function isKey(text: string): boolean {
  *
  * @throws `path-not-allowed` with the key and the rule it breaks.
  */
-export function checkKey(key: string): void {
+export function assertKey(key: string): void {
   if (isKey(key)) return;
   throw new ZarrflowError("path-not-allowed", `a key ${brokenRule(key)}`, { key });
 }
@@ -23,12 +23,12 @@ export function checkKey(key: string): void {
  *
  * @throws `path-not-allowed` with the prefix and the rule it breaks.
  */
-export function checkPrefix(prefix: string): void {
+export function assertPrefix(prefix: string): void {
   if (prefix === "") return;
   if (!prefix.endsWith("/")) {
     throw new ZarrflowError("path-not-allowed", "a prefix must be empty or end in `/`", { key: prefix });
   }
-  checkKey(prefix.slice(0, -1));
+  assertKey(prefix.slice(0, -1));
 }
 
 /**
@@ -36,8 +36,8 @@ export function checkPrefix(prefix: string): void {
  *
  * @throws `path-not-allowed`
  */
-export function checkRename(from: string, to: string): void {
-  for (const name of [from, to]) checkKey(name.replace(/\/$/, ""));
+export function assertRename(from: string, to: string): void {
+  for (const name of [from, to]) assertKey(name.replace(/\/$/, ""));
   const isInside = (inner: string, outer: string) => `${inner}/`.startsWith(outer.replace(/\/?$/, "/"));
   if (from.endsWith("/") === to.endsWith("/") && !isInside(from, to) && !isInside(to, from)) return;
   throw new ZarrflowError("path-not-allowed", "these cannot be the old and the new name of one thing", {

@@ -5,13 +5,13 @@ import { ZarrflowError } from "../util/errors.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { bufferedWriter } from "./buffered-writer.ts";
-import { checkKey, checkRename } from "./key.ts";
+import { assertKey, assertRename } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
 import type {
   GetOptions,
+  KeyEntry,
   ListableStore,
-  Listed,
   ListedEntry,
   StoreOptions,
   StoreWriter,
@@ -51,7 +51,7 @@ export class MemoryStore implements ListableStore, WritableStore {
     { range, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
     const { offset, length } = resolveRange(range, value.length);
@@ -62,11 +62,11 @@ export class MemoryStore implements ListableStore, WritableStore {
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     return this.#values.get(key)?.length;
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
+  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
     return listKeys(this.#index, prefix, signal);
   }
 
@@ -76,13 +76,13 @@ export class MemoryStore implements ListableStore, WritableStore {
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     this.#values.set(key, new Uint8Array(bytes));
   }
 
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     const set = async (bytes: Uint8Array) => {
       this.#values.set(key, bytes);
     };
@@ -91,13 +91,13 @@ export class MemoryStore implements ListableStore, WritableStore {
 
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     this.#values.delete(key);
   }
 
   async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
-    checkRename(from, to);
+    assertRename(from, to);
     const isAt = (place: string) => (key: string) =>
       place.endsWith("/") ? key.startsWith(place) : key === place;
     const keys = [...this.#values.keys()];

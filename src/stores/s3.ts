@@ -1,8 +1,8 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
-import { aboutKey, inStore } from "./error-context.ts";
+import { forKey, withErrorContext } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
-import { checkKey, checkPrefix, isKey } from "./key.ts";
+import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/repeat-requests.ts";
 import { isLockKey } from "./reserved-names.ts";
@@ -10,14 +10,14 @@ import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";
 import { listUploads } from "./s3/list-uploads.ts";
-import { giveUpUpload } from "./s3/multipart-upload.ts";
+import { abortUpload } from "./s3/multipart-upload.ts";
 import { MultipartWriter } from "./s3/multipart-writer.ts";
 import { checksummed, putIfAbsent } from "./s3/put-object.ts";
 import { S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
 import type {
   GetOptions,
+  KeyEntry,
   ListableStore,
-  Listed,
   ListedEntry,
   OpenUpload,
   Store,
@@ -67,7 +67,7 @@ export class S3Store implements ListableStore, WritableStore {
 
   /** @throws `invalid-option`, `path-not-allowed`. */
   constructor({ prefix = "", ...options }: S3StoreOptions) {
-    if (prefix !== "") checkKey(prefix);
+    if (prefix !== "") assertKey(prefix);
     this.#client = new S3Client(options);
     this.#root = prefix === "" ? "" : `${prefix}/`;
     this.description = `s3://${options.bucket}${prefix === "" ? "" : `/${prefix}`}`;
@@ -96,13 +96,13 @@ export class S3Store implements ListableStore, WritableStore {
     );
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
-    checkPrefix(prefix);
-    return streamFrom(this.#listed(prefix, false, signal)) as ReadableStream<Listed>;
+  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
+    assertPrefix(prefix);
+    return streamFrom(this.#listed(prefix, false, signal)) as ReadableStream<KeyEntry>;
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
-    checkPrefix(prefix);
+    assertPrefix(prefix);
     return streamFrom(this.#listed(prefix, true, signal));
   }
 
@@ -130,7 +130,7 @@ export class S3Store implements ListableStore, WritableStore {
     if (!(source instanceof S3Store) || !(await this.#client.canCopyFrom(source.#client))) return undefined;
     return ({ key, size: listed, etag }, to, { signal } = {}) =>
       this.#about(to, signal, async () => {
-        checkKey(key);
+        assertKey(key);
         const size = listed ?? (await source.size(key, { signal }));
         if (size === undefined) return undefined;
         const from = { bucket: source.#bucket, key: source.#root + key, size, etag };
@@ -141,7 +141,7 @@ export class S3Store implements ListableStore, WritableStore {
   async openWriter(key: string, options: WriterOptions = {}): Promise<StoreWriter> {
     const { signal } = options;
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     const writer = new MultipartWriter(this.#client, this.#root + key, options);
     const about = (run: () => Promise<void>) => this.#about(key, undefined, run);
     return inTurn(
@@ -161,18 +161,18 @@ export class S3Store implements ListableStore, WritableStore {
 
   async deleteMany(keys: readonly string[], { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
-    for (const key of keys) checkKey(key);
+    for (const key of keys) assertKey(key);
     try {
       const full = keys.map((key) => this.#root + key);
       await deleteObjects(this.#client, full, signal);
     } catch (error) {
       throwIfAborted(signal);
-      throw inStore(error, this.description);
+      throw withErrorContext(error, this.description);
     }
   }
 
   listUploads(prefix: string, { signal }: StoreOptions = {}): ReadableStream<OpenUpload> {
-    checkPrefix(prefix);
+    assertPrefix(prefix);
     return streamFrom(this.#uploads(prefix, signal));
   }
 
@@ -193,7 +193,7 @@ export class S3Store implements ListableStore, WritableStore {
       }
     } catch (error) {
       throwIfAborted(signal);
-      throw inStore(error, this.description, prefix);
+      throw withErrorContext(error, this.description, prefix);
     }
   }
 
@@ -202,17 +202,17 @@ export class S3Store implements ListableStore, WritableStore {
       for await (const { key, id, begun } of listUploads(this.#client, this.#root + prefix, signal)) {
         const hint = `aws s3api abort-multipart-upload --bucket ${this.#bucket} --key ${quoted(key)} --upload-id ${quoted(id)} ends it`;
         const giveUp = () =>
-          this.#about(key, undefined, () => giveUpUpload(this.#client, { key, id, begun: begun.getTime() }));
+          this.#about(key, undefined, () => abortUpload(this.#client, { key, id, begun: begun.getTime() }));
         yield { key: key.slice(this.#root.length), begun, hint, giveUp };
       }
     } catch (error) {
       throwIfAborted(signal);
-      throw inStore(error, this.description, prefix);
+      throw withErrorContext(error, this.description, prefix);
     }
   }
 
   #about<T>(key: string, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
-    return aboutKey({ store: this.description, key, signal }, call);
+    return forKey({ store: this.description, key, signal }, call);
   }
 }
 

@@ -1,7 +1,7 @@
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
-import { checkPrefix } from "./key.ts";
-import type { Listed, ListedEntry } from "./store.ts";
+import { assertPrefix } from "./key.ts";
+import type { KeyEntry, ListedEntry } from "./store.ts";
 
 /** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size, and its CRC-32 where that is known. */
 export interface KeyIndex {
@@ -15,8 +15,8 @@ export function listKeys(
   index: KeyIndex,
   prefix: string,
   signal: AbortSignal | undefined,
-): ReadableStream<Listed> {
-  checkPrefix(prefix);
+): ReadableStream<KeyEntry> {
+  assertPrefix(prefix);
   const keys = function* () {
     for (const key of keysBelow(index.sortedKeys(), prefix)) yield listed(index, key);
   };
@@ -29,7 +29,7 @@ export function listLevel(
   prefix: string,
   signal: AbortSignal | undefined,
 ): ReadableStream<ListedEntry> {
-  checkPrefix(prefix);
+  assertPrefix(prefix);
   const entries = function* () {
     for (const name of levelBelow(index.sortedKeys(), prefix)) {
       yield name.endsWith("/") ? { prefix: name } : listed(index, name);
@@ -50,7 +50,7 @@ function* pagesOf<T>(items: Iterable<T>): Generator<T[]> {
   yield page;
 }
 
-function listed(index: KeyIndex, key: string): Listed {
+function listed(index: KeyIndex, key: string): KeyEntry {
   const size = index.sizeOf(key);
   const crc32 = index.crc32Of?.(key);
   return { key, ...(size !== undefined && { size }), ...(crc32 !== undefined && { crc32 }) };

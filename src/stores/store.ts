@@ -29,7 +29,7 @@ export interface GetOptions extends VersionOptions {
 }
 
 /** One key of a listing. */
-export interface Listed {
+export interface KeyEntry {
   readonly key: string;
   /** Size in bytes, where the listing tells. */
   readonly size?: number;
@@ -40,7 +40,7 @@ export interface Listed {
 }
 
 /** One step of a directory listing: a key, or a prefix (ending in `/`) with keys below it. */
-export type ListedEntry = Listed | { readonly prefix: string };
+export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 /** What opening a store noticed and went on over. */
 export interface StoreFinding {
@@ -86,7 +86,7 @@ export interface Store {
 /** A store that can tell its keys, sorted by their UTF-8 bytes within each listing. */
 export interface ListableStore extends Store {
   /** All keys that begin with `prefix`, which is empty or ends in `/`. */
-  list(prefix: string, options?: StoreOptions): ReadableStream<Listed>;
+  list(prefix: string, options?: StoreOptions): ReadableStream<KeyEntry>;
   /** Keys and prefixes one level below `prefix`. */
   listDirectory(prefix: string, options?: StoreOptions): ReadableStream<ListedEntry>;
   /** Values below `prefix` whose writing was begun, and neither ended nor given up. Absent where that leaves nothing. */
@@ -121,7 +121,7 @@ export interface StoreWriter {
  * Copies a value that another store lists to the key `to`, whole or not at all, and tells how many bytes it has;
  * undefined where it is gone.
  */
-export type ValueCopier = (from: Listed, to: string, options?: StoreOptions) => Promise<number | undefined>;
+export type ValueCopier = (from: KeyEntry, to: string, options?: StoreOptions) => Promise<number | undefined>;
 
 export interface WritableStore extends Store {
   /** Whether one value at a time is written (a zip, one stream); the planner then hands over encoded chunks. */

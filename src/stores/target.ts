@@ -36,7 +36,7 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
  *
  * @throws as `openTargetBuild`, but for what only writing tells, such as `no-space`.
  */
-export async function checkTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
+export async function assertTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
   await (await placeOf(spec)).check(options);
 }
 

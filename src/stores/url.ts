@@ -8,7 +8,7 @@ import type { Store, StoreOptions, StoreSpec } from "./store.ts";
 
 export type { StoreAccess } from "./access.ts";
 export { parseStoreUrl } from "./url/parse-url.ts";
-export type { StoreDialect, StoreUrl } from "./url/store-url.ts";
+export type { FoundFormat, StoreUrl } from "./url/store-url.ts";
 
 export interface OpenStoreOptions extends StoreOptions {
   /** See `DirectoryStoreOptions`. */

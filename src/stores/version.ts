@@ -7,7 +7,7 @@ import type { GetOptions } from "./store.ts";
  * @param found undefined where the store does not know it, which is no difference
  * @throws `source-changed`
  */
-export function checkVersion(
+export function assertVersion(
   { ifVersion, onVersion }: Pick<GetOptions, "ifVersion" | "onVersion">,
   found: string | undefined,
 ): void {
@@ -18,7 +18,7 @@ export function checkVersion(
 }
 
 /** Checks that a value that was found missing was not there before. @throws `source-changed` */
-export function checkMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): undefined {
+export function assertMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): undefined {
   if (ifVersion !== undefined) throw sourceChanged("the value was removed while it was read");
   return undefined;
 }

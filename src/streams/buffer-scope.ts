@@ -1,7 +1,7 @@
 import type { Buffers } from "../util/buffers.ts";
 
 /** The buffers that one piece of work has taken, so that all can be given back when it fails. */
-export class TakenBuffers implements Buffers {
+export class BufferScope implements Buffers {
   readonly #buffers: Buffers;
   readonly #taken: Uint8Array[] = [];
 

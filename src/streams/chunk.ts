@@ -56,7 +56,7 @@ export function decodedChunk(
 }
 
 /** Where an array's chunks lie: what `readChunks` reads and `writeChunks` writes. Every opened array is one. */
-export interface ChunkPlace<S extends Store = Store> {
+export interface ChunkStore<S extends Store = Store> {
   readonly store: S;
   /** The array's path, for messages. */
   readonly path: string;
@@ -95,14 +95,14 @@ export interface ShardGrid {
 }
 
 /** A place whose chunks lie in shards. */
-export type ShardedPlace<S extends Store = Store> = ChunkPlace<S> & { readonly shards: ShardGrid };
+export type ShardedPlace<S extends Store = Store> = ChunkStore<S> & { readonly shards: ShardGrid };
 
-export function isSharded<S extends Store>(place: ChunkPlace<S>): place is ShardedPlace<S> {
+export function isSharded<S extends Store>(place: ChunkStore<S>): place is ShardedPlace<S> {
   return place.shards !== undefined;
 }
 
 /** How an array's chunks are encoded. Every opened array is one. */
-export interface ChunkCoding {
+export interface ChunkCodec {
   /** The array's path, for messages. */
   readonly path: string;
   pipeline(): Promise<CodecPipeline>;

@@ -2,7 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkCoding, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
+import { type ChunkCodec, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
 import { fillData } from "./fill-data.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
@@ -23,14 +23,14 @@ export interface DecodeOptions extends CodingOptions {
  * @throws `corrupt-chunk`, `codec-error`, with the array's path, the chunk's coords and key, and the codec.
  */
 export function decodeChunks(
-  coding: ChunkCoding,
+  coding: ChunkCodec,
   options: DecodeOptions = {},
 ): TransformStream<EncodedChunk, DecodedChunk> {
   return stageStream(decodeStage(coding, options));
 }
 
 export function decodeStage(
-  coding: ChunkCoding,
+  coding: ChunkCodec,
   options: DecodeOptions = {},
 ): Stage<EncodedChunk, DecodedChunk> {
   const decode = chunkDecoder(coding, options);
@@ -41,7 +41,7 @@ export function decodeStage(
 export type ChunkDecoder = (chunk: EncodedChunk) => Promise<DecodedChunk>;
 
 export function chunkDecoder(
-  coding: ChunkCoding,
+  coding: ChunkCodec,
   { buffers = plainBuffers, fillMissing = false }: DecodeOptions = {},
 ): ChunkDecoder {
   return async (chunk) => {

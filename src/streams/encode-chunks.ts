@@ -1,7 +1,7 @@
 import { isFilled } from "../codecs/is-filled.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkCoding, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";
+import { type ChunkCodec, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";
 import type { CodingOptions } from "./decode-chunks.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
@@ -19,14 +19,14 @@ export interface EncodeOptions extends CodingOptions {
  * @throws `codec-error` with the array's path, the chunk's coords and the codec.
  */
 export function encodeChunks(
-  coding: ChunkCoding,
+  coding: ChunkCodec,
   options: EncodeOptions = {},
 ): TransformStream<DecodedChunk, EncodedChunk> {
   return stageStream(encodeStage(coding, options));
 }
 
 export function encodeStage(
-  coding: ChunkCoding,
+  coding: ChunkCodec,
   { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
 ): Stage<DecodedChunk, EncodedChunk> {
   const encode = async (chunk: DecodedChunk): Promise<EncodedChunk> => {

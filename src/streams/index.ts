@@ -6,10 +6,10 @@
 export { BufferPool } from "./buffer-pool.ts";
 export { ByteBudget, type Lease } from "./byte-budget.ts";
 export type {
-  ChunkCoding,
+  ChunkCodec,
   ChunkLocation,
-  ChunkPlace,
   ChunkRef,
+  ChunkStore,
   DecodedChunk,
   EncodedChunk,
   Region,

@@ -4,7 +4,7 @@ import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { mergeRanges } from "../util/merge-ranges.ts";
-import type { ChunkPlace, ChunkRef, ShardedPlace, ShardGrid } from "./chunk.ts";
+import type { ChunkRef, ChunkStore, ShardedPlace, ShardGrid } from "./chunk.ts";
 import { flatten } from "./flatten.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { tooLarge } from "./read-options.ts";
@@ -33,7 +33,7 @@ export interface LocateOptions {
 }
 
 /** Chunks of one shard that are looked up together. */
-export const MOST_AT_ONCE = 256;
+export const MAX_AT_ONCE = 256;
 /** Shards whose indexes are read ahead. */
 export const SHARDS_AHEAD = 4;
 
@@ -93,7 +93,7 @@ function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
 }
 
 /** Runs what is done for one chunk; errors are told where they happened. */
-export async function inChunk<T>(place: ChunkPlace, ref: ChunkRef, run: () => Promise<T>): Promise<T> {
+export async function inChunk<T>(place: ChunkStore, ref: ChunkRef, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -112,7 +112,7 @@ async function* runsOf(
   let last = "";
   for await (const ref of refs) {
     const shard = shards.shardOf(ref.coords).join();
-    if (run.length === MOST_AT_ONCE || (run.length > 0 && shard !== last)) {
+    if (run.length === MAX_AT_ONCE || (run.length > 0 && shard !== last)) {
       yield run;
       run = [];
     }

@@ -3,7 +3,7 @@ import type { ChunkRef } from "./chunk.ts";
 import { intersect, type Selection, selectedRegion } from "./selection.ts";
 
 /** The same chunks, but of those that can be decoded in part no more than holds the selected items. */
-export function* partRefs(
+export function* narrowRefs(
   refs: Iterable<ChunkRef>,
   selection: Selection,
   { partOf }: Pick<CodecPipeline, "partOf">,

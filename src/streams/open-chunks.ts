@@ -17,7 +17,7 @@ export interface OpenBox {
  * Those boxes of a grid that a piece touches. Pieces that follow one another often touch the same, so that they are kept
  * for as long as they do: to find out what to copy takes longer than copying.
  */
-export class OpenBoxes<B extends OpenBox> {
+export class OpenChunks<B extends OpenBox> {
   readonly boxes: readonly B[];
   readonly #coords: Region;
   /** Of all boxes, one after the other, for items of one size; undefined where kernels cannot copy to all of them. */

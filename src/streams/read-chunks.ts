@@ -1,7 +1,7 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkPlace, type ChunkRef, type EncodedChunk, encodedChunk, isSharded } from "./chunk.ts";
+import { type ChunkRef, type ChunkStore, type EncodedChunk, encodedChunk, isSharded } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
@@ -15,7 +15,7 @@ import { type ReadableStream, streamFrom } from "./web.ts";
  *   stored chunk above `maxEncodedSize`.
  */
 export function readChunks(
-  place: ChunkPlace,
+  place: ChunkStore,
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
@@ -32,7 +32,7 @@ export function readChunks(
 /** Reads a chunk whose key holds nothing else: what `readChunks` does with each. */
 export type ChunkReader = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
 
-export function chunkReader(place: ChunkPlace, options: ReadChunksOptions = {}): ChunkReader {
+export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}): ChunkReader {
   const { buffers = plainBuffers, inFlight, maxEncodedSize, onRead } = options;
   return async (ref, context) => {
     const key = place.chunkKey(ref.coords);

@@ -1,8 +1,8 @@
 import { corrupt } from "../codecs/failures.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { pooledSize } from "./buffer-pool.ts";
-import { TakenBuffers } from "./buffer-scope.ts";
-import type { ChunkPlace, ChunkRef, EncodedChunk, ShardedPlace } from "./chunk.ts";
+import { BufferScope } from "./buffer-scope.ts";
+import type { ChunkRef, ChunkStore, EncodedChunk, ShardedPlace } from "./chunk.ts";
 import { flatten } from "./flatten.ts";
 import { type ChunkRequest, inChunk, type LocatedChunk, locateChunks } from "./locate-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
@@ -21,7 +21,7 @@ export function readInnerChunks(
     const { key, parts } = request;
     const leases =
       (await inFlight?.budget.acquireEach(parts.length, inFlight.bytesPerChunk, context.signal)) ?? [];
-    const taken = new TakenBuffers(buffers);
+    const taken = new BufferScope(buffers);
     try {
       const bytes = await readParts(place, request, taken, context.signal);
       return parts.map(({ ref }, i) => {
@@ -63,9 +63,9 @@ function fitsInLeases(inFlight: ReadChunksOptions["inFlight"]) {
 
 /** The bytes of each part of a request, in a buffer of its own: codecs work in place. */
 async function readParts(
-  place: ChunkPlace,
+  place: ChunkStore,
   { key, range, version, parts }: ChunkRequest,
-  buffers: TakenBuffers,
+  buffers: BufferScope,
   signal: AbortSignal,
 ): Promise<(Uint8Array | undefined)[]> {
   const [first] = parts;
@@ -92,7 +92,7 @@ async function readParts(
   return bytes;
 }
 
-function copyOf(bytes: Uint8Array, buffers: TakenBuffers): Uint8Array {
+function copyOf(bytes: Uint8Array, buffers: BufferScope): Uint8Array {
   const copy = buffers.take(bytes.length);
   copy.set(bytes);
   return copy;

@@ -8,7 +8,7 @@ import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { addShared, type OpenBox, OpenBoxes } from "./open-chunks.ts";
+import { addShared, type OpenBox, OpenChunks } from "./open-chunks.ts";
 import {
   chunkRegion,
   countShared,
@@ -92,7 +92,7 @@ export function regridStage(
   let length = 0;
 
   /** Until one of them is whole, and handed on with its buffer. */
-  let touched: OpenBoxes<OpenChunk> | undefined;
+  let touched: OpenChunks<OpenChunk> | undefined;
 
   const chunkAt = (coords: readonly number[]): OpenChunk => {
     const place = indexOf(coords, grid);
@@ -113,7 +113,7 @@ export function regridStage(
   /** @returns the chunks that are whole with it. */
   const addToAll = (piece: DecodedChunk, items: Region): DecodedChunk[] => {
     const coords = chunksTouched(items, chunk.shape);
-    if (!touched?.areAt(coords)) touched = new OpenBoxes(coords, [...coordsIn(coords)].map(chunkAt));
+    if (!touched?.areAt(coords)) touched = new OpenChunks(coords, [...coordsIn(coords)].map(chunkAt));
     const isAdded = touched.addAtOnce(piece, items, selection);
     const wholes: DecodedChunk[] = [];
     for (const box of touched.boxes) {

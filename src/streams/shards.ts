@@ -7,13 +7,13 @@ import type { ShardedArray } from "../meta/inner-array.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
-import type { ChunkLocation, ChunkPlace, ShardGrid } from "./chunk.ts";
+import type { ChunkLocation, ChunkStore, ShardGrid } from "./chunk.ts";
 import { chunkRegion } from "./selection.ts";
 
 /** Decoded indexes that are remembered, in bytes. */
 export const REMEMBERED_INDEXES = 2 ** 20;
 /** Indexes that are remembered, however large. */
-export const LEAST_REMEMBERED = 2;
+export const MIN_REMEMBERED = 2;
 
 /** The index of a shard, and the version of the value that it was read from. */
 interface ReadIndex {
@@ -29,13 +29,13 @@ interface ReadIndex {
  */
 export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];
-  readonly #place: ChunkPlace;
+  readonly #place: ChunkStore;
   readonly #array: ShardedArray;
   readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
   #format: Promise<ShardFormat> | undefined;
 
   /** @param place where the shards are stored, which may be in shards in turn */
-  constructor(place: ChunkPlace, array: ShardedArray) {
+  constructor(place: ChunkStore, array: ShardedArray) {
     this.#place = place;
     this.#array = array;
     this.chunksPerShard = array.chunksPerShard;
@@ -112,7 +112,7 @@ export class Shards implements ShardGrid {
   /** Forgets the indexes that were wanted longest ago. */
   #forgetBeyond(count: number): void {
     for (const name of this.#indexes.keys()) {
-      if (this.#indexes.size <= Math.max(LEAST_REMEMBERED, count)) return;
+      if (this.#indexes.size <= Math.max(MIN_REMEMBERED, count)) return;
       this.#indexes.delete(name);
     }
   }
@@ -143,7 +143,7 @@ export class Shards implements ShardGrid {
 }
 
 async function locationIn(
-  place: ChunkPlace,
+  place: ChunkStore,
   coords: readonly number[],
   options: StoreOptions,
 ): Promise<ChunkLocation | undefined> {

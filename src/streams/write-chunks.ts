@@ -2,7 +2,7 @@ import type { StoreOptions, WritableStore } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkPlace, type EncodedChunk, isSharded } from "./chunk.ts";
+import { type ChunkStore, type EncodedChunk, isSharded } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { type ReadableStream, WritableStream } from "./web.ts";
 import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
@@ -16,7 +16,7 @@ import { shardSink } from "./write-shards.ts";
  * @throws what the store throws, with the array's path and the chunk's coords and key.
  */
 export function writeChunks(
-  place: ChunkPlace<WritableStore>,
+  place: ChunkStore<WritableStore>,
   options: WriteChunksOptions = {},
 ): WritableStream<EncodedChunk> {
   const { concurrency = 16, signal } = options;
@@ -32,7 +32,7 @@ export function writeChunks(
 }
 
 /** Writes chunks one by one: each under a key of its own, or into its shard. */
-export function chunkSink(place: ChunkPlace<WritableStore>, options: WriteChunksOptions = {}): ChunkSink {
+export function chunkSink(place: ChunkStore<WritableStore>, options: WriteChunksOptions = {}): ChunkSink {
   if (isSharded(place)) return shardSink(place, options);
   const { buffers = plainBuffers, removeMissing, onWritten, onStored, checksums = true } = options;
   const write = async (chunk: EncodedChunk, { signal }: StoreOptions) => {

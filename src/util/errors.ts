@@ -39,7 +39,7 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 
 /** Where an error happened and what was wrong; every field is optional, none ever holds a credential. */
 export interface ErrorDetails {
-  /** Dialect of the metadata, such as `v2`. */
+  /** Format of the metadata, such as `v2`. */
   format?: string;
   /** The store in words, such as `directory data.zarr`. */
   store?: string;

@@ -1,7 +1,7 @@
 /** Bytes between two ranges that are read together, at most. */
-const MOST_BETWEEN = 64 * 2 ** 10;
+const MAX_BETWEEN = 64 * 2 ** 10;
 /** Bytes that are read together, at most. */
-export const MOST_TOGETHER = 2 ** 20;
+export const MAX_TOGETHER = 2 ** 20;
 
 /** A run of bytes within a value. */
 interface Run {
@@ -30,7 +30,7 @@ export interface MergeOptions<T> {
 /** Merges ranges of one value that lie near one another, so that few requests read them; in their order in the value. */
 export function mergeRanges<T extends { readonly range: Run }>(
   parts: readonly T[],
-  { mostBetween = MOST_BETWEEN, mostTogether = MOST_TOGETHER, fits = () => true }: MergeOptions<T> = {},
+  { mostBetween = MAX_BETWEEN, mostTogether = MAX_TOGETHER, fits = () => true }: MergeOptions<T> = {},
 ): MergedRange<T>[] {
   const merged: MergedRange<T>[] = [];
   for (const part of parts.toSorted((a, b) => a.range.offset - b.range.offset)) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Settings } from "../../src/codecs/config-reader.ts";
+import { ConfigReader } from "../../src/codecs/config-reader.ts";
 import { JsonNumber } from "../../src/util/json-value.ts";
 import { errorOf } from "./support.ts";
 
-const settings = new Settings({
+const settings = new ConfigReader({
   level: 3,
   scale: new JsonNumber("1.50"),
   flag: true,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundOfOthers, MAX_CHUNK_SIZE, mostStoredBytes } from "../../src/codecs/limits.ts";
+import { foreignSizeBound, MAX_CHUNK_SIZE, maxStoredSize } from "../../src/codecs/limits.ts";
 
 test("chunks of fixed items may be some larger than ours, of varying ones as large as any", () => {
   const spec = (kind: "string" | "bool") => ({
@@ -8,7 +8,7 @@ test("chunks of fixed items may be some larger than ours, of varying ones as lar
     fillValue: null,
   });
   const maxEncodedSize = 1000;
-  expect(mostStoredBytes({ spec: spec("bool"), maxEncodedSize })).toBe(boundOfOthers(1000));
-  expect(mostStoredBytes({ spec: spec("bool"), maxEncodedSize: 2 ** 31 })).toBe(MAX_CHUNK_SIZE);
-  expect(mostStoredBytes({ spec: spec("string"), maxEncodedSize })).toBe(MAX_CHUNK_SIZE);
+  expect(maxStoredSize({ spec: spec("bool"), maxEncodedSize })).toBe(foreignSizeBound(1000));
+  expect(maxStoredSize({ spec: spec("bool"), maxEncodedSize: 2 ** 31 })).toBe(MAX_CHUNK_SIZE);
+  expect(maxStoredSize({ spec: spec("string"), maxEncodedSize })).toBe(MAX_CHUNK_SIZE);
 });

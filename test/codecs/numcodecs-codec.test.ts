@@ -25,13 +25,13 @@ describe.each([
     expect(await decodeBytes({ id: `lazy-${name}` }, await encodeBytes({ id: ours }, bytes))).toEqual(bytes);
   });
 
-  test.each(["v2", "v3"] as const)("holds a whole array of %s", async (dialect) => {
+  test.each(["v2", "v3"] as const)("holds a whole array of %s", async (zarrFormat) => {
     const store = new MemoryStore();
     const items = Int32Array.from({ length: 70 }, (_, i) => i * i);
-    const codec = dialect === "v2" ? { id: name, ...configuration } : { name, configuration };
+    const codec = zarrFormat === "v2" ? { id: name, ...configuration } : { name, configuration };
     const array = await create(
       { store, path: "a" },
-      { dialect, shape: [7, 10], chunks: [3, 4], dataType: "int32", codecs: [codec] },
+      { zarrFormat, shape: [7, 10], chunks: [3, 4], dataType: "int32", codecs: [codec] },
     );
     await array.write({}, items);
     await array.close();

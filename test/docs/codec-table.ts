@@ -4,7 +4,7 @@ import { parseV2Codec, writeV2Codec } from "../../src/meta/v2/codec.ts";
 import { parseV3Codec, writeV3Codec } from "../../src/meta/v3/codec.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 
-/** Where a dialect says in other words what the codec does. */
+/** Where a format says in other words what the codec does. */
 const SAID_OTHERWISE: Readonly<Record<string, Readonly<{ v2?: string; v3?: string }>>> = {
   bytes: { v2: "in `dtype`" },
   transpose: { v2: "`order`" },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtinCodecs, codecNamed } from "../../src/codecs/descriptors.ts";
@@ -26,17 +26,16 @@ describe("the table of docs/codecs.md", () => {
 
   test("tells of kernels where a codec calls them", () => {
     const folder = join(root, "src/codecs/bytes-to-bytes");
-    const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
-    const callers = files.filter((name) =>
-      readFileSync(join(folder, name), "utf8").includes('from "../kernels/kernels.ts"'),
+    const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, "codec.ts")));
+    const callers = names.filter((name) =>
+      readFileSync(join(folder, name, "codec.ts"), "utf8").includes('from "../../kernels/kernels.ts"'),
     );
-    expect(callers).toContain("lz4.ts");
-    for (const name of callers)
-      expect(codecNamed(name.slice(0, -3))?.engines?.node, name).toContain("kernel");
+    expect(callers).toContain("lz4");
+    for (const name of callers) expect(codecNamed(name)?.engines?.node, name).toContain("kernel");
   });
 
   // `npx vitest run test/docs/codecs.test.ts -u` writes it anew, with the figures of bench/RESULTS.md.
-  test("is what the registry, the dialects and the measurements say", async () => {
+  test("is what the registry, the formats and the measurements say", async () => {
     const page = read(PAGE);
     expect(page).toMatch(TABLE);
     const table = codecTable(read("bench/RESULTS.md"));

@@ -6,7 +6,7 @@ import type { CodecRole } from "../../src/codecs/descriptor.ts";
 import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";
 import { EXIT_CODES } from "../../src/index.ts";
-import { type DialectName, dialectNamed } from "../../src/meta/index.ts";
+import { formatNamed, type ZarrFormat } from "../../src/meta/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, documents, read } from "./code-block.ts";
 
@@ -39,15 +39,15 @@ describe("the tables of the README", () => {
     }
   });
 
-  test("formats are those that have a dialect", () => {
-    const formats: readonly (readonly [DialectName, string])[] = [
+  test("formats are those that have a format", () => {
+    const formats: readonly (readonly [ZarrFormat, string])[] = [
       ["v1", "Zarr v1"],
       ["v2", "Zarr v2"],
       ["v3-draft-2019", "the v3 draft of 2019"],
       ["v3", "Zarr v3, with shards"],
     ];
     for (const [name, words] of formats) {
-      expect(cell(words) === "read, write", words).toBe(hasDialect(name));
+      expect(cell(words) === "read, write", words).toBe(hasFormat(name));
     }
   });
 
@@ -99,9 +99,9 @@ test("the tree of ARCHITECTURE.md is the one on disk", () => {
   expect(told).toEqual(expect.arrayContaining(top.map(({ name }) => `src/${name}`)));
 });
 
-function hasDialect(name: DialectName): boolean {
+function hasFormat(name: ZarrFormat): boolean {
   try {
-    return dialectNamed(name).name === name;
+    return formatNamed(name).name === name;
   } catch {
     return false;
   }

@@ -51,11 +51,11 @@ export function exceptionList(exceptions: readonly Exception[]): string {
 }
 
 /**
- * What a dialect cannot hold, by JSON pointer, of what `matrix`, the approved text of test/flows/dialect-matrix.test.ts,
+ * What a format cannot hold, by JSON pointer, of what `matrix`, the approved text of test/flows/format-matrix.test.ts,
  * tries; arrays that fare alike share a row.
  */
 export function lossTable(matrix: string): string {
-  const dialects = ["v1", "v2", "v3-draft-2019", "v3"];
+  const zarrFormats = ["v1", "v2", "v3-draft-2019", "v3"];
   const rows = new Map<string, string[]>();
   for (const [, name = "", lines = ""] of matrix.matchAll(/^(\S.*)\n((?: {2}.*\n)+)/gm)) {
     const outcomes =
@@ -63,8 +63,8 @@ export function lossTable(matrix: string): string {
         .match(/^ {2}v[23] -> .*$/m)?.[0]
         .replace(/^.*?-> /, "")
         .split(", ") ?? [];
-    const cells = dialects.map((dialect) => {
-      const outcome = outcomes.find((one) => one.startsWith(`${dialect} `))?.slice(dialect.length + 1);
+    const cells = zarrFormats.map((zarrFormat) => {
+      const outcome = outcomes.find((one) => one.startsWith(`${zarrFormat} `))?.slice(zarrFormat.length + 1);
       return outcome === "equal" ? "" : (outcome ?? "").split(" ").map(code).join(" ");
     });
     if (cells.every((cell) => cell === "")) continue;
@@ -72,7 +72,7 @@ export function lossTable(matrix: string): string {
     rows.set(key, [...(rows.get(key) ?? []), name.replace(/^"([^"]*)"/, "$1")]);
   }
   return table(
-    ["an array of", ...dialects],
+    ["an array of", ...zarrFormats],
     [...rows].map(([cells, names]) => [names.map(code).join(", "), ...cells.split("\n")]),
   );
 }

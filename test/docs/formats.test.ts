@@ -24,7 +24,7 @@ const PARTS: Readonly<Record<string, string>> = {
   readers: readersTable(approved<Record<string, ReaderCount>>("read-by-python")),
   refused: exceptionList([...EXCEPTIONS.filter(({ gives }) => gives !== "read"), ...WRITE_EXCEPTIONS]),
   accepted: exceptionList(EXCEPTIONS.filter(({ gives }) => gives === "read")),
-  losses: lossTable(read("test/flows/dialect-matrix.approved.txt")),
+  losses: lossTable(read("test/flows/format-matrix.approved.txt")),
 };
 
 const partOf = (name: string) => new RegExp(`(?<=<!-- ${name} -->\\n\\n)[\\s\\S]*?(?=\\n\\n<!-- end -->)`);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, type FlowEvent, validate } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import { watchRetries } from "../../src/stores/remote/retry-events.ts";
+import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
@@ -64,7 +64,7 @@ describe("with a tenth of all requests failing", () => {
     server.fault = fault;
     const events: FlowEvent[] = [];
     let all = 0;
-    const unwatch = watchRetries(() => all++);
+    const unwatch = onRetry(() => all++);
     const failing = await ring((event) => events.push(event));
     unwatch();
     expect(await contentOf("faults-back")).toEqual(content);

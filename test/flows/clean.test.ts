@@ -101,12 +101,12 @@ test("an upload that was not ended is given up", async () => {
 
 test.each(["v2", "v3"] as const)(
   "validate with fix writes consolidated metadata of %s that are not true",
-  async (dialect) => {
+  async (zarrFormat) => {
     const path = folder.next("x.zarr");
     await mkdir(dirname(path), { recursive: true });
-    await copy(await makeHierarchy(dialect, { consolidated: true }), path);
+    await copy(await makeHierarchy(zarrFormat, { consolidated: true }), path);
     const store = new DirectoryStore(path);
-    const key = dialect === "v2" ? ".zmetadata" : "zarr.json";
+    const key = zarrFormat === "v2" ? ".zmetadata" : "zarr.json";
     const stale = await store.get(key);
     await deleteNode(`${path}/time`);
     await store.set(key, stale ?? new Uint8Array());

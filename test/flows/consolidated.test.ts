@@ -58,7 +58,7 @@ describe("consolidated metadata of groups below the root", () => {
     expect(await chunksOf("sub/.zmetadata", "metadata", "t/.zarray", "chunks")).toEqual([8, 3]);
   });
 
-  it("follow to another dialect", async () => {
+  it("follow to another format", async () => {
     await convert(source, target, { to: "v3" });
     const again = join(folder, "again.zarr");
     await rechunk(target, again, { chunks: { y: 8, x: 3 } });
@@ -99,7 +99,7 @@ describe("a source that only consolidated metadata describe", () => {
   });
 });
 
-it("a group without arrays leaves the documents of its old dialect behind", async () => {
+it("a group without arrays leaves the documents of its old format behind", async () => {
   const empty = join(folder, "empty.zarr");
   await cp(source, empty, { recursive: true });
   await rm(join(empty, "sub"), { recursive: true });
@@ -107,7 +107,7 @@ it("a group without arrays leaves the documents of its old dialect behind", asyn
   expect(await readdir(target)).toEqual(["zarr.json"]);
 });
 
-it("a stray file is never taken for a chunk of the new dialect", async () => {
+it("a stray file is never taken for a chunk of the new format", async () => {
   await writeV2Group(join(folder, "v2"), { t: { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) } });
   await convert(join(folder, "v2"), join(folder, "v3"), { to: "v3" });
   await writeFile(join(folder, "v3/t/0"), "stray");

@@ -13,10 +13,10 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores
 import { jsonAt } from "../hierarchy/keys.ts";
 import { described, references, withoutMissing } from "../support/conventions.ts";
 
-type Dialect = "v2" | "v3";
+type FormatDefinition = "v2" | "v3";
 type Attributes = Readonly<Record<string, unknown>>;
 
-const dialects: Dialect[] = ["v2", "v3"];
+const zarrFormats: FormatDefinition[] = ["v2", "v3"];
 const used = new Set<string>();
 
 /** The URL of a store in memory that is not there yet. */
@@ -56,9 +56,9 @@ const crsAttributes = {
 };
 
 /** A data set as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
-async function cf(url: string, dialect: Dialect): Promise<void> {
+async function cf(url: string, zarrFormat: FormatDefinition): Promise<void> {
   const attributes = { Conventions: "CF-1.11", coordinates: "height", history: "made: éλ" };
-  const root = await createGroup(url, { dialect, attributes }, { consolidated: true });
+  const root = await createGroup(url, { zarrFormat, attributes }, { consolidated: true });
   await add(root, "time", [6], ["time"], { units: "hours since 1970-01-01", bounds: "time_bnds", axis: "T" });
   await add(root, "time_bnds", [6, 2], ["time", "bnds"]);
   await add(root, "rlat", [4], ["rlat"], { units: "degrees", _FillValue: -32768 });
@@ -92,8 +92,8 @@ async function cf(url: string, dialect: Dialect): Promise<void> {
 }
 
 /** An array that says by `_CRS` where it is, and one with dimensions of which some have no name. */
-async function gdal(url: string, dialect: Dialect): Promise<void> {
-  const root = await createGroup(url, { dialect });
+async function gdal(url: string, zarrFormat: FormatDefinition): Promise<void> {
+  const root = await createGroup(url, { zarrFormat });
   const _CRS = {
     wkt: "GEOGCRS[]",
     projjson: { type: "GeographicCRS" },
@@ -118,19 +118,19 @@ const omeMultiscales = (version: string) => [
 ];
 
 /** Levels of an image, with labels in a group of their own. */
-async function ome(url: string, dialect: Dialect): Promise<void> {
+async function ome(url: string, zarrFormat: FormatDefinition): Promise<void> {
   const of = (more: Attributes = {}) =>
-    dialect === "v2"
+    zarrFormat === "v2"
       ? { multiscales: omeMultiscales("0.4"), ...more }
       : { ome: { version: "0.5", multiscales: omeMultiscales("0.5"), ...more } };
-  const names = dialect === "v2" ? undefined : ["t", "y", "x"];
+  const names = zarrFormat === "v2" ? undefined : ["t", "y", "x"];
   const root = await createGroup(url, {
-    dialect,
+    zarrFormat,
     attributes: of({ omero: { channels: [{ color: "FF0000" }] } }),
   });
   const listed = { labels: ["cells"] };
   const labels = await root.createGroup("labels", {
-    attributes: dialect === "v2" ? listed : { ome: { version: "0.5", ...listed } },
+    attributes: zarrFormat === "v2" ? listed : { ome: { version: "0.5", ...listed } },
   });
   const cells = await labels.createGroup("cells", {
     attributes: of({ "image-label": { source: { image: "../../" } } }),
@@ -145,14 +145,14 @@ async function ome(url: string, dialect: Dialect): Promise<void> {
 }
 
 /** Overviews as GeoZarr has them: each level a group, named by a layout and, as earlier, by tile matrices. */
-async function geoZarr(url: string, dialect: Dialect): Promise<void> {
+async function geoZarr(url: string, zarrFormat: FormatDefinition): Promise<void> {
   const multiscales = {
     layout: [{ asset: "0" }, { asset: "1", derived_from: "0", transform: { scale: [2, 2] } }],
     tile_matrix_set: "WebMercatorQuad",
     tile_matrix_limits: { "0": { minTileRow: 0 }, "1": { minTileRow: 0 } },
     resampling_method: "average",
   };
-  const root = await createGroup(url, { dialect, attributes: { multiscales } }, { consolidated: true });
+  const root = await createGroup(url, { zarrFormat, attributes: { multiscales } }, { consolidated: true });
   for (const [level, size] of [8, 4].entries()) {
     const group = await root.createGroup(`${level}`);
     await add(group, "spatial_ref", [], [], crsAttributes);
@@ -172,10 +172,10 @@ const chunks: Record<keyof typeof conventions, string> = {
 };
 
 describe.each(Object.entries(conventions))("%s", (convention, make) => {
-  describe.each(dialects)("in %s", (dialect) => {
+  describe.each(zarrFormats)("in %s", (zarrFormat) => {
     async function made() {
       const source = target("source");
-      await make(source, dialect);
+      await make(source, zarrFormat);
       return { source, before: await described(source), named: await references(source) };
     }
 
@@ -196,12 +196,12 @@ describe.each(Object.entries(conventions))("%s", (convention, make) => {
       }
     });
 
-    test("there and back through the other dialect", async () => {
+    test("there and back through the other format", async () => {
       const { source, before, named } = await made();
-      const other = dialect === "v2" ? "v3" : "v2";
+      const other = zarrFormat === "v2" ? "v3" : "v2";
       const [there, back] = [target("there"), target("back")];
       await convert(source, there, { to: other });
-      await convert(there, back, { to: dialect });
+      await convert(there, back, { to: zarrFormat });
       await make(target("other"), other);
       const expected = convention === "OME-NGFF" ? await described("memory:other") : before;
       expect(withoutMissing(await described(there))).toEqual(withoutMissing(expected));
@@ -212,19 +212,22 @@ describe.each(Object.entries(conventions))("%s", (convention, make) => {
 });
 
 describe("a slice", () => {
-  test.each(dialects)("of a CF group in %s says the same, and all it names is there", async (dialect) => {
-    const source = target("source");
-    await cf(source, dialect);
-    await sliceTo(source, target("part"), { slice: { time: [1, 3], rlon: [0, 5, 2] } });
-    expect(await described("memory:part")).toEqual(await described(source));
-    expect(await references("memory:part")).toEqual(await references(source));
-    const shapes = await Promise.all(
-      ["time", "time_bnds", "lat", "tas", "forecast/pr", "forecast/lead"].map(
-        async (path) => (await openArray(`memory:part/${path}`)).shape,
-      ),
-    );
-    expect(shapes).toEqual([[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]]);
-  });
+  test.each(zarrFormats)(
+    "of a CF group in %s says the same, and all it names is there",
+    async (zarrFormat) => {
+      const source = target("source");
+      await cf(source, zarrFormat);
+      await sliceTo(source, target("part"), { slice: { time: [1, 3], rlon: [0, 5, 2] } });
+      expect(await described("memory:part")).toEqual(await described(source));
+      expect(await references("memory:part")).toEqual(await references(source));
+      const shapes = await Promise.all(
+        ["time", "time_bnds", "lat", "tas", "forecast/pr", "forecast/lead"].map(
+          async (path) => (await openArray(`memory:part/${path}`)).shape,
+        ),
+      );
+      expect(shapes).toEqual([[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]]);
+    },
+  );
 
   test("of an image cuts all levels and their labels, and all it names is there", async () => {
     const source = target("source");
@@ -273,7 +276,7 @@ describe("dimension names", () => {
 
   test("of some dimensions alone are kept in v3, and refused by name in v2", async () => {
     const source = target("source");
-    const root = await createGroup(source, { dialect: "v3" });
+    const root = await createGroup(source, { zarrFormat: "v3" });
     await add(root, "some", [6, 4], ["time", null]);
     await add(root, "none", [6, 4], [null, null]);
     await root.close();
@@ -287,7 +290,7 @@ describe("dimension names", () => {
       details: { pointers: ["/dimension_names"] },
     });
     await convert(source, to, { to: "v2", allowLoss: ["/dimension_names"] });
-    expect((await openGroup(to)).layout.dialect).toBe("v2");
+    expect((await openGroup(to)).layout.zarrFormat).toBe("v2");
     expect((await openArray(`${to}/some`)).dimensionNames).toBeUndefined();
   });
 });

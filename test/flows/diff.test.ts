@@ -71,7 +71,7 @@ describe("metadata", () => {
 });
 
 describe("values", () => {
-  it("are the same whatever chunks, codecs and dialect, within a small budget", async () => {
+  it("are the same whatever chunks, codecs and format, within a small budget", async () => {
     const cwd = await testFolder();
     await writeV2Group(join(cwd, "a"), { t: array });
     await rechunk(join(cwd, "a"), join(cwd, "b"), { chunks: { y: 300, x: 20 }, codec: "zstd" });
@@ -82,7 +82,7 @@ describe("values", () => {
       onEvent: (event) => event.type === "read" && events.push(event.bytes),
     });
     expect(found.map(({ what, counts }) => ({ what, counts }))).toEqual([
-      { what: "dialect", counts: false },
+      { what: "zarrFormat", counts: false },
       { what: "chunks", counts: false },
       { what: "codecs", counts: false },
     ]);

@@ -29,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** A hierarchy with both memory layouts, both separators, groups with and without documents. */
 async function makeSource(url: string): Promise<void> {
-  const root = await createGroup(url, { dialect: "v3-draft-2019", attributes: { title: "a draft" } });
+  const root = await createGroup(url, { zarrFormat: "v3-draft-2019", attributes: { title: "a draft" } });
   await root.close();
   const values = Float32Array.from({ length: 4 * 6 }, (_, i) => i);
   const made = [
@@ -161,7 +161,7 @@ describe("converting", () => {
   });
 
   it("puts keys that are no Zarr among the chunks", async () => {
-    const group = await createGroup(`${folder}/notes.zarr`, { dialect: "v2" });
+    const group = await createGroup(`${folder}/notes.zarr`, { zarrFormat: "v2" });
     await (await group.create("a", { shape: [2], chunks: [2], dataType: "int8" })).close();
     await group.close();
     await writeFile(`${folder}/notes.zarr/a/notes.txt`, "x");
@@ -194,7 +194,10 @@ describe("converting", () => {
     });
     const allowLoss = ["/dimension_names", "/fill_value"];
     await convert(`${folder}/named.zarr`, `${folder}/lost.zarr`, { to, allowLoss });
-    expect((await all(info(`${folder}/lost.zarr`)))[0]).toMatchObject({ dialect: to, dimensionNames: null });
+    expect((await all(info(`${folder}/lost.zarr`)))[0]).toMatchObject({
+      zarrFormat: to,
+      dimensionNames: null,
+    });
   });
 
   it("refuses names that the draft does not tell apart, or cannot have", async () => {
@@ -227,7 +230,7 @@ it("is described", async () => {
   expect(await all(info(`${folder}/source.zarr`))).toMatchObject([
     {
       path: "g/deep/t",
-      dialect: "v3-draft-2019",
+      zarrFormat: "v3-draft-2019",
       chunks: 4,
       chunksPresent: 4,
       codecs: ["transpose([1, 0])", "bytes(big)", "gzip(1)"],

@@ -32,7 +32,7 @@ describe("a run", () => {
     expect(of("verify").at(-1)).toEqual({ type: "verify", keys: 11, allKeys: 11 });
     expect(of("progress").at(-1)?.progress).toMatchObject({ tasks, bytesRead: 24_000, chunksWritten: 10 });
     for (const { progress } of of("progress")) {
-      expect(progress.bufferBytes).toBeLessThanOrEqual(report.peakBuffers);
+      expect(progress.expectedBytes).toBeLessThanOrEqual(report.peakBuffers);
     }
   });
 

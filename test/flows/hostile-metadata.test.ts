@@ -69,7 +69,7 @@ const DRAFT_ARRAY = {
 /** Documents by key, as objects or as text, and what else is stored. */
 type Content = Readonly<Record<string, object | string>>;
 
-/** An array of each dialect, with other members than usual. */
+/** An array of each format, with other members than usual. */
 const ARRAYS: Readonly<Record<string, (members: object) => Content>> = {
   v1: (members) => ({ meta: { ...META, ...members }, attrs: {} }),
   v2: (members) => ({ ".zarray": { ...ZARRAY, ...members } }),
@@ -86,7 +86,7 @@ const ARRAYS: Readonly<Record<string, (members: object) => Content>> = {
     return { "zarr.json": BOOTSTRAP, "meta/root.array": { ...DRAFT_ARRAY, ...rest, ...grid } };
   },
 };
-const dialects = Object.entries(ARRAYS);
+const zarrFormats = Object.entries(ARRAYS);
 
 const FROM = "memory:hostile";
 const TO = "memory:hostile-target";
@@ -247,7 +247,7 @@ describe("documents that are huge", () => {
   );
 });
 
-describe.each(dialects)("shapes of %s", (_, arrayOf) => {
+describe.each(zarrFormats)("shapes of %s", (_, arrayOf) => {
   test(
     "above 64 dimensions they are refused",
     async () => {
@@ -387,7 +387,7 @@ async function copied(how: "copy" | "convert"): Promise<string> {
   nameMemoryStore("hostile-target", undefined);
   const { layout } = await open(FROM);
   if (how === "copy") await copy(FROM, TO);
-  else await convert(FROM, TO, { to: layout.dialect === "v3" ? "v2" : "v3" });
+  else await convert(FROM, TO, { to: layout.zarrFormat === "v3" ? "v2" : "v3" });
   return TO;
 }
 

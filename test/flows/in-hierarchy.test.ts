@@ -19,9 +19,9 @@ const folder = temporaryFolder();
 const array = { shape: [4, 6], dataType: "int16", chunks: [2, 3], dimensionNames: ["y", "x"] } as const;
 
 /** A group with an array `a`, and its consolidated metadata. */
-async function made(dialect: "v2" | "v3"): Promise<string> {
+async function made(zarrFormat: "v2" | "v3"): Promise<string> {
   const root = folder.next("h.zarr");
-  const group = await createGroup(root, { dialect }, { consolidated: true });
+  const group = await createGroup(root, { zarrFormat }, { consolidated: true });
   const a = await group.create("a", array);
   await a.write(
     [],
@@ -32,16 +32,16 @@ async function made(dialect: "v2" | "v3"): Promise<string> {
   return root;
 }
 
-describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (zarrFormat) => {
   test("is part of it: consolidated metadata tell of it, and groups on the way are made", async () => {
-    const root = await made(dialect);
+    const root = await made(zarrFormat);
     await rechunk(`${root}/a`, `${root}/rechunked`, { chunks: { y: -1 } });
     await expectTrueConsolidation(new DirectoryStore(root));
     await sliceTo(`${root}/a`, `${root}/parts/more/first`, { slice: { y: 0 } });
     await expectTrueConsolidation(new DirectoryStore(root));
     expect((await open(`${root}/parts`)).kind).toBe("group");
     await copy(root, folder.next("other.zarr"));
-    const other = await made(dialect);
+    const other = await made(zarrFormat);
     await copy(other, `${root}/whole`);
     await expectTrueConsolidation(new DirectoryStore(root));
     await copy(`${other}/a`, `${root}/whole`, { ifExists: "replace" });
@@ -50,7 +50,7 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (di
   });
 
   test("an array is re-cut in place: written beside, deleted, renamed", async () => {
-    const root = await made(dialect);
+    const root = await made(zarrFormat);
     await rechunk(`${root}/a`, `${root}/a.new`, { chunks: [4, 2] });
     await deleteNode(`${root}/a`);
     expect(await exists(`${root}/a`)).toBe(false);
@@ -60,19 +60,19 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (di
   });
 
   test("is refused below an array, before anything is written", async () => {
-    const root = await made(dialect);
+    const root = await made(zarrFormat);
     const before = everythingIn(root);
-    const refused = copy(await made(dialect), `${root}/a/b`);
+    const refused = copy(await made(zarrFormat), `${root}/a/b`);
     await expect(refused).rejects.toMatchObject({ code: "path-not-allowed" });
     expect(everythingIn(root)).toEqual(before);
   });
 
   test("when it cannot be published leaves what tells of the others", async () => {
-    const root = await made(dialect);
-    const key = dialect === "v2" ? ".zmetadata" : "zarr.json";
+    const root = await made(zarrFormat);
+    const key = zarrFormat === "v2" ? ".zmetadata" : "zarr.json";
     const before = await jsonAt(new DirectoryStore(root), key);
     const stop = new AbortController();
-    const copied = copy(await made(dialect), `${root}/b`, {
+    const copied = copy(await made(zarrFormat), `${root}/b`, {
       signal: stop.signal,
       onEvent: ({ type }) => type === "progress" && stop.abort(new Error("enough")),
     });
@@ -82,7 +82,7 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (di
   });
 });
 
-test("what is of another dialect than the groups around it stays apart", async () => {
+test("what is of another format than the groups around it stays apart", async () => {
   const root = await made("v2");
   const before = await jsonAt(new DirectoryStore(root), ".zmetadata");
   await copy(`${await made("v3")}/a`, `${root}/g/b`);

@@ -34,7 +34,7 @@ const SHAPE = [6, 8];
 const CHUNKS = [2, 3];
 
 interface Sparse {
-  readonly dialect: "v2" | "v3";
+  readonly zarrFormat: "v2" | "v3";
   readonly fillValue: number | null;
   readonly attributes?: Readonly<Record<string, unknown>>;
   readonly shards?: readonly number[];
@@ -44,8 +44,8 @@ interface Sparse {
 
 /** An array of 3 x 3 chunks of which the first row alone is written. */
 async function sparse(url: string, array: Sparse): Promise<void> {
-  const { dialect, fillValue, attributes = {}, shards, dataType = "int16", named = true } = array;
-  const root = await createGroup(url, { dialect });
+  const { zarrFormat, fillValue, attributes = {}, shards, dataType = "int16", named = true } = array;
+  const root = await createGroup(url, { zarrFormat });
   await addSparse(root, { dataType, fillValue, attributes, shards, named });
   await root.close();
 }
@@ -112,7 +112,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
   test.each(Object.entries(ways))("%s", async (name, options) => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7, attributes: { _FillValue: -999 } });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7, attributes: { _FillValue: -999 } });
     const to = target("v2");
     if ("chunks" in options) await rechunk(source, to, { to: "v2", ...options });
     else await convert(source, to, { to: "v2", ...options });
@@ -127,7 +127,12 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
   test("of shards", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7, shards: [4, 6], attributes: { _FillValue: -999 } });
+    await sparse(source, {
+      zarrFormat: "v3",
+      fillValue: 7,
+      shards: [4, 6],
+      attributes: { _FillValue: -999 },
+    });
     const to = target("v2");
     await convert(source, to, { to: "v2" });
     expect(await valuesAt(to)).toEqual(EXPECTED);
@@ -136,7 +141,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
   test("into shards, on the way back", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7, attributes: { _FillValue: -999 } });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7, attributes: { _FillValue: -999 } });
     const there = target("there");
     await convert(source, there, { to: "v2" });
     const back = target("back");
@@ -146,7 +151,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
   test("of a slice: those of the part alone", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7 });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7 });
     const to = target("v2");
     await sliceTo(source, to, { slice: { y: [1, 5], x: [0, 8, 2] }, to: "v2" });
     const rows = [1, 2, 3, 4].flatMap((y) => [0, 2, 4, 6].map((x) => EXPECTED[y * 8 + x]));
@@ -156,7 +161,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
   test("fill values null leave nothing undefined", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 0 });
+    await sparse(source, { zarrFormat: "v3", fillValue: 0 });
     const to = target("v2");
     await copy(source, to, { to: "v2" });
     for (const key of ["a/1.0", "a/2.2"]) expect(await storeAt("v2").get(key), key).toBeDefined();
@@ -166,7 +171,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 describe("where nothing is missing that would read otherwise, stored bytes move as they are", () => {
   test("a v3 array that has all of its chunks", async () => {
     const source = target("source");
-    const root = await createGroup(source, { dialect: "v3" });
+    const root = await createGroup(source, { zarrFormat: "v3" });
     const array = {
       shape: [4],
       chunks: [2],
@@ -188,7 +193,7 @@ describe("where nothing is missing that would read otherwise, stored bytes move 
     "a sparse v2 array with the fill value %s stays sparse in v3",
     async (fillValue) => {
       const source = target("source");
-      await sparse(source, { dialect: "v2", fillValue });
+      await sparse(source, { zarrFormat: "v2", fillValue });
       const to = target("v3");
       await convert(source, to, { to: "v3" });
       expect(await storeAt("v3").get("a/c/2/2")).toBeUndefined();
@@ -204,7 +209,7 @@ describe("where nothing is missing that would read otherwise, stored bytes move 
 
   test("without dimension names", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7, named: false });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7, named: false });
     const { plan, close } = await planConvert(source, target("v2"), { to: "v2" });
     await close();
     expect(plan.jobs[0]).toMatchObject({ strategy: "verbatim" });
@@ -215,7 +220,7 @@ describe("where nothing is missing that would read otherwise, stored bytes move 
 describe("the plan", () => {
   test("counts missing chunks, and its totals are what the run asks for", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7 });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7 });
     const asked: string[] = [];
     const logged: Store = withRequestLog(storeAt("source"), ({ operation, key }) => {
       if (operation !== "list" && operation !== "size" && key.startsWith("a/c/")) asked.push(key);
@@ -240,7 +245,7 @@ describe("the plan", () => {
 
   test("of a slice counts those that it touches", async () => {
     const source = target("source");
-    await sparse(source, { dialect: "v3", fillValue: 7 });
+    await sparse(source, { zarrFormat: "v3", fillValue: 7 });
     const { planSliceTo } = await import("../../src/index.ts");
     const { plan, close } = await planSliceTo(source, target("v2"), { slice: { y: [1, 3] }, to: "v2" });
     await close();
@@ -249,7 +254,7 @@ describe("the plan", () => {
 
   test("more than 10,000 are refused by their pointer, unless allowed", async () => {
     const source = target("source");
-    const root = await createGroup(source, { dialect: "v3" });
+    const root = await createGroup(source, { zarrFormat: "v3" });
     const array = {
       shape: [10_001],
       chunks: [1],
@@ -272,7 +277,7 @@ describe("the plan", () => {
 
   test("counts the missing ones of a thousand million chunks without going through them", async () => {
     const source = target("source");
-    const root = await createGroup(source, { dialect: "v3" });
+    const root = await createGroup(source, { zarrFormat: "v3" });
     const array = {
       shape: [1e9],
       chunks: [1],
@@ -294,7 +299,7 @@ describe("the plan", () => {
 
   test("warns of what xarray will not find, and says so when it runs", async () => {
     const source = target("source");
-    const root = await createGroup(source, { dialect: "v2" });
+    const root = await createGroup(source, { zarrFormat: "v2" });
     const array = {
       shape: [2],
       chunks: [2],

@@ -13,9 +13,9 @@ let source: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-nested-"));
   source = join(folder, "old.zarr");
-  await (await createGroup(source, { dialect: "v2" })).close();
+  await (await createGroup(source, { zarrFormat: "v2" })).close();
   const array = await create(join(source, "a"), {
-    dialect: "v2",
+    zarrFormat: "v2",
     shape: [4, 6],
     chunks: [2, 3],
     dataType: "int32",

@@ -112,7 +112,7 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
 
   it("gets a node at a path, with the groups above it, beside what is there", async () => {
     const target = newStore();
-    const root = await createGroup(target, { dialect: "v3", attributes: { title: "mine" } });
+    const root = await createGroup(target, { zarrFormat: "v3", attributes: { title: "mine" } });
     await root.close();
     const inside = (path: string) => ({ store: target, path }) as FlowTarget;
     await copy({ store: source, path: "2024" }, inside("models/era5"));

@@ -52,9 +52,9 @@ const recipe = {
 
 describe.each(["v2", "v3"] as const)(
   "an image of Zarr %s at a URL of a server that lists nothing",
-  (dialect) => {
+  (zarrFormat) => {
     test("is shown as a tree, described and digested", async () => {
-      const store = await makeImage({ ...recipe, dialect });
+      const store = await makeImage({ ...recipe, zarrFormat });
       const url = await serve(store);
       const paths = (await all(tree(url))).map(({ path }) => path);
       expect(paths).toEqual(["", "0", "1", "labels", "labels/cells", "labels/cells/0", "labels/cells/1"]);
@@ -68,17 +68,17 @@ describe.each(["v2", "v3"] as const)(
     });
 
     test("is copied, key by key the same", async () => {
-      const store = await makeImage({ ...recipe, dialect });
+      const store = await makeImage({ ...recipe, zarrFormat });
       const target = new MemoryStore("copied");
       await copy(await serve(store), target);
       expect(await valuesOf(target)).toEqual(await valuesOf(store));
     });
 
     test("is converted and cut", async () => {
-      const store = await makeImage({ ...recipe, dialect });
+      const store = await makeImage({ ...recipe, zarrFormat });
       const url = await serve(store);
       const [converted, expected] = [new MemoryStore("converted"), new MemoryStore("expected")];
-      const to = dialect === "v2" ? "v3" : "v2";
+      const to = zarrFormat === "v2" ? "v3" : "v2";
       await convert(url, converted, { to });
       await convert(store, expected, { to });
       expect(await valuesOf(converted)).toEqual(await valuesOf(expected));
@@ -92,7 +92,7 @@ describe.each(["v2", "v3"] as const)(
 
 test("a copy of a collection says that files beside its nodes are not found", async () => {
   const store = new MemoryStore("collection");
-  const root = await createGroup(store, { dialect: "v2", attributes: { "bioformats2raw.layout": 3 } });
+  const root = await createGroup(store, { zarrFormat: "v2", attributes: { "bioformats2raw.layout": 3 } });
   await (await root.createGroup("OME", { attributes: { series: [] } })).close();
   await root.close();
   await store.set("OME/METADATA.ome.xml", new TextEncoder().encode("<OME/>"));

@@ -18,7 +18,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { type ImageRecipe, makeImage } from "../support/ome-images.ts";
 
-const recipe: Omit<ImageRecipe, "dialect"> = {
+const recipe: Omit<ImageRecipe, "zarrFormat"> = {
   axes: ["c", "y", "x"],
   shapes: [
     [3, 12, 14],
@@ -70,9 +70,9 @@ async function attributesOf(store: MemoryStore, path: string): Promise<Attribute
   return (await openGroup({ store, path })).attributes;
 }
 
-describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (zarrFormat) => {
   test("cuts every level by its scale, labels too, and says where items lie", async () => {
-    const source = await makeImage({ ...recipe, dialect });
+    const source = await makeImage({ ...recipe, zarrFormat });
     const target = new MemoryStore("cut");
     await sliceTo(source, target, { slice: { y: [3, 9], x: [5, 8], c: 1 } });
     const expected: Cut = {
@@ -110,7 +110,7 @@ describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect)
   });
 
   test("with a step takes every so-manieth item of each level", async () => {
-    const source = await makeImage({ ...recipe, dialect, labels: [] });
+    const source = await makeImage({ ...recipe, zarrFormat, labels: [] });
     const target = new MemoryStore("cut");
     await sliceTo(source, target, { slice: { x: [2, 14, 3] } });
     const shapes = [];
@@ -131,7 +131,7 @@ describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect)
 
   test("states a translation where there was none, and leaves what is taken whole", async () => {
     const { translations: _, ...plain } = recipe;
-    const source = await makeImage({ ...plain, dialect, labels: [] });
+    const source = await makeImage({ ...plain, zarrFormat, labels: [] });
     const [whole, part] = [new MemoryStore("whole"), new MemoryStore("part")];
     await sliceTo(source, whole, { slice: { y: [0, 12] } });
     expect(await attributesOf(whole, "")).toEqual(await attributesOf(source, ""));
@@ -144,20 +144,20 @@ describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect)
   });
 
   test("to the other format is an image of that format", async () => {
-    const source = await makeImage({ ...recipe, dialect });
-    const other = dialect === "v2" ? "v3" : "v2";
+    const source = await makeImage({ ...recipe, zarrFormat });
+    const other = zarrFormat === "v2" ? "v3" : "v2";
     const [cut, expected] = [new MemoryStore("cut"), new MemoryStore("expected")];
     await sliceTo(source, cut, { slice: { y: [3, 9] }, to: other });
-    await sliceTo(await makeImage({ ...recipe, dialect: other }), expected, { slice: { y: [3, 9] } });
+    await sliceTo(await makeImage({ ...recipe, zarrFormat: other }), expected, { slice: { y: [3, 9] } });
     const differences = [];
     for await (const found of diff(cut, expected)) if (found.counts) differences.push(found);
     expect(differences).toEqual([]);
   });
 
   test("is refused where a level is not as long as its scale says", async () => {
-    const source = await makeImage({ ...recipe, dialect, labels: [] });
+    const source = await makeImage({ ...recipe, zarrFormat, labels: [] });
     const group = await openGroup(source);
-    const key = dialect === "v2" ? ".zattrs" : "zarr.json";
+    const key = zarrFormat === "v2" ? ".zattrs" : "zarr.json";
     const text = JSON.stringify(await jsonAt(source, key))
       .replaceAll("0.5714285714285714", "1")
       .replaceAll("[1,1,", "[1,0.5,");
@@ -171,7 +171,7 @@ describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (dialect)
 });
 
 describe("names of axes of OME-Zarr 0.4", () => {
-  const make = () => makeImage({ ...recipe, dialect: "v2", labels: [] });
+  const make = () => makeImage({ ...recipe, zarrFormat: "v2", labels: [] });
 
   test("serve for chunks of a group, and are not written", async () => {
     const source = await make();

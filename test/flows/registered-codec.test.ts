@@ -32,13 +32,13 @@ function register(descriptor: string | NewCodec, mask = 0x5a): string {
 
 const values = Int32Array.from({ length: 64 }, (_, i) => i * i);
 
-async function arrayOf(dialect: Formats, codecs: NewArray["codecs"], more: Partial<NewArray> = {}) {
+async function arrayOf(zarrFormat: Formats, codecs: NewArray["codecs"], more: Partial<NewArray> = {}) {
   const store = new MemoryStore();
   const array = {
     shape: [8, 8],
     chunks: [4, 4],
     dataType: "int32",
-    dialect,
+    zarrFormat,
     ...(codecs && { codecs }),
     ...more,
   };
@@ -48,8 +48,8 @@ async function arrayOf(dialect: Formats, codecs: NewArray["codecs"], more: Parti
   return store;
 }
 
-const stated = (dialect: Formats, name: string, settings = {}) =>
-  dialect === "v2" ? { id: name, ...settings } : { name, configuration: settings };
+const stated = (zarrFormat: Formats, name: string, settings = {}) =>
+  zarrFormat === "v2" ? { id: name, ...settings } : { name, configuration: settings };
 
 /** The codecs of a document, by their names there. */
 async function namesIn(store: MemoryStore) {
@@ -75,9 +75,9 @@ async function recoded(source: MemoryStore, codec: string) {
   return namesIn(target);
 }
 
-describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (dialect) => {
+describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (zarrFormat) => {
   const only = (codec: string | null) =>
-    dialect === "v2"
+    zarrFormat === "v2"
       ? { filters: null, compressor: codec }
       : { codecs: codec ? ["bytes", codec] : ["bytes"] };
 
@@ -86,18 +86,21 @@ describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (dialec
     ["that says nothing", "test-unsaid"],
   ] as const)("replaces a compressor of the program's %s", async (_, descriptor) => {
     const name = register(descriptor);
-    const source = await arrayOf(dialect, undefined, { codec: name });
+    const source = await arrayOf(zarrFormat, undefined, { codec: name });
     expect(await namesIn(source)).toEqual(only(name));
     expect(await recoded(source, "zstd")).toEqual(only("zstd"));
     expect(await recoded(source, "none")).toEqual(only(null));
-    expect(await recoded(await arrayOf(dialect, undefined, { codec: "gzip" }), name)).toEqual(only(name));
+    expect(await recoded(await arrayOf(zarrFormat, undefined, { codec: "gzip" }), name)).toEqual(only(name));
   });
 
   test("leaves filters of the program's where they are", async () => {
     const name = register({ name: "test-filter", role: "filter" });
-    const source = await arrayOf(dialect, [stated(dialect, name), stated(dialect, "gzip", { level: 1 })]);
+    const source = await arrayOf(zarrFormat, [
+      stated(zarrFormat, name),
+      stated(zarrFormat, "gzip", { level: 1 }),
+    ]);
     const filtered = (codec: string | null) =>
-      dialect === "v2"
+      zarrFormat === "v2"
         ? { filters: [name], compressor: codec }
         : { codecs: ["bytes", name, ...(codec ? [codec] : [])] };
     expect(await recoded(source, "zstd")).toEqual(filtered("zstd"));
@@ -106,10 +109,13 @@ describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (dialec
 
   test.each(["crc32c", "test-checksum"])("leaves the checksum %s where it is", async (name) => {
     if (name !== "crc32c") register({ name, role: "checksum" });
-    const source = await arrayOf(dialect, [stated(dialect, "gzip", { level: 1 }), stated(dialect, name)]);
+    const source = await arrayOf(zarrFormat, [
+      stated(zarrFormat, "gzip", { level: 1 }),
+      stated(zarrFormat, name),
+    ]);
     const checked = (codec: string | null) => {
       const codecs = [...(codec ? [codec] : []), name];
-      return dialect === "v2" ? { filters: codecs, compressor: null } : { codecs: ["bytes", ...codecs] };
+      return zarrFormat === "v2" ? { filters: codecs, compressor: null } : { codecs: ["bytes", ...codecs] };
     };
     expect(await recoded(source, "zstd")).toEqual(checked("zstd"));
     expect(await recoded(source, "none")).toEqual(checked(null));
@@ -117,10 +123,10 @@ describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (dialec
 
   test("may be stated as JSON of v2, and is then the compressor", async () => {
     const name = register({ name: "test-json", role: "compressor" });
-    const source = await arrayOf(dialect, undefined);
+    const source = await arrayOf(zarrFormat, undefined);
     expect(await recoded(source, `{"id": "${name}"}`)).toEqual(only(name));
     expect(await recoded(source, '{"id": "zlib", "level": 2}')).toEqual(
-      only(dialect === "v2" ? "zlib" : "numcodecs.zlib"),
+      only(zarrFormat === "v2" ? "zlib" : "numcodecs.zlib"),
     );
   });
 });

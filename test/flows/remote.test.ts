@@ -125,9 +125,9 @@ describe("S3", () => {
 
   test("nodes are edited through their own URLs, and what tells of them above stays true", async () => {
     const root = `s3://${BUCKET}/data/x.zarr`;
-    for (const dialect of ["v2", "v3"] as const) {
+    for (const zarrFormat of ["v2", "v3"] as const) {
       const array = { shape: [4], dataType: "int16", chunks: [2] } as const;
-      const group = await createGroup(root, { dialect }, { consolidated: true, ifExists: "replace" });
+      const group = await createGroup(root, { zarrFormat }, { consolidated: true, ifExists: "replace" });
       await (await group.create("old", array)).close();
       await group.close();
       const store = (await open(root)).store as ListableStore;

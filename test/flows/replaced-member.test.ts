@@ -14,28 +14,32 @@ const folder = temporaryFolder();
 
 describe.each(["v2", "v3"] as const)(
   "an array of a consolidated hierarchy of %s in S3 that is replaced",
-  (dialect) => {
+  (zarrFormat) => {
     const HIERARCHY = `s3://${BUCKET}/o.zarr`;
     let server: S3Server;
     beforeEach(async () => {
       server = await serveReachableBucket();
-      await copy(await makeHierarchy(dialect, { consolidated: true }), HIERARCHY);
+      await copy(await makeHierarchy(zarrFormat, { consolidated: true }), HIERARCHY);
     });
     afterEach(() => server.close());
 
     const told = () => {
-      const key = dialect === "v2" ? "o.zarr/.zmetadata" : "o.zarr/zarr.json";
+      const key = zarrFormat === "v2" ? "o.zarr/.zmetadata" : "o.zarr/zarr.json";
       return Object.keys(
         JSON.parse(server.objects.get(key)?.toString() ?? "{}")[
-          dialect === "v2" ? "metadata" : "consolidated_metadata"
+          zarrFormat === "v2" ? "metadata" : "consolidated_metadata"
         ].metadata ?? JSON.parse(server.objects.get(key)?.toString() ?? "{}").metadata,
       ).join();
     };
     const replace = async () =>
-      rechunk({ store: await makeHierarchy(dialect, { offset: 500 }), path: "time" }, `${HIERARCHY}/time`, {
-        chunks: [2],
-        ifExists: "replace",
-      });
+      rechunk(
+        { store: await makeHierarchy(zarrFormat, { offset: 500 }), path: "time" },
+        `${HIERARCHY}/time`,
+        {
+          chunks: [2],
+          ifExists: "replace",
+        },
+      );
 
     test("has left the consolidated metadata before its first key is deleted", async () => {
       const seen: boolean[] = [];

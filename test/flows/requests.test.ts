@@ -5,7 +5,7 @@ import { serveValues } from "../stores/value-server.ts";
 
 afterEach(() => nameMemoryStore("counted", undefined));
 
-/** Which dialect it is, and its attributes, are asked for at once. */
+/** Which format it is, and its attributes, are asked for at once. */
 const OPENING = 5;
 
 it.each([

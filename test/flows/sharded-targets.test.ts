@@ -134,7 +134,7 @@ describe("what a writer to S3 holds", () => {
     expect(counted).toBe((await leastFor("memory:sharded")) + S3_PART_BYTES);
     const { plan: planned } = await plan(counted, url);
     expect(planned.jobs[0]?.shardBuffer).toBeUndefined();
-    expect(planned.jobs[0]?.taskBytes).toBeLessThanOrEqual(counted);
+    expect(planned.jobs[0]?.leaseBytes).toBeLessThanOrEqual(counted);
   });
 
   test("counts for large values that are copied as they are", async () => {

@@ -41,7 +41,7 @@ describe("a slice as Zarr", () => {
     expect([...found.data]).toEqual([...expected.data]);
   });
 
-  it("takes other chunks, codec, dialect and container on the way", async () => {
+  it("takes other chunks, codec, format and container on the way", async () => {
     const folder = await written();
     await sliceTo(folder, `${folder}.part.zip`, {
       slice: { y: [2, 9] },
@@ -51,7 +51,7 @@ describe("a slice as Zarr", () => {
     });
     const part = await open(`${folder}.part.zip`);
     expect(part).toMatchObject({ shape: [7, 7, 13], chunkShape: [7, 7, 2], dimensionNames: ["t", "y", "x"] });
-    expect(part.layout.dialect).toBe("v3");
+    expect(part.layout.zarrFormat).toBe("v3");
     const expected = await slice(folder, { y: [2, 9] }).read();
     expect([...(await slice(`${folder}.part.zip`).read()).data]).toEqual([...expected.data]);
   });
@@ -119,13 +119,13 @@ describe("a slice of a group", () => {
     }
   });
 
-  it("takes other chunks, codec, dialect and container on the way", async () => {
+  it("takes other chunks, codec, format and container on the way", async () => {
     const folder = await group();
     await sliceTo(folder, `${folder}.zip`, { slice: "t=2:5", chunks: "t=-1,y=4", codec: "zstd", to: "v3" });
     const a = await openArray(`${folder}.zip/a`);
     expect(a).toMatchObject({ shape: [3, 11, 13], chunkShape: [3, 4, 5], dimensionNames: ["t", "y", "x"] });
     expect(await dataOf(`${folder}.zip/a`)).toEqual(await dataOf(`${folder}/a`, { t: [2, 5] }));
-    expect((await openArray(`${folder}.zip/t`)).layout.dialect).toBe("v3");
+    expect((await openArray(`${folder}.zip/t`)).layout.zarrFormat).toBe("v3");
   });
 
   it("with nothing of a dimension left has empty arrays, and no chunks of theirs", async () => {

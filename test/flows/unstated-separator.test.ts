@@ -27,7 +27,7 @@ let folder: string;
 /** A group as nested directories were written before their arrays stated a separator. */
 async function nestedGroup(name: string, first = 0): Promise<string> {
   const url = join(folder, name);
-  const group = await createGroup(url, { dialect: "v2" });
+  const group = await createGroup(url, { zarrFormat: "v2" });
   const array = await group.create("a", {
     shape: [4, 6],
     chunks: [2, 3],
@@ -214,7 +214,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
 describe("arrays at flat keys that state no separator", () => {
   test("cost one look at the first chunk, and nothing where that tells nothing", async () => {
     const url = join(folder, "flat.zarr");
-    const array = await create(url, { dialect: "v2", shape: [4, 6], chunks: [2, 3], dataType: "int32" });
+    const array = await create(url, { zarrFormat: "v2", shape: [4, 6], chunks: [2, 3], dataType: "int32" });
     await array.write({}, VALUES);
     await array.close();
     const { store, asked } = await unlisted(url);

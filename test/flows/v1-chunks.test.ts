@@ -50,7 +50,7 @@ describe("order F without blosc", () => {
     expect(await dataOf(changed)).toEqual(items);
   });
 
-  test("is given up for C when an array comes from another dialect", async () => {
+  test("is given up for C when an array comes from another format", async () => {
     const source = folder.next("v2.zarr");
     const writer = await create(source, {
       shape: [2, 3],
@@ -58,7 +58,7 @@ describe("order F without blosc", () => {
       dataType: "int16",
       order: "F",
       codec: "zlib",
-      dialect: "v2",
+      zarrFormat: "v2",
     });
     await writer.write([], Int16Array.from(items));
     await writer.close();

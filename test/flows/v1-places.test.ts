@@ -37,7 +37,7 @@ describe("arrays side by side", () => {
         shape: [4],
         chunks: [2],
         dataType: "uint8",
-        dialect: "v1",
+        zarrFormat: "v1",
       });
       await writer.write([], Uint8Array.of(1, 2, 3, 4));
       await writer.close();
@@ -54,7 +54,7 @@ describe("arrays side by side", () => {
         details: { hint: "name one of the folders inside it: a, b" },
       });
     }
-    expect(await all(tree(join(root, "a")))).toMatchObject([{ path: "", kind: "array", dialect: "v1" }]);
+    expect(await all(tree(join(root, "a")))).toMatchObject([{ path: "", kind: "array", zarrFormat: "v1" }]);
     await copy(root, `${root}.copy`);
     expect(readdirSync(`${root}.copy`).sort()).toEqual(["a", "b"]);
   });
@@ -88,7 +88,12 @@ describe("arrays side by side", () => {
 describe("an array of v1 in place", () => {
   test("grows, gets other attributes, and goes", async () => {
     const target = folder.next("grown.zarr");
-    const writer = await create(target, { shape: [0, 3], chunks: [2, 3], dataType: "int16", dialect: "v1" });
+    const writer = await create(target, {
+      shape: [0, 3],
+      chunks: [2, 3],
+      dataType: "int16",
+      zarrFormat: "v1",
+    });
     await writer.append([Int16Array.of(1, 2, 3), Int16Array.of(4, 5, 6), Int16Array.of(7, 8, 9)]);
     await writer.close();
     expect(documentIn(target)).toMatchObject({ shape: [3, 3] });
@@ -108,13 +113,13 @@ describe("an array of v1 in place", () => {
     await expect(create(join(source, "b"), array)).rejects.toMatchObject({ code: "path-not-allowed" });
     const root = folder.next("group.zarr");
     await (await createGroup(root)).close();
-    await expect(create(join(root, "b"), { ...array, dialect: "v1" })).rejects.toMatchObject({
+    await expect(create(join(root, "b"), { ...array, zarrFormat: "v1" })).rejects.toMatchObject({
       code: "invalid-option",
       details: { expected: "v3", found: "v1" },
     });
   });
 
-  test("is read by URL where documents of another dialect come first", async () => {
+  test("is read by URL where documents of another format come first", async () => {
     const source = await made({ dataType: "int32", attributes: { a: 1 } }, ramp);
     const other = { zarr_format: 3, node_type: "group", attributes: { b: 2 } };
     await writeFile(join(source, "zarr.json"), JSON.stringify(other));
@@ -132,7 +137,7 @@ describe("an array of v1 in place", () => {
     const store = new MemoryStore();
     const writer = await create(
       { store, path: "a/b" },
-      { shape: [4], chunks: [2], dataType: "uint8", dialect: "v1", attributes: { a: 1 } },
+      { shape: [4], chunks: [2], dataType: "uint8", zarrFormat: "v1", attributes: { a: 1 } },
     );
     await writer.write([], Uint8Array.of(1, 2, 3, 4));
     await writer.close();

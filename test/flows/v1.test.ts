@@ -81,7 +81,7 @@ describe.each(ARRAYS)("an array of v1 with $what", ({ array, items }) => {
     expect(await open(source)).toMatchObject({ kind: "array", shape, dimensionNames: ["y", "x"] });
   });
 
-  test("keeps its digest in other dialects and back, and its metadata", async () => {
+  test("keeps its digest in other formats and back, and its metadata", async () => {
     const source = await made({ ...array, ...names }, items);
     const sha256 = await sha256Of(source);
     for (const to of ["v2", "v3"] as const) {
@@ -139,7 +139,7 @@ describe("what is told of an array of v1", () => {
   test("info, validate and a slice", async () => {
     const source = await made({ dataType: "int32", fillValue: 42, ...names }, ramp);
     expect(await all(info(source))).toMatchObject([
-      { dialect: "v1", chunks: 9, chunksPresent: 4, codecs: ["bytes(little)", "blosc(lz4, 5, shuffle)"] },
+      { zarrFormat: "v1", chunks: 9, chunksPresent: 4, codecs: ["bytes(little)", "blosc(lz4, 5, shuffle)"] },
     ]);
     expect(await all(validate(source, { deep: true }))).toEqual([]);
     await writeFile(join(source, "9.9"), "x");

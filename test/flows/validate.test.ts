@@ -82,7 +82,7 @@ describe("metadata", () => {
     ]);
   });
 
-  it("inside an array, and of another dialect, are a warning", async () => {
+  it("inside an array, and of another format, are a warning", async () => {
     const folder = await group();
     await writeV2Array(join(folder, "t/inner"), array);
     await writeFile(join(folder, "t/zarr.json"), "{}");

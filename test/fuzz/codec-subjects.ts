@@ -1,4 +1,4 @@
-import { normalConfig } from "../../src/codecs/canonical-config.ts";
+import { canonicalConfig } from "../../src/codecs/canonical-config.ts";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec } from "../../src/codecs/codec.ts";
@@ -65,7 +65,7 @@ async function foreignSeeds(name: string): Promise<Seed[]> {
     .filter(({ config }) => name === [config.id, config.cname].filter(Boolean).join(" "))
     .map(async ({ config, frame, decoded }) => {
       const spec = specOf([decoded.length], RAW(1));
-      const codec = await makeCodec(normalConfig(config), { spec, itemSize: 1, endian: "little" });
+      const codec = await makeCodec(canonicalConfig(config), { spec, itemSize: 1, endian: "little" });
       return bytesSeed(codec as BytesToBytesCodec, frame, decoded);
     });
   return Promise.all(seeds);

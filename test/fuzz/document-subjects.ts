@@ -1,7 +1,7 @@
 import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
 import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
-import type { DialectName } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { ZipStore } from "../../src/stores/zip/zip-store.ts";
 import { type ErrorCode, isZarrflowError } from "../../src/util/errors.ts";
 import { jsonEqual } from "../../src/util/json-equal.ts";
@@ -30,22 +30,22 @@ const ZIP_CODES: readonly ErrorCode[] = [
   "short-read",
 ];
 
-/** What is read besides chunks: JSON, the documents of each dialect that is known, zip archives. */
+/** What is read besides chunks: JSON, the documents of each format that is known, zip archives. */
 export function documentSubjects(): readonly Subject[] {
   return [
     { name: "json", codes: ["invalid-metadata", "resource-limit"], seeds: async () => jsonSeeds() },
     ...DIALECTS.filter((name) => isKnown(name)).map((name) => ({
       name: `documents ${name}`,
       codes: METADATA_CODES,
-      seeds: async () => dialectSeeds(name),
+      seeds: async () => formatSeeds(name),
     })),
     { name: "zip", codes: ZIP_CODES, seeds: async () => zipSeeds() },
   ];
 }
 
-function isKnown(name: DialectName): boolean {
+function isKnown(name: ZarrFormat): boolean {
   try {
-    return dialectNamed(name).name === name;
+    return formatNamed(name).name === name;
   } catch (error) {
     if (isZarrflowError(error, "unsupported-format")) return false;
     throw error;
@@ -69,9 +69,9 @@ function jsonSeeds(): Seed[] {
 }
 
 /** One document of a node changed, the others as they are; of arrays the codecs are made too. */
-function dialectSeeds(name: DialectName): Seed[] {
-  const dialect = dialectNamed(name);
-  const layout = dialect.layout("");
+function formatSeeds(name: ZarrFormat): Seed[] {
+  const zarrFormat = formatNamed(name);
+  const layout = zarrFormat.layout("");
   return documentsOf(name).flatMap((node) =>
     Object.entries(node).map(([changedKey, text]) => ({
       frame: new Uint8Array(Buffer.from(text)),
@@ -83,7 +83,7 @@ function dialectSeeds(name: DialectName): Seed[] {
             key === changedKey ? source : new Uint8Array(Buffer.from(other)),
           ]),
         );
-        const metadata = dialect.parse(documents, layout)?.metadata;
+        const metadata = zarrFormat.parse(documents, layout)?.metadata;
         if (metadata === undefined) throw new Fault("no node is found where its documents are");
         for (const part of [{}, []]) {
           if (Object.keys(Object.getPrototypeOf(part)).length > 0) throw new Fault("a prototype was changed");

@@ -1,9 +1,9 @@
-import type { DialectName } from "../../src/meta/array-metadata.ts";
+import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 
 /** The documents of one node, as texts by key. */
 type Node = Readonly<Record<string, string>>;
 
-const nodes: Readonly<Record<DialectName, readonly Readonly<Record<string, object>>[]>> = {
+const nodes: Readonly<Record<ZarrFormat, readonly Readonly<Record<string, object>>[]>> = {
   v1: [
     {
       meta: {
@@ -199,10 +199,10 @@ const nodes: Readonly<Record<DialectName, readonly Readonly<Record<string, objec
   ],
 };
 
-export const DIALECTS = Object.keys(nodes) as readonly DialectName[];
+export const DIALECTS = Object.keys(nodes) as readonly ZarrFormat[];
 
-/** Nodes of a dialect. */
-export function documentsOf(name: DialectName): readonly Node[] {
+/** Nodes of a format. */
+export function documentsOf(name: ZarrFormat): readonly Node[] {
   return nodes[name].map((node) =>
     Object.fromEntries(Object.entries(node).map(([key, document]) => [key, JSON.stringify(document)])),
   );

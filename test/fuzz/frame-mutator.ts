@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-const MOST_CHANGES = 5;
+const MAX_CHANGES = 5;
 /** Most formats keep what decides in their first bytes. */
 const HEADER = 40;
 const WIDTHS = [1, 2, 4, 8] as const;
@@ -25,7 +25,7 @@ export class FrameMutator {
     this.#length = Math.min(frame.length, this.#bytes.length);
     this.#bytes.set(frame.subarray(0, this.#length));
     let changes = 1;
-    while (changes < MOST_CHANGES && random.oneIn(2)) changes++;
+    while (changes < MAX_CHANGES && random.oneIn(2)) changes++;
     for (; changes > 0; changes--) this.#change(others);
     return this.#bytes.subarray(0, this.#length);
   }

@@ -47,8 +47,8 @@ type Outcome = { readonly written: number } | { readonly error: unknown };
 const BATCH = 500;
 const FRAME_TIME = 1000;
 const BATCH_TIME = 20_000;
-const MOST_GROWTH = 32 * 1024 * 1024;
-const MOST_PEAK_GROWTH = 512 * 1024 * 1024;
+const MAX_GROWTH = 32 * 1024 * 1024;
+const MAX_PEAK_GROWTH = 512 * 1024 * 1024;
 const POISONS = [0xa5, 0x3c] as const;
 
 /** Lets the decoder of `subject` read changed frames, one after the other, until one makes it do what it must not. */
@@ -67,8 +67,8 @@ export async function fuzz(subject: Subject, options: FuzzOptions): Promise<Fuzz
 
 function memoryFinding(growth: number, peakGrowth: number): Finding | undefined {
   const told = { number: undefined, frame: new Uint8Array(0) };
-  if (growth > MOST_GROWTH) return { ...told, reason: `${growth} bytes more are held after all frames` };
-  if (peakGrowth <= MOST_PEAK_GROWTH) return undefined;
+  if (growth > MAX_GROWTH) return { ...told, reason: `${growth} bytes more are held after all frames` };
+  if (peakGrowth <= MAX_PEAK_GROWTH) return undefined;
   return { ...told, reason: `resident memory grew by ${peakGrowth} bytes` };
 }
 

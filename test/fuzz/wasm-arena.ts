@@ -24,7 +24,7 @@ export class WasmArena {
   /** @returns what the decoder does; its output is in `target` then. @throws Fault when it leaves its buffers. */
   decode(name: DecoderName, source: Uint8Array, target: Uint8Array): number {
     const wasm = this.#wasm;
-    const places = wasm.layOut(GUARD, source.length, GUARD, target.length, GUARD + SLACK);
+    const places = wasm.allocate(GUARD, source.length, GUARD, target.length, GUARD + SLACK);
     const [before = 0, from = 0, between = 0, to = 0, behind = 0] = places;
     const end = behind + GUARD + SLACK;
     // Other bytes each time, so that what is read outside shows in the output.

@@ -82,18 +82,18 @@ async function run(store: TestedStore, { act, path, to, value }: Step): Promise<
 }
 
 /** Groups that have consolidated metadata now. */
-async function consolidatedGroups(store: TestedStore, dialect: "v2" | "v3"): Promise<string[]> {
-  const name = dialect === "v2" ? ".zmetadata" : "zarr.json";
+async function consolidatedGroups(store: TestedStore, zarrFormat: "v2" | "v3"): Promise<string[]> {
+  const name = zarrFormat === "v2" ? ".zmetadata" : "zarr.json";
   const groups: string[] = [];
   for (const key of await keysOf(store)) {
     const isTold =
-      dialect === "v2" || "consolidated_metadata" in (await jsonAt(store, key).catch(() => ({})));
+      zarrFormat === "v2" || "consolidated_metadata" in (await jsonAt(store, key).catch(() => ({})));
     if (key.split("/").at(-1) === name && isTold) groups.push(key.slice(0, -name.length).replace(/\/$/, ""));
   }
   return groups;
 }
 
-describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (zarrFormat) => {
   const stores: [string, number, () => TestedStore][] = [
     ["memory", 100, () => new MemoryStore()],
     ["a directory", 25, () => new DirectoryStore(folder.next("p.zarr"))],
@@ -104,7 +104,7 @@ describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (dialect) =>
       const done = new Map<string, number>();
       const property = fc.asyncProperty(steps, async (taken) => {
         const store = make();
-        await (await createGroup({ store, path: "" }, { dialect }, { consolidated: true })).close();
+        await (await createGroup({ store, path: "" }, { zarrFormat }, { consolidated: true })).close();
         for (const step of taken) {
           try {
             await run(store, step);
@@ -112,7 +112,7 @@ describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (dialect) =>
           } catch (error) {
             if (!isZarrflowError(error) || !REFUSALS.includes(error.code)) throw error;
           }
-          const groups = await consolidatedGroups(store, dialect);
+          const groups = await consolidatedGroups(store, zarrFormat);
           expect(groups).toContain("");
           await expectTrueConsolidation(store, groups);
         }

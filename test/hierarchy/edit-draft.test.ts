@@ -24,7 +24,7 @@ async function make(store: WritableStore, path: string, array: object = {}): Pro
 describe("creating", () => {
   it("writes the bootstrap document of a new hierarchy, and no groups above", async () => {
     const store = new MemoryStore();
-    await make(store, "g/a", { dialect: draft, attributes: { units: "m" } });
+    await make(store, "g/a", { zarrFormat: draft, attributes: { units: "m" } });
     expect(await keysOf(store)).toEqual(["data/g/a/0", "data/g/a/1", "meta/root/g/a.array", "zarr.json"]);
     expect(await jsonAt(store, "zarr.json")).toEqual(BOOTSTRAP);
     expect(await jsonAt(store, "meta/root/g/a.array")).toEqual({
@@ -39,13 +39,13 @@ describe("creating", () => {
     expect((await openGroup(store)).documents.size).toBe(0);
   });
 
-  it("takes the dialect of the hierarchy, and leaves its bootstrap document as it is", async () => {
+  it("takes the format of the hierarchy, and leaves its bootstrap document as it is", async () => {
     const own = { ...BOOTSTRAP, more: 1 };
     const store = await storeOf({ "zarr.json": own });
     await make(store, "a");
     expect(await jsonAt(store, "zarr.json")).toEqual(own);
-    expect((await openArray({ store, path: "a" })).layout.dialect).toBe(draft);
-    await expect(make(store, "b", { dialect: "v2" })).rejects.toMatchObject({
+    expect((await openArray({ store, path: "a" })).layout.zarrFormat).toBe(draft);
+    await expect(make(store, "b", { zarrFormat: "v2" })).rejects.toMatchObject({
       code: "invalid-option",
       details: { expected: draft },
     });
@@ -101,7 +101,7 @@ describe("creating", () => {
   });
 
   it("refuses members of a group that differ in case alone", async () => {
-    const group = await createGroup({ store: new MemoryStore(), path: "" }, { dialect: draft });
+    const group = await createGroup({ store: new MemoryStore(), path: "" }, { zarrFormat: draft });
     await (await group.create("a", ARRAY)).close();
     await expect(group.create("A", ARRAY)).rejects.toMatchObject({ code: "invalid-node-name" });
     await expect(group.create("a b", ARRAY)).rejects.toMatchObject({ code: "invalid-node-name" });
@@ -155,7 +155,7 @@ describe("in folders", () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it("a node is made in the hierarchy around it", async () => {
-    const begun = await create(`${folder}/x.zarr/g/a`, { ...ARRAY, dialect: draft });
+    const begun = await create(`${folder}/x.zarr/g/a`, { ...ARRAY, zarrFormat: draft });
     await begun.close();
     await (await create(`${folder}/x.zarr/g/b`, ARRAY)).close();
     await (await createGroup(`${folder}/x.zarr/h`)).close();
@@ -174,33 +174,33 @@ describe("in folders", () => {
 
   it("a folder without a name for a root is one by its bootstrap document", async () => {
     await (await createGroup(`${folder}/outer`)).close();
-    await (await createGroup(`${folder}/outer/plain`, { dialect: "v3" })).close();
-    const writer = await createGroup(`${folder}/draft`, { dialect: draft });
+    await (await createGroup(`${folder}/outer/plain`, { zarrFormat: "v3" })).close();
+    const writer = await createGroup(`${folder}/draft`, { zarrFormat: draft });
     await writer.close();
     await (await create(`${folder}/draft/a`, ARRAY)).close();
-    expect((await open(`${folder}/draft/a`)).layout.dialect).toBe(draft);
+    expect((await open(`${folder}/draft/a`)).layout.zarrFormat).toBe(draft);
     await deleteNode(await open(`${folder}/draft`));
     expect(everythingIn(`${folder}/draft`)).toEqual(["zarr.json"]);
   });
 
-  it("a root is made explicit, or replaced by one of another dialect", async () => {
+  it("a root is made explicit, or replaced by one of another format", async () => {
     const url = `${folder}/x.zarr`;
-    await (await create(`${url}/a`, { ...ARRAY, dialect: draft })).close();
+    await (await create(`${url}/a`, { ...ARRAY, zarrFormat: draft })).close();
     await (await createGroup(url, { attributes: { n: 1 } })).close();
     expect((await open(url)).attributes).toEqual({ n: 1 });
     expect((await open(`${url}/a`)).kind).toBe("array");
-    await expect(createGroup(url, { dialect: "v3" })).rejects.toMatchObject({ code: "invalid-option" });
-    await (await createGroup(url, { dialect: "v3" }, { ifExists: "replace" })).close();
+    await expect(createGroup(url, { zarrFormat: "v3" })).rejects.toMatchObject({ code: "invalid-option" });
+    await (await createGroup(url, { zarrFormat: "v3" }, { ifExists: "replace" })).close();
     expect(everythingIn(url)).toEqual(["zarr.json"]);
-    expect((await open(url)).layout.dialect).toBe("v3");
-    await (await createGroup(url, { dialect: draft }, { ifExists: "replace" })).close();
+    expect((await open(url)).layout.zarrFormat).toBe("v3");
+    await (await createGroup(url, { zarrFormat: draft }, { ifExists: "replace" })).close();
     expect(everythingIn(url).filter((name) => !name.endsWith("/"))).toEqual(["meta/root.group", "zarr.json"]);
   });
 
   // D19-14
   it("a name that is too long with its suffix leaves nothing behind", async () => {
     const name = "x".repeat(255);
-    const writer = await create(`${folder}/x.zarr/a`, { ...ARRAY, dialect: draft });
+    const writer = await create(`${folder}/x.zarr/a`, { ...ARRAY, zarrFormat: draft });
     await writer.close();
     const error = await create(`${folder}/x.zarr/${name}`, ARRAY).catch((e) => e);
     expect(error).toMatchObject({ code: "path-not-allowed", details: { key: `meta/root/${name}.array` } });

@@ -12,9 +12,9 @@ export async function expectTrueConsolidation(store: ListableStore, paths = [""]
     }
   }
   for (const path of paths) {
-    const dialect = (await store.size(join(path, ".zgroup"))) === undefined ? "v3" : "v2";
-    const key = join(path, dialect === "v2" ? ".zmetadata" : "zarr.json");
-    const fresh = consolidate(dialect, path, documents).get(key);
+    const zarrFormat = (await store.size(join(path, ".zgroup"))) === undefined ? "v3" : "v2";
+    const key = join(path, zarrFormat === "v2" ? ".zmetadata" : "zarr.json");
+    const fresh = consolidate(zarrFormat, path, documents).get(key);
     expect(await jsonAt(store, key), key).toEqual(JSON.parse(new TextDecoder().decode(fresh)));
   }
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ArrayWriter, NewArray } from "../../src/index.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 
-/** An array of raw items to be written, and the order and dialect in which it is. */
+/** An array of raw items to be written, and the order and format in which it is. */
 export interface Plan {
   readonly shape: readonly number[];
   readonly chunks: readonly number[];
@@ -10,7 +10,7 @@ export interface Plan {
   readonly shards?: readonly number[];
   readonly itemSize: number;
   readonly order: "C" | "F";
-  readonly dialect: "v2" | "v3";
+  readonly zarrFormat: "v2" | "v3";
   readonly separator: "." | "/";
   readonly seed: number;
 }
@@ -26,7 +26,7 @@ export const plans: fc.Arbitrary<Plan> = fc
     axes: fc.array(axis, { maxLength: 3 }),
     itemSize: fc.constantFrom(1, 2, 3, 4, 8, 12),
     order: fc.constantFrom("C" as const, "F" as const),
-    dialect: fc.constantFrom("v2" as const, "v3" as const),
+    zarrFormat: fc.constantFrom("v2" as const, "v3" as const),
     separator: fc.constantFrom("." as const, "/" as const),
     isSharded: fc.boolean(),
     seed: fc.nat(1e6),
@@ -36,15 +36,15 @@ export const plans: fc.Arbitrary<Plan> = fc
     shape: axes.map(({ n }) => n),
     chunks: axes.map(({ chunk }) => chunk),
     ...(isSharded &&
-      rest.dialect === "v3" && { shards: axes.map(({ chunk, perShard }) => chunk * perShard) }),
+      rest.zarrFormat === "v3" && { shards: axes.map(({ chunk, perShard }) => chunk * perShard) }),
   }));
 
 /** The array that a plan wants; its fill value is no run of one byte. */
-export function newArray({ shape, chunks, shards, itemSize, order, dialect, separator }: Plan): NewArray {
+export function newArray({ shape, chunks, shards, itemSize, order, zarrFormat, separator }: Plan): NewArray {
   const fillValue = Uint8Array.from({ length: itemSize }, (_, i) => i + 1);
   const dataType = { kind: "raw", size: itemSize } as const;
   const grid = { shape, chunks, ...(shards && { shards }) };
-  return { ...grid, dataType, order, dialect, separator, fillValue, codec: "none" };
+  return { ...grid, dataType, order, zarrFormat, separator, fillValue, codec: "none" };
 }
 
 /** What an array holds, in C order, written item by item. */

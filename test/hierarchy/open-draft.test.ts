@@ -23,7 +23,7 @@ describe("a hierarchy of the draft of 2019", () => {
     for (const path of ["foo/baz/qux", "/foo/baz/qux"]) {
       const array = await openArray({ store, path });
       expect(array).toMatchObject({ path: "foo/baz/qux", shape: [4, 6] });
-      expect(array.layout.dialect).toBe("v3-draft-2019");
+      expect(array.layout.zarrFormat).toBe("v3-draft-2019");
       expect(array.chunkKey([1, 1])).toBe("data/foo/baz/qux/1.1");
     }
     expect((await openGroup({ store, path: "foo/bar" })).attributes).toEqual({ spam: "ham" });
@@ -125,9 +125,9 @@ describe("a hierarchy of the draft of 2019", () => {
     await expect(walk(root).next()).rejects.toMatchObject({ code: "unsupported-operation" });
   });
 
-  it("does not hide nodes of other dialects at their own paths", async () => {
+  it("does not hide nodes of other formats at their own paths", async () => {
     const store = await draftStore({ "own/.zarray": ZARRAY });
-    expect((await open({ store, path: "own" })).layout.dialect).toBe("v2");
+    expect((await open({ store, path: "own" })).layout.zarrFormat).toBe("v2");
   });
 });
 
@@ -146,7 +146,7 @@ describe("a later draft of v3", () => {
     const root = await openGroup(await storeOf(later));
     expect(await below(root)).toEqual(["grp group", "grp/arr array"]);
     const array = await openArray({ store: root.store, path: "grp/arr" });
-    expect(array.layout.dialect).toBe("v3-draft-2020");
+    expect(array.layout.zarrFormat).toBe("v3-draft-2020");
     expect(array.chunkKey([0, 1])).toBe("data/root/grp/arr/c0/1");
   });
 

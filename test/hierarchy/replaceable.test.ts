@@ -5,7 +5,7 @@ import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
 import { copy, create, createGroup } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
 
-const zarrAt = async (url: string) => (await createGroup(url, { dialect: "v3" })).close();
+const zarrAt = async (url: string) => (await createGroup(url, { zarrFormat: "v3" })).close();
 
 describe.each(["directory", "zip"] as const)("what a new %s replaces", (kind) => {
   const check = (path: string) => assertReplaceable({ store: { kind, path }, path: "" });

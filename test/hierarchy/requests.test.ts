@@ -17,9 +17,9 @@ const CHUNKS = 100_000;
 const ARRAYS = ["a/t", "a/u", "a/v", "b/t", "b/u", "b/v", "b/w", "z"];
 
 /** A hierarchy of groups and arrays: its documents. */
-async function documentsOf(dialect: "v2" | "v3"): Promise<Map<string, Uint8Array>> {
+async function documentsOf(zarrFormat: "v2" | "v3"): Promise<Map<string, Uint8Array>> {
   const store = new MemoryStore();
-  const root = await createGroup({ store, path: "" }, { dialect });
+  const root = await createGroup({ store, path: "" }, { zarrFormat });
   const groups = new Map([["", root]]);
   for (const name of ["a", "b"]) groups.set(name, await root.createGroup(name));
   for (const path of ARRAYS) {
@@ -43,17 +43,17 @@ async function pathsBelow(group: Awaited<ReturnType<typeof openGroup>>): Promise
   return paths;
 }
 
-describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (zarrFormat) => {
   it("with 100,000 chunks are listed in S3 by three requests a node, and no chunk is listed", {
     timeout: 120_000,
   }, async () => {
     const server = await serveBucket();
     closing.push(() => server.close());
-    for (const [key, bytes] of await documentsOf(dialect)) server.objects.set(key, Buffer.from(bytes));
+    for (const [key, bytes] of await documentsOf(zarrFormat)) server.objects.set(key, Buffer.from(bytes));
     const chunk = Buffer.from([1]);
     for (const path of ARRAYS) {
       for (let i = 0; i < CHUNKS / ARRAYS.length; i++) {
-        server.objects.set(`${path}/${dialect === "v2" ? i : `c/${i}`}`, chunk);
+        server.objects.set(`${path}/${zarrFormat === "v2" ? i : `c/${i}`}`, chunk);
       }
     }
     const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
@@ -65,10 +65,10 @@ describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (dialect)
   });
 
   it("come over HTTP with consolidated metadata, in a request beyond those of the root", async () => {
-    const documents = await documentsOf(dialect);
+    const documents = await documentsOf(zarrFormat);
     const json = (key: string) => JSON.parse(new TextDecoder().decode(documents.get(key)));
     const below = Object.fromEntries([...documents.keys()].map((key) => [key, json(key)]));
-    if (dialect === "v2") {
+    if (zarrFormat === "v2") {
       set(documents, ".zmetadata", { zarr_consolidated_format: 1, metadata: below });
     } else {
       const { "zarr.json": root, ...others } = below;
@@ -83,11 +83,11 @@ describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (dialect)
     const root = await openGroup(new HttpStore(server.url));
     expect(server.requests).toHaveLength(5);
     expect(await pathsBelow(root)).toHaveLength(ARRAYS.length + 2);
-    expect(server.requests).toHaveLength(dialect === "v2" ? 6 : 5);
+    expect(server.requests).toHaveLength(zarrFormat === "v2" ? 6 : 5);
   });
 
   it("are opened over HTTP by one round of requests, of documents alone", async () => {
-    const server = await serveValues(await documentsOf(dialect));
+    const server = await serveValues(await documentsOf(zarrFormat));
     closing.push(() => server.close());
     expect((await open(`${server.url}/a/t`)).kind).toBe("array");
     expect(server.requests.map(({ url }) => url.replace("/data/a/t/", "")).sort()).toEqual([
@@ -98,9 +98,9 @@ describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (dialect)
       "zarr.json",
     ]);
     server.requests.length = 0;
-    const stage = dialect === "v2" ? "zarr2" : "zarr3";
+    const stage = zarrFormat === "v2" ? "zarr2" : "zarr3";
     await open(`${server.url}|${stage}:a/t`);
-    expect(server.requests.length).toBe(dialect === "v2" ? 3 : 1);
+    expect(server.requests.length).toBe(zarrFormat === "v2" ? 3 : 1);
   });
 });
 

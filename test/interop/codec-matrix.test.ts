@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { normalConfig } from "../../src/codecs/canonical-config.ts";
+import { canonicalConfig } from "../../src/codecs/canonical-config.ts";
 import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
 import { codecStep, type Direction } from "../../src/codecs/chain/codec-step.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
@@ -87,7 +87,7 @@ async function code(direction: Direction, { config, dtype, bytes }: CodecCase, s
   const dataType = dataTypeOf(dtype);
   const endian = dtype.startsWith(">") ? "big" : "little";
   const spec = { shape: [bytes.length / itemSizeOf(dtype)], dataType, fillValue: null };
-  const configs = [{ name: "bytes", configuration: { endian } }, normalConfig(config)];
+  const configs = [{ name: "bytes", configuration: { endian } }, canonicalConfig(config)];
   const placed = (await loadCodecs(configs, spec))[1];
   if (!placed) throw new Error("no codec");
   return (await codecStep(placed, direction, plainBuffers)(source.slice())) as Uint8Array;

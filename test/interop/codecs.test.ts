@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CodecJson, normalConfig } from "../../src/codecs/canonical-config.ts";
+import { type CodecJson, canonicalConfig } from "../../src/codecs/canonical-config.ts";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { FixedData, VariableData } from "../../src/codecs/chunk-data.ts";
 import type { ChunkSpec } from "../../src/codecs/codec.ts";
@@ -187,7 +187,7 @@ function isOfObjects({ compressor, filters }: Zarray): boolean {
 }
 
 function normalName(json: CodecJson | null): string {
-  return json === null ? "" : normalConfig(json).name;
+  return json === null ? "" : canonicalConfig(json).name;
 }
 
 /** The array's chunks as C-order little-endian bytes; missing ones are zero or the fill value's number. */
@@ -248,14 +248,14 @@ function readChunk(place: string, coords: readonly number[]): Buffer | undefined
 async function pipelineOf({ chunks, dtype, order, filters, compressor }: Zarray) {
   const codecs: CodecConfig[] = [];
   if (order === "F") codecs.push({ name: "transpose", configuration: { order: "F" } });
-  const [first, ...others] = (filters ?? []).map(normalConfig);
+  const [first, ...others] = (filters ?? []).map(canonicalConfig);
   const isVlen = first?.name.startsWith("vlen-") ?? false;
   const { dataType, endian } = isVlen
     ? { dataType: { kind: first?.name === "vlen-bytes" ? "binary" : "string" } as DataType, endian: "little" }
     : typeOf(dtype);
   if (!isVlen) codecs.push({ name: "bytes", configuration: { endian } });
   if (first) codecs.push(first, ...others);
-  if (compressor) codecs.push(normalConfig(compressor));
+  if (compressor) codecs.push(canonicalConfig(compressor));
   return createPipeline(codecs, { shape: chunks, dataType, fillValue: null });
 }
 

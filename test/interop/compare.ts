@@ -8,7 +8,7 @@ export type Outcome =
 
 /** As the reference library shows them: dimension names that lie among the attributes stay there. */
 export function attributesOf(node: ZarrNode): unknown {
-  const names = node.kind === "array" && node.layout.dialect !== "v3" ? node.dimensionNames : undefined;
+  const names = node.kind === "array" && node.layout.zarrFormat !== "v3" ? node.dimensionNames : undefined;
   return names ? { ...node.attributes, _ARRAY_DIMENSIONS: names } : node.attributes;
 }
 

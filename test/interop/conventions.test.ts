@@ -31,7 +31,7 @@ const [copied, rechunked, there, back, part] = targets.map((name) => `memory:${n
 ];
 
 describe.runIf(hasShared).each(urls)("%s", (url) => {
-  test("what its conventions say comes through a copy, other chunks and the other dialect", async () => {
+  test("what its conventions say comes through a copy, other chunks and the other format", async () => {
     const [before, named] = [await described(url), await references(url)];
     const { layout } = await open(url);
     await copy(url, copied);
@@ -40,9 +40,9 @@ describe.runIf(hasShared).each(urls)("%s", (url) => {
       expect(await described(target), target).toEqual(before);
       expect(await references(target), target).toEqual(named);
     }
-    const allowLoss = await lossesOf(url, layout.dialect === "v2" ? "v3" : "v2");
-    await convert(url, there, { to: layout.dialect === "v2" ? "v3" : "v2", allowLoss });
-    await convert(there, back, { to: layout.dialect as "v2" | "v3" });
+    const allowLoss = await lossesOf(url, layout.zarrFormat === "v2" ? "v3" : "v2");
+    await convert(url, there, { to: layout.zarrFormat === "v2" ? "v3" : "v2", allowLoss });
+    await convert(there, back, { to: layout.zarrFormat as "v2" | "v3" });
     const expected = allowLoss.length > 0 ? withNulls(before) : before;
     // OME-Zarr says the same in other words: test/interop/python-ome.test.ts has others read them.
     if (!url.includes("ome-ngff")) {

@@ -143,8 +143,8 @@ async function readAll(one: CorpusCase, url: string): Promise<void> {
 
 /** Opens the array that a case is about. */
 export function openArrayCase(one: CorpusCase, corpus: string): Promise<ZarrNode> {
-  const dialect = one.path.includes("both-formats") ? `|zarr${one.zarr_format}:` : "";
-  return openCase(one, `${corpus}${one.path}/${one.array ?? ""}${dialect}`);
+  const zarrFormat = one.path.includes("both-formats") ? `|zarr${one.zarr_format}:` : "";
+  return openCase(one, `${corpus}${one.path}/${one.array ?? ""}${zarrFormat}`);
 }
 
 /** What an array is, beside what its case says. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { parseNumpyType } from "../../src/meta/v2/data-type.ts";
 import { parseDraftFill } from "../../src/meta/v3-draft/fill-value.ts";
 import { brokenDraftName } from "../../src/meta/v3-draft/layout.ts";
@@ -12,7 +12,7 @@ import { testFolder } from "../support/cli.ts";
 import { hasShared, shared } from "./shared.ts";
 
 const FORMAT = "3-draft-2019";
-const draft = dialectNamed("v3-draft-2019");
+const draft = formatNamed("v3-draft-2019");
 
 function vectors<T>(name: string): T {
   return JSON.parse(readFileSync(`${shared}corpus-legacy/vectors/${name}.json`, "utf8"));

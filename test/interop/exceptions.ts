@@ -76,7 +76,7 @@ export const EXCEPTIONS: readonly Exception[] = [
  */
 export const NEWER_THAN_PYTHON = /^v3\/dtype-zarr31\/structured/;
 
-/** All of them when written anew in their own dialect: every other array that is read must be. */
+/** All of them when written anew in their own format: every other array that is read must be. */
 export const WRITE_EXCEPTIONS: readonly Exception[] = [
   {
     id: /^v2\/layout\/attrs-python-nan$|^ogc-geo-tas$/,

@@ -1,9 +1,9 @@
 import type { NodeMetadata } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
 
-const v3 = dialectNamed("v3");
+const v3 = formatNamed("v3");
 
 /** A document as an object; bare NaN and Infinity are numbers. */
 export function objectOf(bytes: Uint8Array): JsonObject {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../src/hierarchy/node.ts";
 import { create, digest, isZarrflowError, open, type Range, slice, walk } from "../../src/index.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import type { ZarrflowError } from "../../src/util/errors.ts";
@@ -151,7 +151,7 @@ async function compareFiles(one: LegacyCase, node: ZarrNode, corpus: string): Pr
     expectThat(equal(keys.sort(), [...one.keys].sort()), `keys ${keys.join(", ")}`);
   }
   if (one.byte_exact && !PRINTED_OTHERWISE.test(one.id)) {
-    const written = dialectNamed(layout.dialect).write(metadata, layout);
+    const written = formatNamed(layout.zarrFormat).write(metadata, layout);
     for (const key of one.byte_exact) {
       const stored = readFileSync(join(corpus, one.path, key));
       expectThat(stored.equals(written.get(key) ?? Buffer.of()), `${key} is written otherwise`);
@@ -168,7 +168,7 @@ async function createIn(store: string, path: string): Promise<void> {
   try {
     cpSync(store, folder, { recursive: true });
     const writer = await create(join(folder, path), {
-      dialect: "v3-draft-2019",
+      zarrFormat: "v3-draft-2019",
       shape: [1],
       chunks: [1],
       dataType: "int32",

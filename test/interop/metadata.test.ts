@@ -3,11 +3,11 @@ import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
-import type { DialectName, NodeMetadata } from "../../src/meta/array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { readConsolidatedV2, readConsolidatedV3, writeConsolidatedV2 } from "../../src/meta/consolidated.ts";
 import { describeDataType } from "../../src/meta/describe.ts";
-import type { Dialect } from "../../src/meta/format.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import type { FormatDefinition } from "../../src/meta/format.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { parseFillV1 } from "../../src/meta/v1/fill-value.ts";
 import { parseNumpyType } from "../../src/meta/v2/data-type.ts";
 import { parseFillV2 } from "../../src/meta/v2/fill-value.ts";
@@ -21,9 +21,9 @@ import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
 import { objectOf, rewritten } from "./expected-document.ts";
 import { hasShared, shared } from "./shared.ts";
 
-const v1 = dialectNamed("v1");
-const v2 = dialectNamed("v2");
-const v3 = dialectNamed("v3");
+const v1 = formatNamed("v1");
+const v2 = formatNamed("v2");
+const v3 = formatNamed("v3");
 
 const lenient = { allowNonFinite: () => true };
 
@@ -51,8 +51,8 @@ function* foldersBelow(folder: string): Generator<string> {
 }
 
 /** The documents of the node in `folder`, by key at the root. */
-function documentsIn(folder: string, dialect: Dialect): Map<string, Uint8Array> {
-  const keys = dialect.layout("").documentKeys.filter((key) => existsSync(join(folder, key)));
+function documentsIn(folder: string, zarrFormat: FormatDefinition): Map<string, Uint8Array> {
+  const keys = zarrFormat.layout("").documentKeys.filter((key) => existsSync(join(folder, key)));
   return new Map(keys.map((key) => [key, new Uint8Array(readFileSync(join(folder, key)))]));
 }
 
@@ -76,19 +76,19 @@ describe.runIf(hasShared)("documents of real stores", () => {
     ["corpus-legacy/zep0007", v3, 55],
     ["data", v2, 5],
     ["data", v3, 5],
-  ] as const)("%s: read and written again, they say the same", (root, dialect, least) => {
+  ] as const)("%s: read and written again, they say the same", (root, zarrFormat, least) => {
     const counts = { nodes: 0, documents: 0, sameBytes: 0, refused: [] as string[] };
     const different: string[] = [];
     for (const folder of foldersBelow(join(shared, root))) {
-      const documents = documentsIn(folder, dialect);
-      const layout = dialect.layout("");
+      const documents = documentsIn(folder, zarrFormat);
+      const layout = zarrFormat.layout("");
       const name = relative(shared, folder);
       const error = errorOf(() => {
-        const node = dialect.parse(documents, layout);
+        const node = zarrFormat.parse(documents, layout);
         if (node === undefined) return;
         counts.nodes++;
         // Attributes that JSON cannot hold are left to the reader's test below.
-        const written = dialect.write(node.metadata, layout, { allowLoss: ["/attributes"] });
+        const written = zarrFormat.write(node.metadata, layout, { allowLoss: ["/attributes"] });
         for (const [key, bytes] of written) {
           if (key === "attrs" && !documents.has(key)) continue; // always written: V1-2
           const before = documents.get(key);
@@ -103,7 +103,7 @@ describe.runIf(hasShared)("documents of real stores", () => {
       });
       if (error) counts.refused.push(`${name}: ${error.code}`);
     }
-    console.log(root, dialect.name, { ...counts, refused: counts.refused.length });
+    console.log(root, zarrFormat.name, { ...counts, refused: counts.refused.length });
     expect(different).toEqual([]);
     expect(counts.nodes).toBeGreaterThan(least);
     const unexpected = counts.refused.filter(
@@ -118,7 +118,7 @@ describe.runIf(hasShared)("documents of real stores", () => {
     };
     let compared = 0;
     for (const one of cases) {
-      const dialect = one.zarr_format === 2 ? v2 : v3;
+      const zarrFormat = one.zarr_format === 2 ? v2 : v3;
       const isPlain = one.path.startsWith("data/v2/") || one.path.startsWith("data/v3/");
       if (
         !isPlain ||
@@ -128,11 +128,11 @@ describe.runIf(hasShared)("documents of real stores", () => {
         one.id === "v3/layout/rectilinear"
       )
         continue;
-      const node = dialect.parse(
-        documentsIn(join(shared, "corpus", one.path, one.array), dialect),
-        dialect.layout(""),
+      const node = zarrFormat.parse(
+        documentsIn(join(shared, "corpus", one.path, one.array), zarrFormat),
+        zarrFormat.layout(""),
       );
-      const found = node ?? consolidatedNode(one, dialect);
+      const found = node ?? consolidatedNode(one, zarrFormat);
       const metadata = found?.metadata;
       expect(metadata?.kind, one.id).toBe("array");
       if (metadata?.kind !== "array") continue;
@@ -161,13 +161,13 @@ describe.runIf(hasShared)("documents of real stores", () => {
   });
 
   /** The node of a store that holds consolidated metadata alone. */
-  function consolidatedNode(one: Case, dialect: Dialect) {
+  function consolidatedNode(one: Case, zarrFormat: FormatDefinition) {
     const root = join(shared, "corpus", one.path);
     const documents =
-      dialect === v2
+      zarrFormat === v2
         ? readConsolidatedV2(readFileSync(join(root, ".zmetadata")), "")
         : readConsolidatedV3(readFileSync(join(root, "zarr.json")), "");
-    return documents && dialect.parse(documents, dialect.layout(one.array ?? ""));
+    return documents && zarrFormat.parse(documents, zarrFormat.layout(one.array ?? ""));
   }
 
   test("consolidated documents are written as the reference writes them", () => {
@@ -242,17 +242,17 @@ describe.runIf(hasShared)("broken metadata", () => {
   ];
 
   test.each(["v2", "v3"] as const)("%s: each case gives an error of its category", async (name) => {
-    const dialect = dialectNamed(name);
-    const layout = dialect.layout("");
+    const zarrFormat = formatNamed(name);
+    const layout = zarrFormat.layout("");
     const folders = readdirSync(join(shared, "corpus/bad", name)).filter((one) => one.startsWith("meta-"));
     const found = { byMetadata: 0, byCodecs: 0, read: [] as string[] };
     const wrong: string[] = [];
     for (const folder of folders) {
       const id = `${name}/${folder.replace(/\.zarr$/, "")}`;
-      const documents = documentsIn(join(shared, "corpus/bad", name, folder), dialect);
+      const documents = documentsIn(join(shared, "corpus/bad", name, folder), zarrFormat);
       let metadata: NodeMetadata | undefined;
       const error = errorOf(() => {
-        metadata = dialect.parse(documents, layout)?.metadata;
+        metadata = zarrFormat.parse(documents, layout)?.metadata;
       });
       if (error) {
         found.byMetadata++;
@@ -315,9 +315,9 @@ describe.runIf(hasShared)("errors of the legacy fixtures", () => {
         (error.code === "unsupported-codec" && zarr_format === "2")
       )
         continue;
-      const dialect = dialectNamed(`v${zarr_format}` as DialectName);
+      const zarrFormat = formatNamed(`v${zarr_format}` as ZarrFormat);
       const found = errorOf(() =>
-        dialect.parse(documentsIn(join(shared, "corpus-legacy", path), dialect), dialect.layout("")),
+        zarrFormat.parse(documentsIn(join(shared, "corpus-legacy", path), zarrFormat), zarrFormat.layout("")),
       );
       expect({ code: found?.code, key: found?.details.key, pointer: found?.details.pointer }, id).toEqual({
         code: error.code,

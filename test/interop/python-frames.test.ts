@@ -22,10 +22,14 @@ describe.runIf(hasPython)("frames of unknown number, read by xarray and zarr-pyt
     ["v3", "movie.zarr", true],
     ["v2", "movie.zarr.zip", true],
     ["v2", "movie.zarr", false],
-  ] as const)("%s, %s, consolidated: %j", async (dialect, name, consolidated) => {
+  ] as const)("%s, %s, consolidated: %j", async (zarrFormat, name, consolidated) => {
     const target = folder.next(name);
     const hash = createHash("sha256");
-    const group = await createGroup(target, { dialect, attributes: { title: "a movie" } }, { consolidated });
+    const group = await createGroup(
+      target,
+      { zarrFormat, attributes: { title: "a movie" } },
+      { consolidated },
+    );
     const movie = await group.create("frames", {
       shape: [0, height, width],
       dataType: "float32",

@@ -32,7 +32,7 @@ const attributes = { units: "K", deep: { a: [1, null, { b: "é中😀" }] } };
 
 type Case = readonly [
   what: string,
-  array: Omit<NewArray, "shape" | "chunks" | "dialect">,
+  array: Omit<NewArray, "shape" | "chunks" | "zarrFormat">,
   items: ArrayBufferView,
 ];
 
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
 describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", () => {
   test.each(CASES)("%s", async (_, array, items) => {
     const target = folder.next("a.zarr");
-    const writer = await create(target, { shape, chunks: [3, 4], dialect: "v1", attributes, ...array });
+    const writer = await create(target, { shape, chunks: [3, 4], zarrFormat: "v1", attributes, ...array });
     // Chunks of the grid of 3 by 3 that are whole, cut and missing; where nothing says what is missing, none is.
     const region =
       array.fillValue === null
@@ -104,7 +104,7 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
     const writer = await create(struct, {
       shape: [5],
       chunks: [2],
-      dialect: "v1",
+      zarrFormat: "v1",
       dataType: dataType as never,
       codec: "zlib",
     });
@@ -117,7 +117,7 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
     const wide = await create(edges, {
       shape: [3, 2, 5, 4],
       chunks: [2, 2, 3, 3],
-      dialect: "v1",
+      zarrFormat: "v1",
       dataType: "int32",
       order: "F",
     });
@@ -130,7 +130,7 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
     for (const path of [struct, edges]) expect(found[path]?.sha256, path).toBe(await sha256Of(path));
   });
 
-  test("arrays that were re-cut, and that came from other dialects", async () => {
+  test("arrays that were re-cut, and that came from other formats", async () => {
     const source = folder.next("a.zarr");
     const writer = await create(source, {
       shape,
@@ -138,7 +138,7 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
       dataType: "float32",
       codec: "blosc",
       order: "F",
-      dialect: "v2",
+      zarrFormat: "v2",
     });
     await writer.write(
       [

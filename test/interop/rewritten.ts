@@ -1,7 +1,7 @@
 import { chunksOf } from "../../src/flows/slabs/selected-chunks.ts";
 import { openArray, type ZarrArray, type ZarrNode } from "../../src/index.ts";
 import type { WriteOptions } from "../../src/meta/format.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/streams/index.ts";
 import { jsonEqual } from "../../src/util/json-equal.ts";
@@ -71,10 +71,10 @@ export async function rewriteArray(
   path: string,
   options: WriteOptions = {},
 ): Promise<ZarrArray> {
-  const dialect = dialectNamed(source.layout.dialect);
+  const zarrFormat = formatNamed(source.layout.zarrFormat);
   const documents = [
-    ...(dialect.writeShared?.() ?? []),
-    ...dialect.write(source.metadata, dialect.layout(path), options),
+    ...(zarrFormat.writeShared?.() ?? []),
+    ...zarrFormat.write(source.metadata, zarrFormat.layout(path), options),
   ];
   for (const [key, bytes] of documents) await store.set(key, bytes);
   const target = await openArray({ store, path });

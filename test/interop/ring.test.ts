@@ -10,12 +10,12 @@ import { hasShared, shared } from "./shared.ts";
 import { digestsOf, filesOf } from "./trees.ts";
 
 const sets = [
-  { name: "era5-uk-t2m.zarr", dialect: "v2", other: "v3" },
-  { name: "basin-mask.zarr", dialect: "v2", other: "v3" },
-  { name: "era-interim-uvz.v3.zarr", dialect: "v3", other: "v2" },
+  { name: "era5-uk-t2m.zarr", zarrFormat: "v2", other: "v3" },
+  { name: "basin-mask.zarr", zarrFormat: "v2", other: "v3" },
+  { name: "era-interim-uvz.v3.zarr", zarrFormat: "v3", other: "v2" },
 ] as const;
 
-describe.runIf(hasShared).each(sets)("$name", ({ name, dialect, other }) => {
+describe.runIf(hasShared).each(sets)("$name", ({ name, zarrFormat, other }) => {
   const source = `${shared}data/${name}`;
   const at = (stop: string) => join(folder, `${stop}-${name}`);
   let folder: string;
@@ -27,7 +27,7 @@ describe.runIf(hasShared).each(sets)("$name", ({ name, dialect, other }) => {
     await copy(source, `${at("copied")}.zip`, { verify: true });
     await copy(`${at("copied")}.zip`, at("unzipped"));
     await convert(source, at("converted"), { to: other, verify: true });
-    await convert(at("converted"), at("back"), { to: dialect, verify: true });
+    await convert(at("converted"), at("back"), { to: zarrFormat, verify: true });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

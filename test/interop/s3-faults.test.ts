@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Retry, watchRetries } from "../../src/stores/remote/retry-events.ts";
+import { onRetry, type Retry } from "../../src/stores/remote/retry-events.ts";
 import { FAULTS, type FaultProxy, oneOf, type ProxiedRequest, proxyTo } from "./fault-proxy.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, bucketAt, environmentOf, servers } from "./s3-servers.ts";
@@ -41,7 +41,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name when requests fa
   async function roundThrough(proxy: FaultProxy): Promise<Round> {
     Object.assign(process.env, environmentOf(bucketAt(proxy.endpoint, bucket)));
     const retries: Retry[] = [];
-    const endWatch = watchRetries((retry) => retries.push(retry));
+    const endWatch = onRetry((retry) => retries.push(retry));
     try {
       const places = { bucket: bucket.name, folder: mkdtempSync(join(folder, "round-")) };
       const rings = dataSets.map((name) => ringOf(name, places));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, open } from "../../src/index.ts";
-import { watchRetries } from "../../src/stores/remote/retry-events.ts";
+import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, servers } from "./s3-servers.ts";
@@ -122,7 +122,7 @@ describe.runIf(hasToxiproxy && hasShared).each(servers)(
       const remote = remoteTarget();
       await proxy.enable(false);
       let comesBack: Promise<void> | undefined;
-      const endWatch = watchRetries(() => {
+      const endWatch = onRetry(() => {
         comesBack ??= proxy.enable(true);
       });
       await copy(source, remote).finally(endWatch);

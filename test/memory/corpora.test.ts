@@ -9,7 +9,7 @@ import { describePeaks, expectPeaks, MB, peakMemoryOfNode } from "./peak-memory.
 const folder = temporaryFolder();
 const script = fileURLToPath(new URL("read-corpora.mjs", import.meta.url));
 
-interface Listed {
+interface KeyEntry {
   readonly path: string;
   readonly array?: string | null;
   readonly group?: string;
@@ -30,7 +30,7 @@ const corpora = {
       .map(({ path, array_path = "" }) => ({ url: `${shared}corpus-legacy/${path}/${array_path}` })),
 };
 
-function listed(corpus: string, list: string): readonly Listed[] {
+function listed(corpus: string, list: string): readonly KeyEntry[] {
   return JSON.parse(readFileSync(`${shared}${corpus}/manifest.json`, "utf8"))[list];
 }
 

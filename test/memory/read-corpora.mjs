@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { digest, isZarrflowError, open, slice, walk } from "../../dist/index.js";
 
 /** Of arrays with more items than this the first is read: hardly any of their chunks are stored. */
-const MOST_ITEMS = 2 ** 28;
+const MAX_ITEMS = 2 ** 28;
 const PATIENCE = 30_000;
 
 const [list = ""] = process.argv.slice(2);
@@ -31,7 +31,7 @@ async function read(url, selection) {
   try {
     if (node.kind === "group") for await (const _ of walk(node));
     else if (selection) for await (const _ of slice(node, selection).bytes());
-    else if (node.shape.reduce((n, size) => n * size, 1) > MOST_ITEMS)
+    else if (node.shape.reduce((n, size) => n * size, 1) > MAX_ITEMS)
       await slice(node, firstItem(node)).read();
     else for await (const _ of digest(node));
   } finally {

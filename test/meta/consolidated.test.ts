@@ -116,7 +116,7 @@ describe("v3", () => {
     expect(Object.keys(root)).toEqual(["attributes", "zarr_format", "consolidated_metadata", "node_type"]);
   });
 
-  it("leaves arrays and other dialects as they are", () => {
+  it("leaves arrays and other formats as they are", () => {
     const array = documents({ "zarr.json": { node_type: "array" } });
     expect(consolidate("v3", "", array)).toEqual(array);
     expect(consolidate("v1", "", documents({ meta: {} }))).toEqual(documents({ meta: {} }));

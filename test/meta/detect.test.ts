@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { detectDialect, detectionKeys, hierarchyDialect } from "../../src/meta/detect.ts";
+import { detectFormat, detectionKeys, hierarchyFormat } from "../../src/meta/detect.ts";
 import { bytesOf } from "./helpers.ts";
 
 const DRAFT = "https://purl.org/zarr/spec/protocol/core/3.0";
 const detect = (documents: Record<string, unknown>, path = "") =>
-  detectDialect(new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)])), path);
+  detectFormat(new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)])), path);
 
 describe("detectDialect", () => {
   it("looks at keys in the order in which they count", () => {
@@ -21,8 +21,8 @@ describe("detectDialect", () => {
     [{ ".zarray": {} }, "v2"],
     [{ ".zgroup": "[" }, "v2"],
     [{ meta: {} }, "v1"],
-  ])("%j is %s", (documents, dialect) => {
-    expect(detect(documents)).toEqual({ dialect, findings: [] });
+  ])("%j is %s", (documents, zarrFormat) => {
+    expect(detect(documents)).toEqual({ zarrFormat, findings: [] });
   });
 
   it("finds nothing without any of them", () => {
@@ -32,16 +32,16 @@ describe("detectDialect", () => {
 
   it("takes the first of several formats, and names the others", () => {
     const found = detect({ "a/.zarray": {}, "a/zarr.json": { zarr_format: 3 }, "a/meta": {} }, "a");
-    expect(found?.dialect).toBe("v3");
+    expect(found?.zarrFormat).toBe("v3");
     expect(found?.findings[0]?.message).toContain(".zarray and meta");
-    expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ dialect: "v2", findings: [] });
+    expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ zarrFormat: "v2", findings: [] });
   });
 
   it("tells hierarchies whose nodes do not lie at their paths", () => {
-    const dialectOf = (document: unknown) => hierarchyDialect(bytesOf(document));
-    expect(dialectOf({ zarr_format: DRAFT })).toBe("v3-draft-2019");
-    expect(dialectOf({ zarr_format: DRAFT, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");
+    const formatOf = (document: unknown) => hierarchyFormat(bytesOf(document));
+    expect(formatOf({ zarr_format: DRAFT })).toBe("v3-draft-2019");
+    expect(formatOf({ zarr_format: DRAFT, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");
     for (const other of [{ zarr_format: 3 }, { zarr_format: "3" }, "[", []])
-      expect(dialectOf(other)).toBeUndefined();
+      expect(formatOf(other)).toBeUndefined();
   });
 });

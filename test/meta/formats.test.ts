@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { arrayWith, failure, writeWith } from "./helpers.ts";
 
-const v2 = dialectNamed("v2");
-const v3 = dialectNamed("v3");
+const v2 = formatNamed("v2");
+const v3 = formatNamed("v3");
 
 it.each(["v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"] as const)("knows %s", (name) => {
-  expect(dialectNamed(name).name).toBe(name);
+  expect(formatNamed(name).name).toBe(name);
 });
 
 it("knows no others", () => {
-  expect(failure(() => dialectNamed("v4" as "v3"))).toMatchObject({
+  expect(failure(() => formatNamed("v4" as "v3"))).toMatchObject({
     code: "unsupported-format",
     details: { value: "v4" },
   });
 });
 
 it("passes options on", () => {
-  expect(dialectNamed("v2", { v2: { separator: "/" } }).name).toBe("v2");
-  expect(dialectNamed("v1", { v1Order: "as-stated" }).name).toBe("v1");
+  expect(formatNamed("v2", { v2: { separator: "/" } }).name).toBe("v2");
+  expect(formatNamed("v1", { v1Order: "as-stated" }).name).toBe("v1");
 });
 
 const ZARRAY = {

@@ -1,5 +1,5 @@
 import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
-import type { Dialect, ParsedNode } from "../../src/meta/format.ts";
+import type { FormatDefinition, ParsedNode } from "../../src/meta/format.ts";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import type { JsonValue } from "../../src/util/json-value.ts";
@@ -32,28 +32,28 @@ export function failure(act: () => unknown): ZarrflowError {
   throw new Error("nothing was thrown");
 }
 
-/** What `dialect` makes of documents, given as JSON texts or values by key. */
+/** What `format` makes of documents, given as JSON texts or values by key. */
 export function parseWith(
-  dialect: Dialect,
+  zarrFormat: FormatDefinition,
   documents: Record<string, unknown>,
   path = "",
 ): ParsedNode | undefined {
   const bytes = new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)]));
-  return dialect.parse(bytes, dialect.layout(path));
+  return zarrFormat.parse(bytes, zarrFormat.layout(path));
 }
 
-export function arrayWith(dialect: Dialect, documents: Record<string, unknown>): ArrayMetadata {
-  const metadata = parseWith(dialect, documents)?.metadata;
+export function arrayWith(zarrFormat: FormatDefinition, documents: Record<string, unknown>): ArrayMetadata {
+  const metadata = parseWith(zarrFormat, documents)?.metadata;
   if (metadata?.kind !== "array") throw new Error("no array");
   return metadata;
 }
 
-/** The documents that `dialect` writes, as texts by key. */
+/** The documents that `format` writes, as texts by key. */
 export function writeWith(
-  dialect: Dialect,
-  metadata: Parameters<Dialect["write"]>[0],
-  options?: Parameters<Dialect["write"]>[2],
+  zarrFormat: FormatDefinition,
+  metadata: Parameters<FormatDefinition["write"]>[0],
+  options?: Parameters<FormatDefinition["write"]>[2],
 ): Record<string, string> {
-  const documents = dialect.write(metadata, dialect.layout(""), options);
+  const documents = zarrFormat.write(metadata, zarrFormat.layout(""), options);
   return Object.fromEntries([...documents].map(([key, bytes]) => [key, textOf(bytes)]));
 }

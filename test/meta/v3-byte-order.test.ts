@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 
-const v3 = dialectNamed("v3");
+const v3 = formatNamed("v3");
 
 function parse(dataType: unknown, fillValue: unknown) {
   const document = {

@@ -34,7 +34,7 @@ async function created(fillValue: number): Promise<string> {
     shape: [1],
     chunks: [1],
     dataType: "float64",
-    dialect: "v2",
+    zarrFormat: "v2",
     fillValue,
   });
   await writer.close();
@@ -118,7 +118,7 @@ const rows: Row[] = [
   ["J-5", "a document that does not change", () => kept(SPACED), SPACED],
 ];
 
-describe("JSON of all dialects", () => {
+describe("JSON of all formats", () => {
   testRows(rows);
   testCoverage(SPEC_ITEMS.README, { rows, elsewhere: {}, untestable: {} });
 });

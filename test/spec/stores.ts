@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { type NewArray, open, openArray, slice, type ZarrNode } from "../../src/index.ts";
-import type { DialectName } from "../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { keysOf } from "../hierarchy/keys.ts";
 
@@ -83,10 +83,13 @@ export async function findingsIn(content: Content): Promise<unknown[]> {
   return (await nodeIn(content)).findings.map(({ pointer }) => pointer);
 }
 
-/** The documents that a node becomes in another dialect. */
-export async function convertedTo(dialect: DialectName, content: Content): Promise<Record<string, unknown>> {
+/** The documents that a node becomes in another format. */
+export async function convertedTo(
+  zarrFormat: ZarrFormat,
+  content: Content,
+): Promise<Record<string, unknown>> {
   const { metadata } = await nodeIn(content);
-  const { write, layout } = dialectNamed(dialect);
+  const { write, layout } = formatNamed(zarrFormat);
   const documents = [...write(metadata, layout(""))];
   return Object.fromEntries(
     documents.map(([key, bytes]) => [key, JSON.parse(new TextDecoder().decode(bytes))]),

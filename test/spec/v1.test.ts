@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect } from "vitest";
 import { copy, create } from "../../src/index.ts";
-import { dialectNamed } from "../../src/meta/formats.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore } from "../../src/stores/url.ts";
 import { testCoverage } from "./coverage.ts";
@@ -44,7 +44,7 @@ const ZLIB = { compression: "zlib", compression_opts: 1 };
 
 async function made(members: NewMembers = {}, items?: Uint8Array): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const usual = { shape: [2], chunks: [1], dataType: "uint8", dialect: "v1", codec: "none" } as const;
+  const usual = { shape: [2], chunks: [1], dataType: "uint8", zarrFormat: "v1", codec: "none" } as const;
   const writer = await create(store, { ...usual, ...members });
   if (items) await writer.write([[0, items.length]], items);
   await writer.close();
@@ -57,7 +57,7 @@ async function copiedKeys(content: Content): Promise<string[]> {
 }
 
 function coordsOf(key: string): number[] | undefined {
-  return dialectNamed("v1").layout("").parseChunkKey(key, 2, { name: "plain", separator: "." });
+  return formatNamed("v1").layout("").parseChunkKey(key, 2, { name: "plain", separator: "." });
 }
 
 const refusals = (
@@ -305,7 +305,7 @@ describe("Zarr v1", () => {
   testCoverage(SPEC_ITEMS.v1, {
     rows,
     elsewhere: {
-      "V1-15": "test/meta/v1/v1.test.ts",
+      "V1-15": "test/meta/v1/v1/v1.test.ts",
       "V1-33": "test/codecs/bytes-to-bytes/lzma/decode.test.ts",
     },
     untestable: {},

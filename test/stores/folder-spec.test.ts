@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { folderAround, folderInside } from "../../src/stores/folder-spec.ts";
+import { childSpec, parentSpec } from "../../src/stores/folder-spec.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
 
 describe("folders around a store", () => {
@@ -14,8 +14,8 @@ describe("folders around a store", () => {
     [{ kind: "s3", bucket: "b", prefix: "x" }, { kind: "s3", bucket: "b", prefix: "" }, "x"],
   ];
   it.each(cases)("%j", (spec, outer, name) => {
-    expect(folderAround(spec)).toEqual({ spec: outer, name });
-    if (name !== "%zz") expect(folderInside(outer, name)).toEqual(spec);
+    expect(parentSpec(spec)).toEqual({ spec: outer, name });
+    if (name !== "%zz") expect(childSpec(outer, name)).toEqual(spec);
   });
 
   const ends: StoreSpec[] = [
@@ -27,10 +27,10 @@ describe("folders around a store", () => {
     { kind: "memory", name: "m" },
   ];
   it.each(ends)("end at %j", (spec) => {
-    expect(folderAround(spec)).toBeUndefined();
+    expect(parentSpec(spec)).toBeUndefined();
   });
 
   it("cannot be named in a zip", () => {
-    expect(folderInside({ kind: "zip", path: "/a.zip" }, "x")).toBeUndefined();
+    expect(childSpec({ kind: "zip", path: "/a.zip" }, "x")).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkKey, checkPrefix, folderOf, isKey } from "../../src/stores/key.ts";
+import { assertKey, assertPrefix, folderOf, isKey } from "../../src/stores/key.ts";
 
-describe("checkKey", () => {
+describe("assertKey", () => {
   it.each([
     ".zarray",
     "a/b/0.0",
@@ -16,7 +16,7 @@ describe("checkKey", () => {
     "__proto__",
   ])("takes %j", (key) => {
     expect(isKey(key)).toBe(true);
-    expect(() => checkKey(key)).not.toThrow();
+    expect(() => assertKey(key)).not.toThrow();
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe("checkKey", () => {
     ["a\ud800", /Unicode/],
   ])("refuses %j, naming the rule", (key, rule) => {
     expect(isKey(key)).toBe(false);
-    expect(() => checkKey(key)).toThrow(
+    expect(() => assertKey(key)).toThrow(
       expect.objectContaining({
         code: "path-not-allowed",
         reason: expect.stringMatching(rule),
@@ -43,13 +43,13 @@ describe("checkKey", () => {
   });
 });
 
-describe("checkPrefix", () => {
+describe("assertPrefix", () => {
   it.each(["", "a/", "a/b/", ".../"])("takes %j", (prefix) => {
-    expect(() => checkPrefix(prefix)).not.toThrow();
+    expect(() => assertPrefix(prefix)).not.toThrow();
   });
 
   it.each(["a", "/", "../", "a//", "/a/", "a/./"])("refuses %j", (prefix) => {
-    expect(() => checkPrefix(prefix)).toThrow(expect.objectContaining({ code: "path-not-allowed" }));
+    expect(() => assertPrefix(prefix)).toThrow(expect.objectContaining({ code: "path-not-allowed" }));
   });
 });
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
-import { checkTargetPlace, openTargetBuild } from "../../src/stores/target.ts";
+import { assertTargetPlace, openTargetBuild } from "../../src/stores/target.ts";
 import { openStore } from "../../src/stores/url.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -84,13 +84,13 @@ describe.each(["directory", "zip", "memory"] as const)("a target build of a %s",
 
   it("refuses a target that exists, before anything is written", async () => {
     const spec = newSpec(kind);
-    await checkTargetPlace(spec, { ifExists: "error" });
+    await assertTargetPlace(spec, { ifExists: "error" });
     await build(spec, one);
     const before = beside(spec);
-    for (const begin of [openTargetBuild, checkTargetPlace]) {
+    for (const begin of [openTargetBuild, assertTargetPlace]) {
       await expect(begin(spec, { ifExists: "error" })).rejects.toMatchObject({ code: "target-exists" });
     }
-    await checkTargetPlace(spec, { ifExists: "replace" });
+    await assertTargetPlace(spec, { ifExists: "replace" });
     expect(beside(spec)).toEqual(before);
     expect(await read(spec)).toEqual(one);
   });

@@ -73,8 +73,8 @@ describe("parseStoreUrl", () => {
     ["/data/x.zarr|zarr1:", directory("/data/x.zarr"), "", "v1"],
     ["/data/x.zip|zip:inner|zarr3-draft-2019:a/b", zip("/data/x.zip"), "inner/a/b", "v3-draft-2019"],
     ["memory:x|zarr2:t", { kind: "memory", name: "x" }, "t", "v2"],
-  ])("of %s, with its dialect", (text, spec, path, dialect) => {
-    expect(parseStoreUrl(text)).toEqual({ spec, path, dialect });
+  ])("of %s, with its format", (text, spec, path, zarrFormat) => {
+    expect(parseStoreUrl(text)).toEqual({ spec, path, zarrFormat });
   });
 
   it.each([

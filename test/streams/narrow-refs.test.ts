@@ -28,14 +28,14 @@ async function oneChunk(options: Partial<Parameters<typeof create>[1]>) {
 }
 
 test("a row of a plain chunk is read by its range, in one request", async () => {
-  const { array, items, read } = await oneChunk({ dialect: "v2", codec: "none" });
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none" });
   const { data } = await slice(array, [[100, 101]]).read();
   expect([...data]).toEqual([...items.subarray(100 * COLUMNS, 101 * COLUMNS)]);
   expect(read).toEqual([ROW]);
 });
 
 test("columns are read with all between them, whichever way round the chunk lies", async () => {
-  const { array, items, read } = await oneChunk({ dialect: "v2", codec: "none", order: "F" });
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none", order: "F" });
   const { data } = await slice(array, [
     [0, ROWS, 100],
     [7, 8],
@@ -45,14 +45,14 @@ test("columns are read with all between them, whichever way round the chunk lies
 });
 
 test("a row of an inner chunk is read by its range within the shard", async () => {
-  const { array, items, read } = await oneChunk({ dialect: "v3", codec: "none", shards: [ROWS, COLUMNS] });
+  const { array, items, read } = await oneChunk({ zarrFormat: "v3", codec: "none", shards: [ROWS, COLUMNS] });
   const { data } = await slice(array, [[510, 512]]).read();
   expect([...data]).toEqual([...items.subarray(510 * COLUMNS)]);
   expect(read.at(-1)).toBe(2 * ROW);
 });
 
 test("windows of a recut take no more than their part of a large chunk", async () => {
-  const { array, items, read } = await oneChunk({ dialect: "v2", codec: "none" });
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none" });
   const options = { chunks: [16, COLUMNS], maxMemory: "6MB", strategy: "direct" } as const;
   const report = await rechunk(array, "memory:parts", options);
   try {

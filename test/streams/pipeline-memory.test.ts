@@ -23,8 +23,8 @@ describe("memory of the stages together", () => {
     const readAhead = 2;
     const targetsPerTask = 2;
     // Reads and decodes in flight, the window decoded or encoded, and one more while a chunk is encoded.
-    const taskBytes = (readAhead * 2 + targetsPerTask + 1) * CHUNK_BYTES;
-    const budget = new ByteBudget(3 * taskBytes);
+    const leaseBytes = (readAhead * 2 + targetsPerTask + 1) * CHUNK_BYTES;
+    const budget = new ByteBudget(3 * leaseBytes);
     const buffers = new BufferPool(budget.limit);
     const from = sourceStore();
     const to = new TestStore();
@@ -35,7 +35,7 @@ describe("memory of the stages together", () => {
       expect(buffers.taken).toBeLessThanOrEqual(budget.leased);
     };
     const run = async (task: ReturnType<typeof tasks>[number], { signal }: { signal: AbortSignal }) => {
-      const lease = await budget.acquire(taskBytes, signal);
+      const lease = await budget.acquire(leaseBytes, signal);
       try {
         await runFlow({ from, to, ...task, buffers, readAhead, signal });
       } finally {
@@ -49,7 +49,7 @@ describe("memory of the stages together", () => {
     expect(Object.fromEntries(to.values)).toEqual(expectedValues());
     expect(budget.peak).toBe(budget.limit);
     expect(buffers.peak).toBeLessThanOrEqual(budget.limit);
-    expect(buffers.peak).toBeGreaterThan(taskBytes);
+    expect(buffers.peak).toBeGreaterThan(leaseBytes);
     expect(takenAtMost).toBeGreaterThan(0);
     expect({ leased: budget.leased, taken: buffers.taken }).toEqual({ leased: 0, taken: 0 });
   });

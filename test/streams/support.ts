@@ -4,7 +4,7 @@ import type { ChunkSpec, CodecPipeline } from "../../src/codecs/codec.ts";
 import { copyBox } from "../../src/codecs/kernels/copy-box.ts";
 import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
-import type { ChunkCoding, ChunkPlace, ChunkRef } from "../../src/streams/chunk.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore } from "../../src/streams/chunk.ts";
 import { chunkRegion } from "../../src/streams/selection.ts";
 import type { ReadableStream } from "../../src/streams/web.ts";
 import { TransformStream } from "../../src/streams/web.ts";
@@ -113,7 +113,7 @@ export class TestStore implements WritableStore {
 }
 
 /** Chunks of `store` under the keys `PATH/c/COORDS`. */
-export function placeIn<S extends TestStore>(store: S, path = "a"): ChunkPlace<S> {
+export function placeIn<S extends TestStore>(store: S, path = "a"): ChunkStore<S> {
   return { store, path, chunkKey: (coords) => [path, "c", ...coords].join("/") };
 }
 
@@ -181,7 +181,7 @@ export function rawPipeline(spec: ChunkSpec, strides = cStrides(spec.shape)): Co
   };
 }
 
-export function codingOf(pipeline: CodecPipeline, path = "a"): ChunkCoding {
+export function codingOf(pipeline: CodecPipeline, path = "a"): ChunkCodec {
   return { path, pipeline: async () => pipeline };
 }
 

@@ -12,11 +12,11 @@ export interface HierarchyRecipe {
  * and some keys that are no Zarr.
  */
 export async function makeHierarchy(
-  dialect: "v2" | "v3",
+  zarrFormat: "v2" | "v3",
   { consolidated = false, offset = 0 }: HierarchyRecipe = {},
 ): Promise<MemoryStore> {
-  const store = new MemoryStore(`hierarchy ${dialect}`);
-  const root = await createGroup(store, { dialect, attributes: { title: "made" } }, { consolidated });
+  const store = new MemoryStore(`hierarchy ${zarrFormat}`);
+  const root = await createGroup(store, { zarrFormat, attributes: { title: "made" } }, { consolidated });
   const array = { dataType: "int16", shape: [4, 6], chunks: [2, 3] } as const;
   const items = (start: number, length: number) => Int16Array.from({ length }, (_, i) => start + i + offset);
   for (const year of ["2023", "2024"]) {

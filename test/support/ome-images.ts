@@ -2,7 +2,7 @@ import { createGroup, type GroupWriter } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 
 export interface ImageRecipe {
-  readonly dialect: "v2" | "v3";
+  readonly zarrFormat: "v2" | "v3";
   readonly axes: readonly string[];
   /** Shapes of the levels, the largest first. */
   readonly shapes: readonly (readonly number[])[];
@@ -20,8 +20,11 @@ const TYPES: Readonly<Record<string, string>> = { t: "time", c: "channel" };
 
 /** A store in memory that is an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. */
 export async function makeImage(recipe: ImageRecipe): Promise<MemoryStore> {
-  const store = new MemoryStore(`image ${recipe.dialect}`);
-  const root = await createGroup(store, { dialect: recipe.dialect, attributes: imageAttributes(recipe) });
+  const store = new MemoryStore(`image ${recipe.zarrFormat}`);
+  const root = await createGroup(store, {
+    zarrFormat: recipe.zarrFormat,
+    attributes: imageAttributes(recipe),
+  });
   await fillImage(root, recipe);
   await root.close();
   return store;
@@ -29,7 +32,7 @@ export async function makeImage(recipe: ImageRecipe): Promise<MemoryStore> {
 
 /** What an image states of itself. */
 export function imageAttributes(recipe: ImageRecipe, others: object = {}): Record<string, unknown> {
-  const { dialect, axes, shapes, itemSize = axes.map(() => 1), translations, omero } = recipe;
+  const { zarrFormat, axes, shapes, itemSize = axes.map(() => 1), translations, omero } = recipe;
   const [first = []] = shapes;
   const multiscale = {
     name: "made",
@@ -47,22 +50,22 @@ export function imageAttributes(recipe: ImageRecipe, others: object = {}): Recor
     }),
   };
   const rest = { ...(omero && { omero }), ...others };
-  return dialect === "v2"
+  return zarrFormat === "v2"
     ? { multiscales: [{ version: "0.4", ...multiscale }], ...rest }
     : { ome: { version: "0.5", multiscales: [multiscale], ...rest } };
 }
 
 /** Writes the levels of an image, and its labels. */
 export async function fillImage(group: GroupWriter, recipe: ImageRecipe): Promise<void> {
-  const { dialect, axes, shapes, labels = [], dimensionNames } = recipe;
-  const names = dimensionNames ?? (dialect === "v3" ? axes : undefined);
+  const { zarrFormat, axes, shapes, labels = [], dimensionNames } = recipe;
+  const names = dimensionNames ?? (zarrFormat === "v3" ? axes : undefined);
   for (const [level, shape] of shapes.entries()) {
     const writer = await group.create(`${level}`, {
       dataType: "uint16",
       shape,
       chunks: shape.map((n) => Math.min(n, 5)),
       fillValue: 0,
-      ...(dialect === "v2" && { separator: "/" as const }),
+      ...(zarrFormat === "v2" && { separator: "/" as const }),
       ...(names && { dimensionNames: names }),
     });
     const length = shape.reduce((a, b) => a * b, 1);
@@ -73,7 +76,7 @@ export async function fillImage(group: GroupWriter, recipe: ImageRecipe): Promis
     await writer.close();
   }
   if (labels.length === 0) return;
-  const list = dialect === "v2" ? { labels } : { ome: { version: "0.5", labels } };
+  const list = zarrFormat === "v2" ? { labels } : { ome: { version: "0.5", labels } };
   const labelGroup = await group.createGroup("labels", { attributes: list });
   const isKept = (_: unknown, d: number) => axes[d] !== "c";
   const { itemSize, translations, omero: _, labels: __, ...rest } = recipe;

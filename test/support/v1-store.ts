@@ -28,7 +28,7 @@ export async function writeV1Array(
   array: Omit<NewArray, "shape" | "chunks">,
   items: ArrayBufferView,
 ): Promise<void> {
-  const writer = await create(target, { shape: [7, 10], chunks: [3, 4], dialect: "v1", ...array });
+  const writer = await create(target, { shape: [7, 10], chunks: [3, 4], zarrFormat: "v1", ...array });
   await writer.write(
     [
       [0, 5],

@@ -1,7 +1,7 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
+import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { counted } from "../text/count.ts";
 import { printable } from "../text/printable.ts";
@@ -23,7 +23,7 @@ export const command = defineCommand({
     },
     anonymous: accessOptions.anonymous,
     "missing-403": accessOptions["missing-403"],
-    ...tellingOptions,
+    ...outputOptions,
   },
   examples: [
     {

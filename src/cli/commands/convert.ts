@@ -5,9 +5,9 @@ import { runPlanned } from "../run-flow.ts";
 import {
   changesOf,
   codecOption,
-  dialectOptions,
+  formatOptions,
+  outputOptions,
   planOptions,
-  tellingOptions,
   writingOptions,
 } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -16,11 +16,11 @@ export const command = defineCommand({
   summary: summaries.convert,
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
-    "Chunks whose bytes mean the same in both dialects are copied as they are. What the dialect cannot hold is",
+    "Chunks whose bytes mean the same in both formats are copied as they are. What the format cannot hold is",
     "named by JSON pointer, and refused unless --allow-loss names it, too. `copy` and `rechunk` take --to as well.",
   ],
   operands: [2, 2],
-  options: { ...dialectOptions, ...codecOption, ...writingOptions, ...tellingOptions },
+  options: { ...formatOptions, ...codecOption, ...writingOptions, ...outputOptions },
   examples: [
     { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
     {

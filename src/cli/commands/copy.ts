@@ -5,8 +5,8 @@ import {
   changesOf,
   changingOptions,
   filterOptions,
+  outputOptions,
   planOptions,
-  tellingOptions,
   updateOption,
   writingOptions,
 } from "../shared-options.ts";
@@ -31,7 +31,7 @@ export const command = defineCommand({
     ...updateOption,
     ...changingOptions,
     ...writingOptions,
-    ...tellingOptions,
+    ...outputOptions,
   },
   examples: [
     {

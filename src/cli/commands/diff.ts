@@ -2,10 +2,10 @@ import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
 import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-advance.ts";
+import { readAdvance } from "../progress/read-progress.ts";
 import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { progressView } from "../progress/view.ts";
-import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { type DifferenceCounts, differenceText, diffSummary } from "../text/difference.ts";
 
@@ -13,15 +13,15 @@ export const command = defineCommand({
   summary: summaries.diff,
   usage: "A B",
   notes: [
-    "Values are compared by their bytes, within the memory budget; attributes as JSON. Dialect, chunks and codecs",
+    "Values are compared by their bytes, within the memory budget; attributes as JSON. Format, chunks and codecs",
     "are told, but do not count without --strict. The exit code is 6 when anything that counts differs, and 1 when",
     "a node cannot be read: it is told, and all others are compared.",
   ],
   operands: [2, 2],
   options: {
-    strict: { type: "boolean", summary: "dialect, chunks and codecs count, too" },
+    strict: { type: "boolean", summary: "format, chunks and codecs count, too" },
     ...readingOptions,
-    ...tellingOptions,
+    ...outputOptions,
   },
   examples: [
     { line: "diff era5.zarr era5.zarr.zip", says: "whether a copy holds the same" },

@@ -1,9 +1,9 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-advance.ts";
+import { readAdvance } from "../progress/read-progress.ts";
 import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { progressView } from "../progress/view.ts";
-import { planOptions, readingOptions, strategyOptions, tellingOptions } from "../shared-options.ts";
+import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { printable } from "../text/printable.ts";
 
@@ -12,11 +12,11 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "The digest is that of the items in C order, little-endian: the same whatever the chunks, the codecs or",
-    "the dialect. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
+    "the format. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
     "A line below says which value readers of CF conventions take for missing, where there is one.",
   ],
   operands: [1, 1],
-  options: { ...readingOptions, ...strategyOptions, ...tellingOptions },
+  options: { ...readingOptions, ...strategyOptions, ...outputOptions },
   examples: [
     { line: "digest era5.zarr", says: "a line for each array: digest and path" },
     { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
 import { tellingWarnings } from "../progress/telling-warnings.ts";
-import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
+import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";
 
@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: summaries.info,
   usage: "URL",
   operands: [1, 1],
-  options: { ...accessOptions, ...tellingOptions },
+  options: { ...accessOptions, ...outputOptions },
   examples: [
     { line: "info era5.zarr", says: "every array of a group" },
     { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },

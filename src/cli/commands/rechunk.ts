@@ -2,13 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { runPlanned } from "../run-flow.ts";
-import {
-  changesOf,
-  changingOptions,
-  planOptions,
-  tellingOptions,
-  writingOptions,
-} from "../shared-options.ts";
+import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
@@ -20,7 +14,7 @@ export const command = defineCommand({
     "whole under its name when all is done, or not at all.",
   ],
   operands: [2, 2],
-  options: { ...changingOptions, ...writingOptions, ...tellingOptions },
+  options: { ...changingOptions, ...writingOptions, ...outputOptions },
   examples: [
     {
       line: "rechunk era5.zarr series.zarr --chunks time=-1,latitude=11,longitude=7",

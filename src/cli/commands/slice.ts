@@ -8,16 +8,10 @@ import type { Options, Values } from "../command-line.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { bytesAdvance } from "../progress/bytes-advance.ts";
+import { bytesAdvance } from "../progress/bytes-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { runPlanned } from "../run-flow.ts";
-import {
-  changesOf,
-  changingOptions,
-  planOptions,
-  tellingOptions,
-  writingOptions,
-} from "../shared-options.ts";
+import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
@@ -41,7 +35,7 @@ const options = {
   output: { type: "string", value: "FILE", summary: "write to a file, whole or not at all" },
   ...changingOptions,
   ...writingOptions,
-  ...tellingOptions,
+  ...outputOptions,
   json: { type: "boolean", summary: "the plan or the summary as JSON on standard output; errors as JSON" },
 } as const satisfies Options;
 

@@ -1,7 +1,7 @@
 import type { TreeNode } from "../../flows/tree.ts";
 import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { accessOf, accessOptions, tellingOptions } from "../shared-options.ts";
+import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";
@@ -18,7 +18,7 @@ export const command = defineCommand({
   options: {
     ascii: { type: "boolean", summary: "draw with ASCII characters alone, as in a locale without UTF-8" },
     ...accessOptions,
-    ...tellingOptions,
+    ...outputOptions,
   },
   examples: [
     { line: "tree era5.zarr", says: "a whole hierarchy" },

@@ -1,9 +1,9 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-advance.ts";
+import { readAdvance } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { planOptions, readingOptions, tellingOptions } from "../shared-options.ts";
+import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { findingSummary, findingText } from "../text/finding.ts";
 
@@ -22,7 +22,7 @@ export const command = defineCommand({
     "dry-run": { type: "boolean", summary: "with --fix: tell what would be written, and write nothing" },
     deep: { type: "boolean", summary: "read and decode every chunk, too" },
     ...readingOptions,
-    ...tellingOptions,
+    ...outputOptions,
   },
   examples: [
     { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, sizes of chunks" },

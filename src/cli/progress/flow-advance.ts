@@ -2,13 +2,15 @@ import type { FlowEvent, Progress, RunCounts } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { grouped } from "../text/count.ts";
-import type { Advance } from "./progress-update.ts";
+import type { ProgressUpdate } from "./progress-update.ts";
 
 /**
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
  * Chunks that an update finds to be right are done; those that are not there make it end early.
  */
-export function flowAdvance({ jobs }: Plan): (counts: RunCounts & Pick<Progress, "keysKept">) => Advance {
+export function flowAdvance({
+  jobs,
+}: Plan): (counts: RunCounts & Pick<Progress, "keysKept">) => ProgressUpdate {
   const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
   const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
   return ({ chunksRead, chunksWritten, bytesRead, bytesWritten, keysKept = 0 }) => ({
@@ -26,9 +28,9 @@ export function flowAdvance({ jobs }: Plan): (counts: RunCounts & Pick<Progress,
 }
 
 /** The same by the events of a run; undefined for those that tell nothing of how far it is. */
-export function eventAdvance(plan: Plan): (event: FlowEvent) => Advance | undefined {
+export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate | undefined {
   const advance = flowAdvance(plan);
-  let latest: Advance = { bytes: 0, words: [] };
+  let latest: ProgressUpdate = { bytes: 0, words: [] };
   return (event) => {
     if (event.type === "progress") latest = advance(event.progress);
     else if (event.type === "verify") latest = { bytes: latest.bytes, words: readBack(event) };

@@ -3,7 +3,7 @@ import { formatDuration } from "../text/duration.ts";
 import type { Meter } from "./meter.ts";
 
 /** How far a run is. */
-export interface Advance {
+export interface ProgressUpdate {
   /** Part of the work that is done, 0 to 1; absent where nobody knows how much there is. */
   readonly fraction?: number | undefined;
   /** Bytes that went so far: what the rate is made of. */
@@ -13,7 +13,7 @@ export interface Advance {
 }
 
 /** Percentage, words, rate and time left. */
-export function advanceText({ fraction, words }: Advance, meter: Meter, now: number): string {
+export function advanceText({ fraction, words }: ProgressUpdate, meter: Meter, now: number): string {
   const left = fraction === undefined ? undefined : meter.left(now, fraction);
   const parts = [
     fraction !== undefined && `${Math.floor(100 * fraction)}%`.padStart(4),

@@ -1,11 +1,11 @@
 import { printable } from "../text/printable.ts";
 import { drawBar } from "./bar.ts";
 import { Meter } from "./meter.ts";
-import { type Advance, advanceText } from "./progress-update.ts";
+import { advanceText, type ProgressUpdate } from "./progress-update.ts";
 
 /** Where progress is shown. */
 export interface ProgressView {
-  show(advance: Advance): void;
+  show(advance: ProgressUpdate): void;
   /** Ends it, and takes from the screen what is no record. */
   stop(): void;
 }
@@ -44,9 +44,9 @@ export function progressView(stream: ProgressStream, { quiet, noLines }: Progres
 }
 
 /** Draws the latest state at an interval, whether or not it changed: a stall shows, too. */
-function drawing(interval: number, draw: (text: string, advance: Advance) => void) {
+function drawing(interval: number, draw: (text: string, advance: ProgressUpdate) => void) {
   const meter = new Meter(seconds());
-  let latest: Advance | undefined;
+  let latest: ProgressUpdate | undefined;
   let drawn = false;
   const timer = setInterval(() => {
     if (!latest) return;
@@ -56,7 +56,7 @@ function drawing(interval: number, draw: (text: string, advance: Advance) => voi
     drawn = true;
   }, interval);
   return {
-    show(advance: Advance): void {
+    show(advance: ProgressUpdate): void {
       latest = advance;
     },
     /** Returns whether anything was drawn. */

@@ -21,7 +21,7 @@ ${notTaken.map(
   (other) => html`<dt>not ${other.strategy}</dt><dd>${other.reason}</dd>
 `,
 )}<dt>codecs</dt><dd>${change(codecsOf(source), codecsOf(job.target))}</dd>
-<dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks, ${formatBytes(job.taskBytes)} of memory</dd>
+<dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks, ${formatBytes(job.leaseBytes)} of memory</dd>
 <dt>reads</dt><dd>${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times</dd>
 <dt>writes</dt><dd>at most ${counted(job.chunksWritten, "chunk")}</dd>
 </dl>

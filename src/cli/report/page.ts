@@ -10,8 +10,8 @@ import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
 import { STYLE } from "./style.ts";
 
 /** Arrays beyond these are told in a row each, and beyond those counted. */
-const MOST_SECTIONS = 40;
-const MOST_ROWS = 400;
+const MAX_SECTIONS = 40;
+const MAX_ROWS = 400;
 
 /** Seconds over which a rate says anything. */
 const SHORTEST_SPAN = 0.05;
@@ -144,7 +144,7 @@ function charts({ samples, plan, report }: RunRecord): Html {
 ${lineChart({
   title: "memory over time",
   series: [
-    { name: "in buffers", colour: "a", points: line(({ bufferBytes }) => bufferBytes) },
+    { name: "in buffers", colour: "a", points: line(({ expectedBytes }) => expectedBytes) },
     { name: "the whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
   ],
   limit: { name: "budget for buffers", value: plan.budget.maxMemory },
@@ -179,8 +179,8 @@ function rates(samples: readonly Sample[], of: (sample: Sample) => number): [num
 
 function arrays({ plan }: PlanRecord): Html {
   const worked = plan.jobs.filter(({ tasks }) => tasks > 0);
-  const rest = [...worked.slice(MOST_SECTIONS), ...plan.jobs.filter(({ tasks }) => tasks === 0)];
-  return html`${worked.slice(0, MOST_SECTIONS).map(arraySection)}${rest.length > 0 && arrayTable(rest, MOST_ROWS)}`;
+  const rest = [...worked.slice(MAX_SECTIONS), ...plan.jobs.filter(({ tasks }) => tasks === 0)];
+  return html`${worked.slice(0, MAX_SECTIONS).map(arraySection)}${rest.length > 0 && arrayTable(rest, MAX_ROWS)}`;
 }
 
 function rate(bytes: number, seconds: number): string {

@@ -73,7 +73,7 @@ function highestOfPairs(samples: readonly Sample[]): Sample[] {
   const kept: Sample[] = [];
   for (let i = 0; i < samples.length; i += 2) {
     const [a, b] = [samples[i], samples[i + 1]];
-    if (a) kept.push(b && b.bufferBytes >= a.bufferBytes ? b : a);
+    if (a) kept.push(b && b.expectedBytes >= a.expectedBytes ? b : a);
   }
   return kept;
 }

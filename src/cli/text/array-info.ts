@@ -10,9 +10,9 @@ const ATTRIBUTE_WIDTH = 60;
 
 /** An array as a block of lines; `name` stands for one without a path of its own. */
 export function arrayInfoText(info: ArrayInfo, name: string): string {
-  const { path, dataType, shape, dimensionNames, dialect, chunkShape, innerChunkShape, codecs } = info;
+  const { path, dataType, shape, dimensionNames, zarrFormat, chunkShape, innerChunkShape, codecs } = info;
   const rows = [
-    ["dialect", dialect],
+    ["format", zarrFormat],
     ...(innerChunkShape ? [["chunks", `${formatShape(innerChunkShape)} in shards`]] : []),
     [innerChunkShape ? "shards" : "chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
     ["codecs", printable(codecs.join(", ")) || "none"],

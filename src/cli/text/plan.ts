@@ -82,12 +82,12 @@ function jobText(job: ArrayJob): string {
     ],
     ...(job.rounds ?? []).map((round, i) => [
       i === 0 ? "scratch" : "",
-      `${counted(round.tasks, "object")} of ${formatShape(round.box)} items, ${formatBytes(round.taskBytes)} a task`,
+      `${counted(round.tasks, "object")} of ${formatShape(round.box)} items, ${formatBytes(round.leaseBytes)} a task`,
     ]),
     ["reads", `${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times`],
     ["writes", `at most ${counted(job.chunksWritten, "chunk")}`],
     ...missingRows(job.missingChunks),
-    ["memory", `${formatBytes(job.taskBytes)} a task, ${counted(job.readAhead, "chunk")} in flight`],
+    ["memory", `${formatBytes(job.leaseBytes)} a task, ${counted(job.readAhead, "chunk")} in flight`],
   ];
   return `${title(job)}\n${columns(rows)}`;
 }

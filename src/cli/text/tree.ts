@@ -63,15 +63,15 @@ function nameOf({ path }: TreeNode, name: string): string {
 }
 
 function nodeText(node: TreeNode, isRoot: boolean): string {
-  const dialect = isRoot ? `, ${node.dialect}` : "";
+  const zarrFormat = isRoot ? `, ${node.zarrFormat}` : "";
   if (node.kind === "broken") return "broken";
-  if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${dialect}`;
+  if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${zarrFormat}`;
   const { dataType, shape, chunkShape, innerChunkShape, dimensionNames } = node;
   const grid = innerChunkShape
     ? `${formatShape(innerChunkShape)} in shards of ${formatShape(chunkShape)}`
     : formatShape(chunkShape);
   const names = dimensionNames?.map((dimension) => dimension && printable(dimension));
-  return `${dataType} ${formatShape(shape, names)} in chunks of ${grid}${dialect}`;
+  return `${dataType} ${formatShape(shape, names)} in chunks of ${grid}${zarrFormat}`;
 }
 
 /** What there is to tell of a node but that it is implied, which its line says. */

@@ -40,7 +40,7 @@ export function numbersAt(name: string, dataType: DataType): NumberType {
 }
 
 /** @throws `invalid-metadata` for a member that is not among `names`: it may mean anything. */
-export function expectNames(configuration: JsonObject, names: readonly string[]): void {
+export function assertNames(configuration: JsonObject, names: readonly string[]): void {
   const other = Object.keys(configuration).find((name) => !names.includes(name));
   if (other === undefined) return;
   throw new ZarrflowError("invalid-metadata", `\`${other}\` is no option of the codec`, {

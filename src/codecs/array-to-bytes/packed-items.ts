@@ -84,13 +84,13 @@ export function mapItems<T>(
   data: ChunkData,
   read: (item: Uint8Array, index: number) => T,
 ): T[] {
-  const { bytes, offsets } = expectVariable(name, data);
+  const { bytes, offsets } = assertVariable(name, data);
   return Array.from({ length: offsets.length - 1 }, (_, i) =>
     read(bytes.subarray(offsets[i], offsets[i + 1]), i),
   );
 }
 
-export function expectVariable(name: string, data: ChunkData): VariableData {
+export function assertVariable(name: string, data: ChunkData): VariableData {
   if (data.kind === "variable") return data;
   throw new ZarrflowError("codec-error", `\`${name}\` encodes items of varying length only`);
 }

@@ -5,11 +5,11 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import { product } from "../../util/shape.ts";
 import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from "../codec.ts";
-import { boundOfOthers, MAX_CHUNK_SIZE } from "../limits.ts";
+import { foreignSizeBound, MAX_CHUNK_SIZE } from "../limits.ts";
 import { makeCodec } from "../registry.ts";
 import { assertLength } from "./check-results.ts";
 import { fuseCodecs } from "./fuse-codecs.ts";
-import { skippedCodec } from "./unknown-codec.ts";
+import { unknownCodec } from "./unknown-codec.ts";
 
 export type { PlacedCodec };
 
@@ -46,7 +46,7 @@ export async function loadCodecs(
     };
     const codec = await at(config, pointer, () => makeCodec(config, context)).catch(skipped(config, place));
     expectKind(codec, place.isBytes, list);
-    if (options.isWritten) await at(config, pointer, () => checkEncoding(codec));
+    if (options.isWritten) await at(config, pointer, () => assertEncodable(codec));
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
     place = await at(config, pointer, () => after(codec, place, config));
   }
@@ -55,10 +55,10 @@ export async function loadCodecs(
 }
 
 /** @throws `invalid-metadata`, `unsupported-codec` for a codec that can decode alone. */
-export function checkEncoding(codec: Codec): void {
+export function assertEncodable(codec: Codec): void {
   if (codec.kind === "array-to-array") return;
   try {
-    codec.checkEncoding?.();
+    codec.assertEncodable?.();
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
     throw error.addContext({ hint: "Chunks are decoded all the same; to write them, choose another codec." });
@@ -73,7 +73,7 @@ function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
 /** What to do with the error of a codec that is not known: nothing, where its document lets readers pass over it. */
 function skipped({ mayBeSkipped }: CodecConfig, { isBytes }: Place): (error: unknown) => Codec {
   return (error) => {
-    if (mayBeSkipped && isBytes && isZarrflowError(error, "unsupported-codec")) return skippedCodec(error);
+    if (mayBeSkipped && isBytes && isZarrflowError(error, "unsupported-codec")) return unknownCodec(error);
     throw error;
   };
 }
@@ -104,7 +104,7 @@ function after(codec: Codec, place: Place, { configuration }: CodecConfig): Plac
       const endian = configuration.endian === "big" ? "big" : "little";
       const { maxEncodedSize } = codec;
       const isBounded = maxEncodedSize !== undefined && isFixed(context.spec.dataType);
-      const maxSize = isBounded ? boundOfOthers(maxEncodedSize) : place.maxSize;
+      const maxSize = isBounded ? foreignSizeBound(maxEncodedSize) : place.maxSize;
       const next = inItems(context, codec.encodedDataType);
       return { context: { ...next, endian }, isBytes: true, size, maxSize: size ?? maxSize };
     }
@@ -116,7 +116,7 @@ function after(codec: Codec, place: Place, { configuration }: CodecConfig): Plac
       );
       const fixed = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
       const size = fixed === undefined ? undefined : assertLength(fixed, bound, "size of its encoded form");
-      const maxSize = size ?? boundOfOthers(bound);
+      const maxSize = size ?? foreignSizeBound(bound);
       return { context: inItems(context, codec.encodedDataType), isBytes: true, size, maxSize };
     }
   }

@@ -83,7 +83,7 @@ function packingStep(
   buffers: Buffers,
 ): Awaitable<ChunkForm> {
   if (direction === "decode") return codec.decode(asBytes(chunk), buffers);
-  codec.checkEncoding?.();
+  codec.assertEncodable?.();
   return after(codec.encode(asArray(chunk), buffers), (bytes) => assertEncoded(bytes, codec.encodedSize));
 }
 
@@ -127,7 +127,7 @@ function encodeBytesStep(
   source: Uint8Array,
   buffers: Buffers,
 ): Awaitable<Uint8Array> {
-  codec.checkEncoding?.();
+  codec.assertEncodable?.();
   const limit = assertLength(
     codec.maxEncodedSize(source.length),
     Number.MAX_SAFE_INTEGER,

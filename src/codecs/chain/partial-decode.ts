@@ -6,7 +6,7 @@ import type { BytesToBytesCodec, ChunkSpec, PlacedCodec } from "../codec.ts";
 import { codecFailure, corrupt } from "../failures.ts";
 
 /** Less than the whole chunk must spare half of its bytes, and so many of them: by reading, or by decoding. */
-const LEAST_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };
+const MIN_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };
 
 /**
  * How parts of chunks are decoded: of items that are stored plainly, or behind one codec that decodes ranges. Undefined
@@ -25,7 +25,7 @@ export function partFinder(
   const { decodeItems } = packing;
   if (decodeItems === undefined) return undefined;
   if (compressor && (compressor.kind !== "bytes-to-bytes" || !compressor.decodeRangeInto)) return undefined;
-  const least = compressor ? LEAST_SPARED.decoding : LEAST_SPARED.reading;
+  const least = compressor ? MIN_SPARED.decoding : MIN_SPARED.reading;
   const itemSize = spec.dataType.size;
   const size = product(spec.shape) * itemSize;
   const byStride = spec.shape.map((_, d) => d).sort((a, b) => (strides[b] ?? 0) - (strides[a] ?? 0));

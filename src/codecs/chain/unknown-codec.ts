@@ -8,7 +8,7 @@ import type { BytesToBytesCodec } from "../codec.ts";
  * @param refusal what is wrong with the codec
  * @see V3-13
  */
-export function skippedCodec(refusal: ZarrflowError): BytesToBytesCodec {
+export function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
   // An error of its own for each chunk, whose key and coords are filled in on the way up.
   const fail = (): never => {
     throw new ZarrflowError(refusal.code, refusal.reason, refusal.details, { cause: refusal });

@@ -1,4 +1,4 @@
-import type { Lane } from "./kernel-types.ts";
+import type { NumberFormat } from "./kernel-types.ts";
 
 /** Arrays that keep what numbers of a lane keep: whole ones wrap, others round. Those of 64 bits go by their words. */
 const ARRAYS = {
@@ -9,10 +9,10 @@ const ARRAYS = {
   f32: Float32Array,
   f64: Float64Array,
 } as const;
-type Numbers = InstanceType<(typeof ARRAYS)[Lane]>;
+type Numbers = InstanceType<(typeof ARRAYS)[NumberFormat]>;
 
 /** The first number of `source`, then each less the one before it. */
-export function differences(source: Uint8Array, target: Uint8Array, lane: Lane): void {
+export function differences(source: Uint8Array, target: Uint8Array, lane: NumberFormat): void {
   const numbers = numbersOf(source, lane);
   if (lane === "i64") wideDifferences(numbers);
   else for (let i = numbers.length - 1; i > 0; i--) numbers[i] = at(numbers, i) - at(numbers, i - 1);
@@ -20,7 +20,7 @@ export function differences(source: Uint8Array, target: Uint8Array, lane: Lane):
 }
 
 /** In place, each number plus all before it. */
-export function sums(bytes: Uint8Array, lane: Lane): void {
+export function sums(bytes: Uint8Array, lane: NumberFormat): void {
   const numbers = numbersOf(bytes, lane);
   if (lane === "i64") wideSums(numbers);
   else for (let i = 1; i < numbers.length; i++) numbers[i] = at(numbers, i - 1) + at(numbers, i);
@@ -45,7 +45,7 @@ function wideSums(words: Numbers): void {
 }
 
 /** A copy: views may lie unaligned. */
-function numbersOf(bytes: Uint8Array, lane: Lane): Numbers {
+function numbersOf(bytes: Uint8Array, lane: NumberFormat): Numbers {
   return new ARRAYS[lane](bytes.slice().buffer);
 }
 

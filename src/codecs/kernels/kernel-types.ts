@@ -22,9 +22,9 @@ export interface Kernels {
   /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
   swapBytes(bytes: Uint8Array, unit: number): void;
   /** The first number of `source`, then each less the one before it; both hold whole numbers of the lane. */
-  differences(source: Uint8Array, target: Uint8Array, lane: Lane): void;
+  differences(source: Uint8Array, target: Uint8Array, lane: NumberFormat): void;
   /** The inverse of `differences`, in place. */
-  sums(bytes: Uint8Array, lane: Lane): void;
+  sums(bytes: Uint8Array, lane: NumberFormat): void;
   crc32c(bytes: Uint8Array): number;
   /** Rows of items to columns, where there is a kernel for it. */
   readonly transpose: TransposeKernel | undefined;
@@ -88,7 +88,7 @@ export type TransposeKernel = (
 ) => boolean;
 
 /** Little-endian numbers that are computed with: integers, whatever their sign, wrap; floats round. */
-export type Lane = "i8" | "i16" | "i32" | "i64" | "f32" | "f64";
+export type NumberFormat = "i8" | "i16" | "i32" | "i64" | "f32" | "f64";
 
 /** How the items of a blosc block are shuffled, split and encoded; shared by both directions. */
 export interface BlockLayout {

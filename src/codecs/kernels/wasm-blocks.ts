@@ -54,7 +54,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
       // zstd needs more room than the target has.
       const goesAside = layout.inner === "zstd";
       const streamRoom = goesAside ? zstdRoom(plainSize) : plainSize;
-      const places = placesOf(wasm.layOut(source.length, PIECE, PIECE, streamRoom));
+      const places = placesOf(wasm.allocate(source.length, PIECE, PIECE, streamRoom));
       const block = shuffleInto(wasm, source, layout, places);
       const words = wordsOf(target);
       const isDirect = wasm.holds(target) && !goesAside;
@@ -79,7 +79,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
     decode(source, target, layout, size, offset) {
       const plainSize = size / layout.streams;
       const words = wordsOf(source);
-      const places = placesOf(wasm.layOut(size, PIECE, PIECE, source.length));
+      const places = placesOf(wasm.allocate(size, PIECE, PIECE, source.length));
       const decodeStream = DECODERS[layout.inner as InnerName];
       const wanted = { start: offset, end: offset + target.length };
       const isInPlace = layout.mode === "noshuffle" && target.length === size && wasm.holds(target);
@@ -93,7 +93,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
         if (end <= start) continue;
         if (length === plainSize) wasm.bytes.set(encoded.subarray(start, end), t + start);
         else {
-          const from = wasm.bring(encoded, places.stream);
+          const from = wasm.copyIn(encoded, places.stream);
           if (!decodeStream(wasm.exports, from, from + length, t, t + plainSize, end)) return false;
         }
       }
@@ -125,11 +125,11 @@ function shuffleInto(
   { mode, itemSize }: BlockLayout,
   { block, items, planes }: Places,
 ): number {
-  if (mode === "noshuffle") return wasm.bring(source, block);
+  if (mode === "noshuffle") return wasm.copyIn(source, block);
   const total = Math.floor(source.length / itemSize);
   const whole = total * itemSize;
   forPieces(0, total, itemSize, (first, count) => {
-    const piece = wasm.bring(source.subarray(first * itemSize, (first + count) * itemSize), items);
+    const piece = wasm.copyIn(source.subarray(first * itemSize, (first + count) * itemSize), items);
     if (mode === "shuffle") wasm.exports.shuffle(piece, block + first, count, itemSize, total);
     else {
       wasm.exports.shuffle(piece, planes, count, itemSize, count);

@@ -1,8 +1,8 @@
-import type { Kernels, Lane } from "./kernel-types.ts";
+import type { Kernels, NumberFormat } from "./kernel-types.ts";
 import { plainKernels } from "./plain-kernels.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
 import { wasmHeapBoxes } from "./wasm-heap-boxes.ts";
-import { MOST_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
+import { MAX_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
 import { wasmTranspose } from "./wasm-transpose.ts";
 import { wasmZstd } from "./wasm-zstd.ts";
 
@@ -10,7 +10,7 @@ import { wasmZstd } from "./wasm-zstd.ts";
 const LARGE_ITEM = 64;
 
 /** In the order of their numbers. */
-const LANES: readonly Lane[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
+const LANES: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
 /** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
 const BEFORE = 64;
 
@@ -31,7 +31,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       const items = Math.floor(source.length / itemSize);
       if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.shuffle(source, target, itemSize);
       const most = Math.floor(PIECE / itemSize);
-      const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
       if (wasm.holds(source) && wasm.holds(target)) {
         wasm.exports.shuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
@@ -54,7 +54,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       const items = Math.floor(source.length / itemSize);
       if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.unshuffle(source, target, itemSize);
       const most = Math.floor(PIECE / itemSize);
-      const [from = 0, to = 0] = wasm.layOut(PIECE, PIECE);
+      const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
       if (wasm.holds(source) && wasm.holds(target)) {
         wasm.exports.unshuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
@@ -74,11 +74,11 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     lz4Encode(source, target, acceleration) {
-      if (source.length + target.length > MOST_MEMORY) {
+      if (source.length + target.length > MAX_MEMORY) {
         return plainKernels.lz4Encode(source, target, acceleration);
       }
-      const [s = 0, t = 0] = wasm.layOut(source, target);
-      const from = wasm.bring(source, s);
+      const [s = 0, t = 0] = wasm.allocate(source, target);
+      const from = wasm.copyIn(source, s);
       const to = wasm.placeFor(target, t);
       const end = from + source.length;
       const size = wasm.exports.lz4Encode(from, end, to, to + target.length, acceleration);
@@ -87,9 +87,9 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     lz4Decode(source, target) {
-      if (source.length + target.length > MOST_MEMORY) return plainKernels.lz4Decode(source, target);
-      const [s = 0, t = 0] = wasm.layOut(source, target);
-      const from = wasm.bring(source, s);
+      if (source.length + target.length > MAX_MEMORY) return plainKernels.lz4Decode(source, target);
+      const [s = 0, t = 0] = wasm.allocate(source, target);
+      const from = wasm.copyIn(source, s);
       const to = wasm.placeFor(target, t);
       const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length, 0);
       if (size > 0) wasm.fetch(target, to, size);
@@ -98,9 +98,9 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     lz4DecodePart(source, target, offset) {
       const end = offset + target.length;
-      if (source.length + end > MOST_MEMORY) return plainKernels.lz4DecodePart(source, target, offset);
-      const [s = 0, t = 0] = wasm.layOut(source, offset === 0 ? target : end);
-      const from = wasm.bring(source, s);
+      if (source.length + end > MAX_MEMORY) return plainKernels.lz4DecodePart(source, target, offset);
+      const [s = 0, t = 0] = wasm.allocate(source, offset === 0 ? target : end);
+      const from = wasm.copyIn(source, s);
       const to = offset === 0 ? wasm.placeFor(target, t) : t;
       if (wasm.exports.lz4Decode(from, from + source.length, to, to + end, 1) !== end) return false;
       wasm.fetch(target, to + offset, target.length);
@@ -108,7 +108,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     swapBytes(bytes, unit) {
-      const [at = 0] = wasm.layOut(PIECE);
+      const [at = 0] = wasm.allocate(PIECE);
       if (wasm.holds(bytes) && isWhole(bytes.length)) {
         wasm.exports.swapBytes(bytes.byteOffset, bytes.length, unit);
         return;
@@ -124,7 +124,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     // In both, the first number stays as it is, and each piece takes the number before it along.
     differences(source, target, lane) {
       const size = sizeOf(lane);
-      const [room = 0, to = 0] = wasm.layOut(BEFORE + PIECE, PIECE);
+      const [room = 0, to = 0] = wasm.allocate(BEFORE + PIECE, PIECE);
       const from = room + BEFORE;
       target.set(source.subarray(0, size));
       if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
@@ -148,7 +148,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     sums(bytes, lane) {
       const size = sizeOf(lane);
-      const [room = 0] = wasm.layOut(BEFORE + PIECE);
+      const [room = 0] = wasm.allocate(BEFORE + PIECE);
       const at = room + BEFORE;
       if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
         wasm.exports.sums(bytes.byteOffset + size, bytes.length - size, LANES.indexOf(lane));
@@ -163,7 +163,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     crc32c(bytes) {
-      const [at = 0] = wasm.layOut(PIECE);
+      const [at = 0] = wasm.allocate(PIECE);
       if (wasm.holds(bytes)) return ~wasm.exports.crc32c(-1, bytes.byteOffset, bytes.length) >>> 0;
       let crc = -1;
       for (let start = 0; start < bytes.length; start += PIECE) {
@@ -188,7 +188,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
   };
 }
 
-function sizeOf(lane: Lane): number {
+function sizeOf(lane: NumberFormat): number {
   return Number(lane.slice(1)) / 8;
 }
 

@@ -49,11 +49,11 @@ export interface WasmExports {
 export const PIECE = 64 * 1024;
 
 /** Calls that would need more memory than this are not made. */
-export const MOST_MEMORY = 1024 * 1024 * 1024;
+export const MAX_MEMORY = 1024 * 1024 * 1024;
 
 const PAGE = 65_536;
 /** Memory beyond this is let go after use. */
-const MOST_KEPT = 48 * 1024 * 1024;
+const MAX_KEPT = 48 * 1024 * 1024;
 
 /** Bytes that encoding `size` bytes by zstd may touch, though the frame is never as long. */
 export function zstdRoom(size: number): number {
@@ -88,7 +88,7 @@ export class WasmMemory {
     return this.#now.exports;
   }
 
-  /** All of the memory; valid until the next `layOut`. */
+  /** All of the memory; valid until the next `allocate`. */
   get bytes(): Uint8Array {
     return this.#now.bytes;
   }
@@ -129,7 +129,7 @@ export class WasmMemory {
   }
 
   /** Where a view lies in the memory, if it does; else it is copied to `place`. */
-  bring(view: Uint8Array, place: number): number {
+  copyIn(view: Uint8Array, place: number): number {
     if (view.buffer === this.#now.bytes.buffer) return view.byteOffset;
     this.#now.bytes.set(view, place);
     return place;
@@ -151,8 +151,8 @@ export class WasmMemory {
    * Addresses of buffers of these sizes, or for these views, with room behind each; those of the call before are gone.
    * A view that lies in the memory in which the call runs needs none.
    */
-  layOut(...needs: (number | Uint8Array)[]): number[] {
-    if (this.#own.bytes.length > MOST_KEPT) this.#own = instantiate(this.#module);
+  allocate(...needs: (number | Uint8Array)[]): number[] {
+    if (this.#own.bytes.length > MAX_KEPT) this.#own = instantiate(this.#module);
     const now = this.#heap && fits(needs, this.#heap) ? this.#heap : this.#own;
     this.#now = now;
     const places = new Array<number>(needs.length);
@@ -202,7 +202,7 @@ function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmH
   const { exports, start } = instantiate(module);
   const { memory } = exports;
   memory.grow((HEAP_MEMORY - memory.buffer.byteLength) / PAGE);
-  const heap = new WasmHeap(memory.buffer, start + MOST_KEPT);
+  const heap = new WasmHeap(memory.buffer, start + MAX_KEPT);
   return { exports, start, bytes: new Uint8Array(memory.buffer), heap };
 }
 
@@ -210,7 +210,7 @@ function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmH
 function fits(needs: readonly (number | Uint8Array)[], heap: Instance): boolean {
   let total = 0;
   for (const need of needs) total += roomFor(need, heap) + 2 * SLACK;
-  return total <= MOST_KEPT;
+  return total <= MAX_KEPT;
 }
 
 function roomFor(need: number | Uint8Array, { bytes }: Instance): number {

@@ -1,6 +1,6 @@
 import { type BigArray, isBig, type NumberArray } from "./number-array.ts";
 
-const LEAST_WIDE = -(2n ** 63n);
+const MIN_WIDE = -(2n ** 63n);
 
 /**
  * Puts `from` into `to` as C casts: integers wrap, floats are cut towards zero; what has no integer becomes the
@@ -21,5 +21,5 @@ export function convertNumbers(from: NumberArray | BigArray, to: NumberArray | B
 }
 
 function toWide(value: number): bigint {
-  return Number.isFinite(value) ? BigInt(Math.trunc(value)) : LEAST_WIDE;
+  return Number.isFinite(value) ? BigInt(Math.trunc(value)) : MIN_WIDE;
 }

@@ -1,6 +1,6 @@
 import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { Settings } from "../config-reader.ts";
+import type { ConfigReader } from "../config-reader.ts";
 
 /** The type of the numbers that a filter computes with. */
 export interface NumberType {
@@ -32,7 +32,7 @@ export function numberTypeOf(dataType: DataType): NumberType | undefined {
  *
  * @throws `invalid-metadata` when the name is absent; `unsupported-data-type` when it is no type of number.
  */
-export function numberType(settings: Settings, name: string, fallback?: NumberType): NumberType {
+export function numberType(settings: ConfigReader, name: string, fallback?: NumberType): NumberType {
   if (fallback && settings.value(name) === undefined) return fallback;
   const text = settings.text(name);
   const [, code = ""] = TYPE.exec(text) ?? [];

@@ -9,7 +9,7 @@ import type { BytesToBytesCodec, Codec, CodecPipeline } from "../codec.ts";
 import { copyBox } from "../kernels/copy-box.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
 import { type ObjectValues, packValues, valuesOf } from "../object-values.ts";
-import { type ItemOptions, loneCodec } from "./standalone-codec.ts";
+import { type ItemOptions, standaloneCodec } from "./standalone-codec.ts";
 
 export type EncodeBytesOptions = ItemOptions;
 
@@ -72,7 +72,7 @@ export async function decodeBytes(
   options: DecodeBytesOptions = {},
 ): Promise<Uint8Array | unknown[]> {
   const { size } = options;
-  const lone = loneCodec(config, options);
+  const lone = standaloneCodec(config, options);
   const { dataType } = lone;
   const shape = options.shape ?? [itemsIn(size ?? 0, dataType)];
   const codec = await lone.make(shape);
@@ -93,7 +93,7 @@ export async function encodeBytes(
   bytes: Uint8Array | ObjectValues,
   options: EncodeBytesOptions = {},
 ): Promise<Uint8Array> {
-  const lone = loneCodec(config, options);
+  const lone = standaloneCodec(config, options);
   const { name, dataType } = lone;
   if (isFixed(dataType) !== bytes instanceof Uint8Array) {
     const wanted = isFixed(dataType) ? "bytes" : "an array of values";

@@ -5,7 +5,7 @@ import { objectType } from "../../meta/v2/codec-list.ts";
 import { parseV3Codecs } from "../../meta/v3/codec-list.ts";
 import { isItemFilter, itemType, placeFilter } from "../../meta/v3/filters.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { type CodecJson, normalConfig } from "../canonical-config.ts";
+import { type CodecJson, canonicalConfig } from "../canonical-config.ts";
 import { createPipeline } from "../chain/pipeline.ts";
 import type { ChunkSpec, Codec, CodecPipeline } from "../codec.ts";
 import { codecNamed } from "../descriptors.ts";
@@ -41,8 +41,8 @@ const OBJECT_TYPES = ["|O", "O", "object"];
 const LITTLE_ENDIAN: CodecConfig = { name: "bytes", configuration: { endian: "little" } };
 
 /** @throws `invalid-option` for what is missing or contradictory, and as reading the codec's metadata. */
-export function loneCodec(json: CodecJson, options: ItemOptions): LoneCodec {
-  const stated = normalConfig(json);
+export function standaloneCodec(json: CodecJson, options: ItemOptions): LoneCodec {
+  const stated = canonicalConfig(json);
   const { name } = stated;
   const { shape, dataType: option } = options;
   const dataType = option === undefined ? impliedType(stated, options) : parseDataTypeOption(option).dataType;

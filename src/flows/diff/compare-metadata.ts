@@ -24,7 +24,8 @@ type Found = Omit<Difference, "path">;
 export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
   if (a.kind === "array" && b.kind === "array") yield* compareMeaning(a, b);
   yield* compareAttributes(otherAttributes(a, b), otherAttributes(b, a));
-  if (a.layout.dialect !== b.layout.dialect) yield stored("dialect", a.layout.dialect, b.layout.dialect);
+  if (a.layout.zarrFormat !== b.layout.zarrFormat)
+    yield stored("zarrFormat", a.layout.zarrFormat, b.layout.zarrFormat);
   if (a.kind === "array" && b.kind === "array") yield* compareStorage(a, b);
 }
 
@@ -50,7 +51,7 @@ function* compareMeaning(a: ZarrArray, b: ZarrArray): Generator<Found> {
 
 /** What readers of CF conventions take for missing, which the two formats say in different places. */
 function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
-  const [missing, other] = [a, b].map(({ metadata, layout }) => missingValueOf(metadata, layout.dialect));
+  const [missing, other] = [a, b].map(({ metadata, layout }) => missingValueOf(metadata, layout.zarrFormat));
   if (missing === undefined && other === undefined) return;
   if (missing && other && sameNumbers(missing, other)) return;
   const { dataType } = a.metadata;
@@ -59,9 +60,9 @@ function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
 
 /** Whether two arrays say in different places what is missing: one in v2, one in v3, both with dimension names. */
 function areVariablesOfTwoFormats(a: ZarrArray, b: ZarrArray): boolean {
-  const formats = [a.layout.dialect, b.layout.dialect];
+  const formats = [a.layout.zarrFormat, b.layout.zarrFormat];
   const areTwo = formats.includes("v2") && formats.includes("v3");
-  return areTwo && [a, b].every(({ metadata, layout }) => isVariableIn(metadata, layout.dialect));
+  return areTwo && [a, b].every(({ metadata, layout }) => isVariableIn(metadata, layout.zarrFormat));
 }
 
 /** The attributes of a node, without a missing value that is compared as such. */
@@ -118,7 +119,7 @@ function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {
   return a === null || b === null ? a === b : sameNumbers(a, b);
 }
 
-/** A fill value as JSON text; null where the dialect leaves missing chunks undefined. */
+/** A fill value as JSON text; null where the format leaves missing chunks undefined. */
 function fillText({ bytes }: FillValue, dataType: DataType): string | null {
   return bytes && bytesText(bytes, dataType);
 }

@@ -5,7 +5,7 @@ import type { Region } from "../../streams/chunk.ts";
 import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
 import { smallestSlabBudget } from "../plan/slab-plan.ts";
-import { demandBudget } from "../plan/task-memory.ts";
+import { assertBudget } from "../plan/task-memory.ts";
 import { chunkItems } from "../slabs/formats/json-items.ts";
 import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";
 import type { Slab } from "../slabs/slab-reader.ts";
@@ -45,7 +45,7 @@ export async function compareValues(
     [a, b].map(async (array) => smallestSlabBudget(await array.innerChunks().pipeline())),
   );
   const needed = (needA ?? 0) + (needB ?? 0);
-  demandBudget(needed, maxMemory, a.path);
+  assertBudget(needed, maxMemory, a.path);
   const shareOfA = Math.floor((needA ?? 0) * (maxMemory / needed));
 
   const slabs = (array: ZarrArray, share: number) =>

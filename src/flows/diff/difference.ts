@@ -16,7 +16,7 @@ export interface Difference {
     | "dimension names"
     | "attribute"
     | "values"
-    | "dialect"
+    | "zarrFormat"
     | "chunks"
     | "inner chunks"
     | "codecs";

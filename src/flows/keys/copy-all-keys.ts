@@ -1,13 +1,13 @@
 import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { Documents } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import type { Plan } from "../plan/plan.ts";
-import { demandListable } from "./assert-listable.ts";
+import { assertListable } from "./assert-listable.ts";
 import { type SweepOptions, sweep } from "./copy-keys.ts";
-import { sweptKeys } from "./keys-to-copy.ts";
+import { keysToCopy } from "./keys-to-copy.ts";
 
 export interface SweepAllOptions
   extends Omit<SweepOptions, "prefix" | "listing" | "targetKeyOf" | "io" | "writerBytes"> {
@@ -18,16 +18,16 @@ export interface SweepAllOptions
 }
 
 /** Sweeps everything that a plan has swept. */
-export async function sweepAll(
+export async function copyAllKeys(
   source: Store,
   target: WritableStore,
   plan: Plan,
   { documents, documentsLast, ...options }: SweepAllOptions,
 ): Promise<void> {
-  const from = demandListable(source);
-  const layout = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const from = assertListable(source);
+  const layout = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
-  const targetKeyOf = sweptKeys(plan, documents);
+  const targetKeyOf = keysToCopy(plan, documents);
   const turn = async (late: boolean) => {
     let areLeft = false;
     const inTurn = (key: string) => {
@@ -38,7 +38,7 @@ export async function sweepAll(
     };
     const writerBytes = writerMemory(plan.target.store);
     const sweeping = { ...options, targetKeyOf: inTurn, io: plan.execution.io, writerBytes };
-    for (const prefix of outerPrefixes(dialectNamed(plan.publication.from).layout(plan.source.path))) {
+    for (const prefix of outerPrefixes(formatNamed(plan.publication.from).layout(plan.source.path))) {
       await sweep(from, target, { ...sweeping, prefix });
     }
     return areLeft;

@@ -1,4 +1,4 @@
-import type { ListableStore, Listed, WritableStore } from "../../stores/store.ts";
+import type { KeyEntry, ListableStore, WritableStore } from "../../stores/store.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -16,7 +16,7 @@ export interface SweepOptions {
   /** Keys that begin with it are swept. */
   readonly prefix: string;
   /** What is swept in place of the store's own listing, page by page. */
-  readonly listing?: AsyncIterable<readonly Listed[]>;
+  readonly listing?: AsyncIterable<readonly KeyEntry[]>;
   /** The key under which a source key is copied; undefined for one that is left to others. */
   readonly targetKeyOf: (key: string) => string | undefined;
   /**
@@ -24,7 +24,7 @@ export interface SweepOptions {
    *
    * @default false
    */
-  readonly unseen?: boolean;
+  readonly skipChecksum?: boolean;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
@@ -51,7 +51,7 @@ export async function sweep(
     prefix,
     listing,
     targetKeyOf,
-    unseen = false,
+    skipChecksum = false,
     budget,
     buffers,
     io,
@@ -59,13 +59,13 @@ export async function sweep(
     log,
     signal,
   } = options;
-  const copier = unseen ? await target.copierFrom?.(source) : undefined;
+  const copier = skipChecksum ? await target.copierFrom?.(source) : undefined;
   const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
   const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
   const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
-  const atOnce = new CopyReadAtOnce({ source, target, mostBytes, unseen, budget, buffers, log });
+  const atOnce = new CopyReadAtOnce({ source, target, mostBytes, skipChecksum, budget, buffers, log });
 
   const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: Swept, context: Context) => {
     const size = listed ?? (await source.size(key, context));
@@ -78,7 +78,7 @@ export async function sweep(
     let seen = 0;
     try {
       const onPiece = (bytes: Uint8Array) => {
-        if (unseen && isChecked) return;
+        if (skipChecksum && isChecked) return;
         checksum = crc32(bytes, checksum);
         seen += bytes.length;
         // Before the last piece is written: what is damaged is not stored, with a checksum that says otherwise.
@@ -92,7 +92,7 @@ export async function sweep(
     } finally {
       lease.release();
     }
-    log.keyCopied(targetKey, size, unseen ? undefined : checksum);
+    log.keyCopied(targetKey, size, skipChecksum ? undefined : checksum);
   };
   const copyUnseen = async (value: Swept, context: Context) => {
     const size = await copier?.(value, value.targetKey, context);
@@ -111,7 +111,7 @@ export async function sweep(
   const wanted = sweptFrom(listing ?? pagesFrom(source.list(prefix, { signal })), targetKeyOf);
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
   try {
-    const left = copySmallValues(wanted, { source, target, unseen, smallBytes, buffers, log, signal });
+    const left = copySmallValues(wanted, { source, target, skipChecksum, smallBytes, buffers, log, signal });
     await forEachConcurrent(left, copy, { concurrency: io, signal });
   } finally {
     lease.release();
@@ -119,7 +119,7 @@ export async function sweep(
 }
 
 async function* sweptFrom(
-  pages: AsyncIterable<readonly Listed[]>,
+  pages: AsyncIterable<readonly KeyEntry[]>,
   targetKeyOf: SweepOptions["targetKeyOf"],
 ): AsyncGenerator<readonly Swept[]> {
   for await (const page of pages) {

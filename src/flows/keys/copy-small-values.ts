@@ -1,11 +1,11 @@
-import type { Listed, Store, WritableStore } from "../../stores/store.ts";
+import type { KeyEntry, Store, WritableStore } from "../../stores/store.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
-import { doneAtOnce } from "./sync-fast-path.ts";
+import { processSync } from "./sync-fast-path.ts";
 
 /** A value to be copied, and where to. */
-export interface Swept extends Listed {
+export interface Swept extends KeyEntry {
   readonly targetKey: string;
 }
 
@@ -15,7 +15,7 @@ export interface SmallCopyOptions {
   /** Larger values are left over. */
   readonly smallBytes: number;
   /** Whether the ledger has no checksums. */
-  readonly unseen: boolean;
+  readonly skipChecksum: boolean;
   readonly buffers: Buffers;
   readonly log: RunLog;
   readonly signal?: AbortSignal | undefined;
@@ -36,7 +36,7 @@ export async function* copySmallValues(
   }
   const buffer = buffers.take(smallBytes);
   try {
-    yield* doneAtOnce(pages, (value) => copySmallValue(value, buffer, options), signal);
+    yield* processSync(pages, (value) => copySmallValue(value, buffer, options), signal);
   } finally {
     buffers.give(buffer);
   }
@@ -46,13 +46,13 @@ export async function* copySmallValues(
 function copySmallValue(
   { key, size: listed, targetKey }: Swept,
   buffer: Uint8Array,
-  { source, target, unseen, log }: SmallCopyOptions,
+  { source, target, skipChecksum, log }: SmallCopyOptions,
 ): boolean {
   if (listed !== undefined && listed > buffer.length) return false;
   const size = source.getSync?.(key, buffer);
   if (size === undefined || (listed !== undefined && size !== listed)) return false;
   const bytes = buffer.subarray(0, size);
   if (!target.setSync?.(targetKey, bytes)) return false;
-  log.keyCopied(targetKey, size, unseen ? undefined : crc32(bytes));
+  log.keyCopied(targetKey, size, skipChecksum ? undefined : crc32(bytes));
   return true;
 }

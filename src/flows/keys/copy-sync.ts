@@ -12,7 +12,7 @@ export interface CopyReadOptions {
   /** Larger values are left to others. */
   readonly mostBytes: number;
   /** Whether the ledger has no checksums. */
-  readonly unseen: boolean;
+  readonly skipChecksum: boolean;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly log: RunLog;
@@ -48,7 +48,7 @@ export class CopyReadAtOnce {
    * @throws what the target throws; `aborted`.
    */
   async copy({ key, size: listed, targetKey }: Swept, signal: AbortSignal): Promise<boolean> {
-    const { source, target, mostBytes, unseen, budget, buffers, log } = this.#options;
+    const { source, target, mostBytes, skipChecksum, budget, buffers, log } = this.#options;
     const most = listed ?? this.#likely;
     if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#left > 0) {
       this.#left = Math.max(0, this.#left - 1);
@@ -62,7 +62,7 @@ export class CopyReadAtOnce {
       const size = this.#read(key, buffer);
       if (size === undefined || size !== (listed ?? size)) return false;
       const bytes = buffer.subarray(0, size);
-      const checksum = unseen ? undefined : crc32(bytes);
+      const checksum = skipChecksum ? undefined : crc32(bytes);
       await target.set(targetKey, bytes, { signal });
       log.keyCopied(targetKey, size, checksum);
       return true;

@@ -1,16 +1,16 @@
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
-import type { Listed, Store } from "../../stores/store.ts";
+import type { KeyEntry, Store } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import type { EventOptions } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertPlanned, type Planned } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
-import { tellingRetries } from "../run/with-retry-events.ts";
+import { withRetryEvents } from "../run/with-retry-events.ts";
 import { estimateUpdate } from "../update/estimate-update.ts";
-import { demandListable } from "./assert-listable.ts";
-import { sweptKeys } from "./keys-to-copy.ts";
+import { assertListable } from "./assert-listable.ts";
+import { keysToCopy } from "./keys-to-copy.ts";
 
 /** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
 export interface CopyEstimate {
@@ -43,7 +43,7 @@ export async function estimateCopy(
   assertPlanned(planned);
   const { signal, onEvent } = checkedOptions(options);
   const { plan, source } = planned;
-  return tellingRetries({ onEvent }, () => estimate(plan, source, signal));
+  return withRetryEvents({ onEvent }, () => estimate(plan, source, signal));
 }
 
 async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefined): Promise<CopyEstimate> {
@@ -53,15 +53,15 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
   let keys = documents.size;
   let bytes = [...documents.values()].reduce((sum, { length }) => sum + length, 0);
   if (!publication.sweep) return { keys, bytes };
-  const store = demandListable(source);
-  const targetKeyOf = sweptKeys(plan, documents);
-  const count = async ({ key, size }: Listed, context: { readonly signal: AbortSignal }) => {
+  const store = assertListable(source);
+  const targetKeyOf = keysToCopy(plan, documents);
+  const count = async ({ key, size }: KeyEntry, context: { readonly signal: AbortSignal }) => {
     if (targetKeyOf(key) === undefined) return;
     const length = size ?? (await store.size(key, context)) ?? 0;
     bytes += length;
     keys++;
   };
-  for (const prefix of outerPrefixes(dialectNamed(publication.from).layout(plan.source.path))) {
+  for (const prefix of outerPrefixes(formatNamed(publication.from).layout(plan.source.path))) {
     await forEachConcurrent(store.list(prefix, { signal }), count, {
       concurrency: plan.execution.io,
       signal,

@@ -1,26 +1,26 @@
 import type { Documents, NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/key-trees.ts";
 import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
 import { nearest } from "../target/nearest-node.ts";
 
-/** Consolidated metadata of v2, which a change of dialect leaves behind with all documents. */
+/** Consolidated metadata of v2, which a change of format leaves behind with all documents. */
 const CONSOLIDATED_V2 = ".zmetadata";
 
 /**
  * Tells under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
- * published, for chunks that tasks read, for what would be taken for a chunk in the target's dialect, and for what the
+ * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, and for what the
  * plan leaves out.
  */
-export function sweptKeys(plan: Plan, documents: Documents): (key: string) => string | undefined {
+export function keysToCopy(plan: Plan, documents: Documents): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
   const isLeftOut = leftOutKeys(plan, documents);
-  const { dialect, from } = plan.publication;
-  const source = dialectNamed(from).layout(plan.source.path);
-  const target = dialectNamed(dialect).layout(plan.target.path);
+  const { zarrFormat, from } = plan.publication;
+  const source = formatNamed(from).layout(plan.source.path);
+  const target = formatNamed(zarrFormat).layout(plan.target.path);
   const { sharedKeys, nodeOf, pathOf } = source.hierarchy;
   const published = [...sharedKeys, ...source.documentKeys];
   const isLeftBehind = (key: string) => nodeOf(key) !== undefined || key.endsWith(CONSOLIDATED_V2);
@@ -33,10 +33,10 @@ export function sweptKeys(plan: Plan, documents: Documents): (key: string) => st
       if (coords)
         return hasSameKeys(job) ? key : layoutOf(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
     }
-    if (published.includes(key) || (from !== dialect && isLeftBehind(key))) return undefined;
+    if (published.includes(key) || (from !== zarrFormat && isLeftBehind(key))) return undefined;
     const same = movedKey(key, source, target);
     if (documents.has(same) || (job && isTargetChunk(same, job)) || isLeftOut(key, same)) return undefined;
-    if (from !== dialect) target.hierarchy.checkKey(same);
+    if (from !== zarrFormat) target.hierarchy.assertKey(same);
     return same;
   };
 }
@@ -51,9 +51,9 @@ function leftOutKeys(
   { source, target, publication }: Plan,
   documents: Documents,
 ): (key: string, same: string) => boolean {
-  const { leftOut = [], from, dialect, filter = {} } = publication;
-  const { pathOf } = dialectNamed(from).layout(source.path).hierarchy;
-  const { hierarchy } = dialectNamed(dialect).layout(target.path);
+  const { leftOut = [], from, zarrFormat, filter = {} } = publication;
+  const { pathOf } = formatNamed(from).layout(source.path).hierarchy;
+  const { hierarchy } = formatNamed(zarrFormat).layout(target.path);
   const chosen = pathFilter(filter);
   const nodes = new Map(leftOut.map((path) => [targetPath(path, source.path, target.path), false]));
   for (const key of documents.keys()) {
@@ -71,7 +71,7 @@ function leftOutKeys(
 /** Whether both sides have their chunks under the same keys. */
 function hasSameKeys({ path, targetPath, source, target }: ArrayJob): boolean {
   const [from, to] = [source.chunkKeyEncoding, target.chunkKeyEncoding];
-  const isOneLayout = path === targetPath && source.dialect === target.dialect;
+  const isOneLayout = path === targetPath && source.zarrFormat === target.zarrFormat;
   return isOneLayout && from.name === to.name && from.separator === to.separator;
 }
 
@@ -81,7 +81,7 @@ const layouts = new WeakMap<GridSide, NodeLayout>();
 function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {
   const known = layouts.get(job[side]);
   if (known) return known;
-  const layout = dialectNamed(job[side].dialect).layout(side === "source" ? job.path : job.targetPath);
+  const layout = formatNamed(job[side].zarrFormat).layout(side === "source" ? job.path : job.targetPath);
   layouts.set(job[side], layout);
   return layout;
 }

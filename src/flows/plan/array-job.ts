@@ -1,7 +1,7 @@
 import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
+import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
 import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { describeCodec, describeDataType } from "../../meta/describe.ts";
@@ -10,9 +10,9 @@ import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
+import { assertCountable } from "./assert-countable.ts";
 import { chooseRecut, type RecutCuts } from "./choose-recut.ts";
 import type { Places } from "./costs.ts";
-import { demandCountable } from "./demand-countable.ts";
 import type { MissingChunks } from "./hierarchy-request.ts";
 import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
 import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid, whyNotSameLayout } from "./same-arrays.ts";
@@ -22,7 +22,7 @@ import { leastWindowBytes, type Windows, windowsOf } from "./task-windows.ts";
 /** An array of the source or the target, as far as planning needs it. */
 export interface PlannedArray {
   readonly path: string;
-  readonly dialect: DialectName;
+  readonly zarrFormat: ZarrFormat;
   readonly metadata: ArrayMetadata;
 }
 
@@ -35,7 +35,7 @@ export interface JobRequest {
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
   /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
-  readonly swept: boolean;
+  readonly keysToCopy: boolean;
   /** Threads that run tasks, and tasks that run at one time. */
   readonly threads: number;
   readonly tasksAtOnce: number;
@@ -96,7 +96,7 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
   const hasTasks = !isSwept(request, choice);
   if (hasTasks) {
     const chunks = Math.max(windows.chunksRead, chunksWritten);
-    demandCountable({ items: product(request.selection.shape), chunks }, request.source.path);
+    assertCountable({ items: product(request.selection.shape), chunks }, request.source.path);
   }
   return {
     path: request.source.path,
@@ -128,9 +128,12 @@ function alone(strategy: Strategy, windows: Windows): Pick<ArrayJob, "strategy" 
 }
 
 /** Whether the sweep copies the array's keys as they are. */
-function isSwept({ swept }: JobRequest, { strategy, sides }: Pick<JobChoice, "strategy" | "sides">): boolean {
+function isSwept(
+  { keysToCopy }: JobRequest,
+  { strategy, sides }: Pick<JobChoice, "strategy" | "sides">,
+): boolean {
   const isByKey = sides.source.shardShape === undefined && sides.target.shardShape === undefined;
-  return swept && strategy === "verbatim" && isByKey;
+  return keysToCopy && strategy === "verbatim" && isByKey;
 }
 
 function hasIndexAtStart({ metadata }: PlannedArray): boolean {
@@ -140,10 +143,10 @@ function hasIndexAtStart({ metadata }: PlannedArray): boolean {
 type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
 
 /** @param chunks the array by the chunks that are read or written of it. */
-function gridSide({ dialect, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
+function gridSide({ zarrFormat, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
   const { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize } = sizes;
   return {
-    dialect,
+    zarrFormat,
     chunkKeyEncoding: metadata.chunkKeyEncoding,
     shape: metadata.shape,
     chunkShape: chunks.chunkGrid.chunkShape,
@@ -182,10 +185,10 @@ const VARIABLE_ITEM_BYTES = 32;
 async function chooseStrategy(
   request: JobRequest,
 ): Promise<Pick<JobChoice, "strategy" | "notTaken" | "sides">> {
-  const { source, target, selection, swept, maxMemory } = request;
+  const { source, target, selection, keysToCopy, maxMemory } = request;
   const notWhole = whyNotVerbatim(source.metadata, target.metadata, request);
   const sizes = storedSizes(source.metadata);
-  if (notWhole === undefined && (swept || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
+  if (notWhole === undefined && (keysToCopy || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
     const sides = {
       source: gridSide(source, source.metadata, sizes),
       target: gridSide(target, target.metadata, sizes),

@@ -4,7 +4,7 @@ import { product } from "../../util/shape.ts";
 import { chunkVisits } from "./chunk-visits.ts";
 import { costOf, type Places } from "./costs.ts";
 import type { Alternative, Cost } from "./plan.ts";
-import { type ShuffleWindows, shuffleWindows } from "./shuffle-windows.ts";
+import { type StagedWindows, stagedWindows } from "./staged-windows.ts";
 import { itemBytes } from "./task-memory.ts";
 import { type WindowRequest, type Windows, windowsOf } from "./task-windows.ts";
 import { usefulThreads } from "./useful-threads.ts";
@@ -23,7 +23,7 @@ export interface RecutRequest extends WindowRequest {
 interface Recut {
   readonly strategy: "direct" | "shuffle";
   readonly windows: Windows;
-  readonly rounds?: ShuffleWindows["rounds"];
+  readonly rounds?: StagedWindows["rounds"];
   readonly cost: Cost;
 }
 
@@ -34,7 +34,7 @@ export type RecutCuts = Pick<Recut, "windows" | "rounds"> & { readonly alternati
 const VOLUMES = 6;
 const VOLUME_STEP = 3;
 const LARGEST_VOLUME = 2 ** 29;
-const MOST_ROUNDS = 4;
+const MAX_ROUNDS = 4;
 /** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
 const GOOD_ENOUGH = 1.05;
 /** Of strategies that cost nearly the same, the one that takes less memory is taken. */
@@ -84,7 +84,7 @@ function* directRecuts(request: RecutRequest): Generator<Recut> {
   for (const maxMemory of shares(request)) {
     const windows = windowsOf({ ...request, strategy: "direct", maxMemory });
     const isLast = maxMemory === request.maxMemory;
-    if (isLast || windows.taskBytes <= maxMemory) {
+    if (isLast || windows.leaseBytes <= maxMemory) {
       yield { strategy: "direct", windows, cost: costOfWindows(request, { windows }) };
     }
   }
@@ -96,7 +96,7 @@ function* shuffleRecuts(request: RecutRequest): Generator<Recut> {
     let fits = false;
     let volume = Math.min(LARGEST_VOLUME, Math.floor(maxMemory / 2));
     for (let i = 0; i < VOLUMES; i++, volume = Math.floor(volume / VOLUME_STEP)) {
-      for (const cut of shuffleWindows({ ...request, maxMemory, volume, mostRounds: MOST_ROUNDS })) {
+      for (const cut of stagedWindows({ ...request, maxMemory, volume, mostRounds: MAX_ROUNDS })) {
         fits = true;
         yield { strategy: "shuffle", ...cut, cost: costOfWindows(request, cut) };
       }
@@ -112,7 +112,7 @@ function shares({ maxMemory, threads }: RecutRequest): number[] {
 
 function costOfWindows(
   request: RecutRequest,
-  cut: { readonly windows: Windows } & Partial<ShuffleWindows>,
+  cut: { readonly windows: Windows } & Partial<StagedWindows>,
 ): Cost {
   const tasks = tasksOf(request, cut.windows);
   return costOf({ ...request, ...cut, items: product(request.selection.shape), tasks });

@@ -88,7 +88,7 @@ export function costOf(request: CostRequest): Cost {
     passes: decoded / Math.max(1, logical),
     requests: windows.chunksRead + objects + pieces + chunksWritten,
     scratchBytes,
-    peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.bufferBytes)),
+    peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
   };
 }
 
@@ -96,14 +96,14 @@ export function costOf(request: CostRequest): Cost {
 const STORED = 0.5;
 const SCRATCH_BYTE = COSTS.scratchWritten + COSTS.scratchRead;
 
-type StageSize = Pick<ScratchRound, "tasks" | "taskBytes" | "bufferBytes">;
+type StageSize = Pick<ScratchRound, "tasks" | "leaseBytes" | "expectedBytes">;
 
 /** Tasks of a stage that the budget admits at one time. */
 export function admitted(
   { maxMemory, tasksAtOnce }: Pick<CostRequest, "maxMemory" | "tasksAtOnce">,
-  { tasks, taskBytes }: Pick<StageSize, "tasks" | "taskBytes">,
+  { tasks, leaseBytes }: Pick<StageSize, "tasks" | "leaseBytes">,
 ): number {
-  return Math.max(1, Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, taskBytes))));
+  return Math.max(1, Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, leaseBytes))));
 }
 
 /** Threads that a stage keeps busy. */

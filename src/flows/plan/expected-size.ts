@@ -5,7 +5,7 @@ import { product } from "../../util/shape.ts";
 import type { GridSide, Plan } from "./plan.ts";
 
 /** The part of the budget that may be held for a target while it is built. */
-const MOST_HELD = 1 / 8;
+const MAX_HELD = 1 / 8;
 
 /**
  * Bytes that the values of a target are expected to have: all chunks of its arrays, decoded, which is seldom too few. Of
@@ -14,11 +14,11 @@ const MOST_HELD = 1 / 8;
 export function expectedSize(sides: readonly { readonly target: GridSide }[], maxMemory: number): number {
   const chunks = ({ shape, chunkShape }: GridSide) => product(gridShape(shape, chunkShape));
   const decoded = sides.reduce((sum, { target }) => sum + chunks(target) * target.decodedSize, 0);
-  return Math.min(decoded, maxMemory * MOST_HELD * S3_MOST_PARTS);
+  return Math.min(decoded, maxMemory * MAX_HELD * S3_MOST_PARTS);
 }
 
 /** Bytes of the budget that the two stores hold from begin to end, so that tasks cannot have them. */
-export function heldByStores(
+export function storeReservedBytes(
   { source, target }: Pick<Plan, "source" | "target">,
   sides: Parameters<typeof expectedSize>[0],
   maxMemory: number,
@@ -29,5 +29,5 @@ export function heldByStores(
 /** Bytes of the budget that are left to tasks. */
 export function memoryForTasks(plan: Pick<Plan, "source" | "target" | "jobs" | "budget">): number {
   const { maxMemory } = plan.budget;
-  return maxMemory - heldByStores(plan, plan.jobs, maxMemory);
+  return maxMemory - storeReservedBytes(plan, plan.jobs, maxMemory);
 }

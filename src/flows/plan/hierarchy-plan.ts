@@ -1,19 +1,19 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import type { Dialect } from "../../meta/format.ts";
-import { USUAL_ARRAY } from "../../meta/format-defaults.ts";
+import type { FormatDefinition } from "../../meta/format.ts";
+import { FORMAT_DEFAULTS } from "../../meta/format-defaults.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { copyMemory } from "../keys/copy-value.ts";
+import { missingAncestors, sharedDocuments } from "./ancestor-metadata.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice } from "./array-job.ts";
 import { driverOf, executionOf } from "./execution.ts";
-import { heldByStores } from "./expected-size.ts";
+import { storeReservedBytes } from "./expected-size.ts";
 import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 import { depthOf, inPublishingOrder, type NodeDocuments, plannedDocuments } from "./planned-documents.ts";
-import { missingAncestors, sharedDocuments } from "./surrounding-documents.ts";
-import { demandDistinctNames, targetPath } from "./target-path.ts";
-import { demandBudget } from "./task-memory.ts";
+import { assertDistinctNames, targetPath } from "./target-path.ts";
+import { assertBudget } from "./task-memory.ts";
 import { largestTask, totalsOf } from "./totals.ts";
 
 const ENCODERS = "zarrflow/0.1";
@@ -28,36 +28,36 @@ const TASKS_AT_ONCE = 3;
  * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
-  const { nodes, source, target, dialect, maxMemory, io, threads = 1 } = request;
+  const { nodes, source, target, zarrFormat, maxMemory, io, threads = 1 } = request;
   const writerBytes = writerMemory(target.store);
   const driver = driverOf(request);
   const inTurn = driver === "loop";
   const tasksAtOnce = inTurn ? threads : Math.max(threads, TASKS_AT_ONCE);
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: NodeDocuments[] = [];
-  demandDistinctNames(
+  assertDistinctNames(
     nodes.map(({ path }) => targetPath(path, source.path, target.path)),
-    dialect,
+    zarrFormat,
   );
   for (const node of nodes) {
     const path = targetPath(node.path, source.path, target.path);
-    const layout = dialect.layout(path);
+    const layout = zarrFormat.layout(path);
     const before = request.converted?.metadata.get(node.path) ?? node.metadata;
     const change = before.kind === "array" ? request.change(node.path, before) : undefined;
     const metadata =
-      change || node.layout.dialect !== dialect.name
-        ? inDialect(change?.metadata ?? before, node, dialect)
+      change || node.layout.zarrFormat !== zarrFormat.name
+        ? inFormat(change?.metadata ?? before, node, zarrFormat)
         : before;
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const job = {
-        source: { path: node.path, dialect: node.layout.dialect, metadata: node.metadata },
-        target: { path, dialect: dialect.name, metadata },
+        source: { path: node.path, zarrFormat: node.layout.zarrFormat, metadata: node.metadata },
+        target: { path, zarrFormat: zarrFormat.name, metadata },
         selection: change?.selection ?? wholeSelection(metadata.shape),
         maxMemory,
         // Who goes through chunks in turn has one at a time.
         io: inTurn ? 1 : io,
         writerBytes,
-        swept: request.sweep,
+        keysToCopy: request.sweep,
         threads,
         tasksAtOnce,
         inTurn,
@@ -82,7 +82,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     });
   }
   const sides = choices.map(({ choice }) => choice.sides);
-  const held = heldByStores(request, sides, maxMemory);
+  const held = storeReservedBytes(request, sides, maxMemory);
   demandMost(choices, held, request);
   const jobs: ArrayJob[] = [];
   const stages: number[] = [];
@@ -93,8 +93,8 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     }
     jobs.push(planned);
   }
-  const from = nodes[0]?.layout.dialect ?? dialect.name;
-  const ancestors = missingAncestors(target.path, dialect);
+  const from = nodes[0]?.layout.zarrFormat ?? zarrFormat.name;
+  const ancestors = missingAncestors(target.path, zarrFormat);
   const totals = totalsOf(jobs, stages, held, { ...request, tasksAtOnce });
   return {
     format: "zarrflow-plan/1",
@@ -104,15 +104,15 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     ...(request.scratch && { scratch: request.scratch }),
     budget: {
       maxMemory,
-      taskBytes: largestTask(jobs),
+      leaseBytes: largestTask(jobs),
     },
     execution: executionOf(request, { driver, tasksAtOnce, jobs, totals }),
     jobs,
     stages,
     publication: {
-      dialect: dialect.name,
+      zarrFormat: zarrFormat.name,
       from,
-      documents: [...sharedDocuments(from, dialect), ...inPublishingOrder(documents), ...ancestors],
+      documents: [...sharedDocuments(from, zarrFormat), ...inPublishingOrder(documents), ...ancestors],
       consolidate: consolidatedTargets(request),
       sweep: request.sweep,
     },
@@ -136,21 +136,21 @@ function demandMost(
   };
   const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
   const wayOut = most.collectsShards ? "smaller shards, or an index_location of end" : "smaller chunks";
-  demandBudget(most.leastBytes + held, maxMemory, most.path, wayOut);
+  assertBudget(most.leastBytes + held, maxMemory, most.path, wayOut);
 }
 
 /**
- * A node of which something changes, as the target's dialect stores it: in another dialect with its usual chunk keys,
+ * A node of which something changes, as the target's format stores it: in another format with its usual chunk keys,
  * unless a convention wants others.
  */
-function inDialect(
+function inFormat(
   metadata: NodeMetadata,
   { metadata: before, layout }: SourceNode,
-  to: Dialect,
+  to: FormatDefinition,
 ): NodeMetadata {
   if (metadata.kind === "group" || before.kind === "group") return metadata;
-  const hasOldKeys = layout.dialect !== to.name && metadata.chunkKeyEncoding === before.chunkKeyEncoding;
-  const keyed = hasOldKeys ? { ...metadata, chunkKeyEncoding: USUAL_ARRAY[to.name].keys } : metadata;
+  const hasOldKeys = layout.zarrFormat !== to.name && metadata.chunkKeyEncoding === before.chunkKeyEncoding;
+  const keyed = hasOldKeys ? { ...metadata, chunkKeyEncoding: FORMAT_DEFAULTS[to.name].keys } : metadata;
   return to.adopt?.(keyed) ?? keyed;
 }
 

@@ -1,6 +1,6 @@
 import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
-import type { Dialect, NodeLayout } from "../../meta/format.ts";
-import type { DialectOptions } from "../../meta/formats.ts";
+import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
@@ -13,7 +13,7 @@ export interface SourceNode {
   /** Its documents that exist, by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   /** How its documents were read. */
-  readonly reading?: DialectOptions;
+  readonly reading?: FormatOptions;
   /** Given where consolidated metadata alone hold its documents. */
   readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }
@@ -44,14 +44,14 @@ export interface HierarchyPlanRequest {
   readonly target: NodeSpec;
   /** The root first; then all nodes below it. */
   readonly nodes: readonly SourceNode[];
-  readonly dialect: Dialect;
+  readonly zarrFormat: FormatDefinition;
   /** What the conventions of another format make of the nodes' metadata. */
   readonly converted?: NodesInFormat;
   /** Of each array that gets another fill value, by path: its chunks that are missing. */
   readonly missing?: ReadonlyMap<string, MissingChunks>;
   /** What is to become of an array; undefined: it stays as it is. */
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
-  /** JSON pointers of what the dialect may drop. */
+  /** JSON pointers of what the format may drop. */
   readonly allowLoss?: readonly string[];
   /** Whether the source's listing is swept for keys that no task and no document covers. */
   readonly sweep: boolean;

@@ -1,6 +1,6 @@
 import type { CostClass } from "../../codecs/descriptor.ts";
-import type { ChunkKeyEncoding, DialectName } from "../../meta/array-metadata.ts";
-import type { DialectOptions } from "../../meta/formats.ts";
+import type { ChunkKeyEncoding, ZarrFormat } from "../../meta/array-metadata.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { KeyFilter } from "../request/key-filter.ts";
@@ -43,14 +43,14 @@ export interface NodeSpec {
   readonly store: StoreSpec;
   readonly path: string;
   /** How its documents are read, where that is not the usual way. */
-  readonly reading?: DialectOptions;
+  readonly reading?: FormatOptions;
 }
 
 export interface PlanBudget {
   /** Bytes that all buffers together may take. */
   readonly maxMemory: number;
   /** The largest task's bytes. */
-  readonly taskBytes: number;
+  readonly leaseBytes: number;
 }
 
 /** How the chunks of a task pass through its stages: in WHATWG streams, or in a plain loop of calls that block. */
@@ -106,9 +106,9 @@ export interface ArrayJob {
   /** How many tasks make target chunks; 0 for an array whose keys the sweep copies. */
   readonly tasks: number;
   /** Bytes that a task may hold at one time. */
-  readonly taskBytes: number;
+  readonly leaseBytes: number;
   /** Bytes of buffers that a task is expected to hold at one time; a task may hold more beside them. */
-  readonly bufferBytes: number;
+  readonly expectedBytes: number;
   /** Chunks read and written by all tasks together. */
   readonly chunksRead: number;
   readonly chunksWritten: number;
@@ -133,14 +133,14 @@ export interface ScratchRound {
   readonly firstTask: number;
   readonly tasks: number;
   /** Bytes that a task may hold at one time. */
-  readonly taskBytes: number;
+  readonly leaseBytes: number;
   /** Bytes of buffers that a task is expected to hold at one time. */
-  readonly bufferBytes: number;
+  readonly expectedBytes: number;
 }
 
 /** One side of a job: a grid and what its chunks weigh, in bytes. */
 export interface GridSide {
-  readonly dialect: DialectName;
+  readonly zarrFormat: ZarrFormat;
   readonly chunkKeyEncoding: ChunkKeyEncoding;
   readonly shape: readonly number[];
   /** Shape of what is read, decoded, encoded and written at one time. */
@@ -182,9 +182,9 @@ export interface Cost {
 
 /** What makes the target readable, done last. */
 export interface Publication {
-  readonly dialect: DialectName;
-  /** The source's dialect: where it is another one, its documents are left behind. */
-  readonly from: DialectName;
+  readonly zarrFormat: ZarrFormat;
+  /** The source's format: where it is another one, its documents are left behind. */
+  readonly from: ZarrFormat;
   /** Documents in the order in which they are published: copied from a source key, or with their text. */
   readonly documents: readonly PlannedDocument[];
   /** Target groups whose consolidated metadata are made of the documents above and put last, the deepest first. */

@@ -26,8 +26,8 @@ export function plannedDocuments(
   metadata: NodeMetadata,
   request: DocumentsRequest,
 ): readonly PlannedDocument[] {
-  const { layout, isChanged, dialect } = request;
-  const isKept = !isChanged && node.layout.dialect === dialect.name && !needsSeparator(node);
+  const { layout, isChanged, zarrFormat } = request;
+  const isKept = !isChanged && node.layout.zarrFormat === zarrFormat.name && !needsSeparator(node);
   return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
 }
 
@@ -67,7 +67,7 @@ function isAtOrAbove(group: string, path: string): boolean {
 function written(
   node: SourceNode,
   metadata: NodeMetadata,
-  { dialect, allowLoss }: HierarchyPlanRequest,
+  { zarrFormat, allowLoss }: HierarchyPlanRequest,
   layout: NodeLayout,
 ): PlannedDocument[] {
   const decoder = new TextDecoder();
@@ -77,18 +77,20 @@ function written(
   const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
   const isWritten = ([key]: readonly [string, Uint8Array]) =>
     !attributes.some((copied) => copied.key === key);
-  const documents = [...dialect.write(rest, layout, { allowLoss })].filter(isWritten).map(([key, bytes]) => {
-    const same = before.find((document) => document.key === key);
-    const old = same && node.documents.get(same.from);
-    return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
-  });
+  const documents = [...zarrFormat.write(rest, layout, { allowLoss })]
+    .filter(isWritten)
+    .map(([key, bytes]) => {
+      const same = before.find((document) => document.key === key);
+      const old = same && node.documents.get(same.from);
+      return same && old && sameDocument(old, bytes) ? same : { key, text: decoder.decode(bytes) };
+    });
   return [...attributes, ...documents];
 }
 
 /** Whether the attributes are what they were: then their document is copied, whatever is in it. */
 function keepsAttributes(node: SourceNode, metadata: NodeMetadata, layout: NodeLayout): boolean {
   return (
-    node.layout.dialect === layout.dialect &&
+    node.layout.zarrFormat === layout.zarrFormat &&
     metadata.attributes === node.metadata.attributes &&
     dimensionNamesOf(metadata) === dimensionNamesOf(node.metadata)
   );

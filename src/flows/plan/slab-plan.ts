@@ -3,10 +3,10 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
+import { assertCountable } from "./assert-countable.ts";
 import { chunkVisits } from "./chunk-visits.ts";
-import { demandCountable } from "./demand-countable.ts";
-import { costOfSlabs, type SlabShuffle, type SlabShuffleRequest, shuffleToSlabs } from "./slab-shuffle.ts";
-import { chunksPerRequest, codingBytes, demandBudget } from "./task-memory.ts";
+import { costOfSlabs, type StagedSlabs, type StagedSlabsRequest, stagedSlabs } from "./staged-slabs.ts";
+import { assertBudget, chunksPerRequest, codingBytes } from "./task-memory.ts";
 
 /** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
 export interface SlabPlan {
@@ -23,12 +23,12 @@ export interface SlabPlan {
   /** Bytes that all buffers may take at one time. */
   readonly predictedPeak: number;
   /** Where chunks are read once, and slabs made by way of scratch objects. */
-  readonly shuffle?: SlabShuffle;
+  readonly shuffle?: StagedSlabs;
 }
 
 export interface SlabRequest {
   /** The array by the chunks that are read of it. */
-  readonly array: SlabShuffleRequest["array"];
+  readonly array: StagedSlabsRequest["array"];
   readonly pipeline: CodecPipeline;
   readonly selection: Selection;
   readonly maxMemory: number;
@@ -40,7 +40,7 @@ export interface SlabRequest {
 /** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
 const GOOD_ENOUGH = 1.2;
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
-const LEAST_SLAB = 2 ** 20;
+const MIN_SLAB = 2 ** 20;
 const CHUNKS_AHEAD = 2;
 /** The parts of the budget that are tried for a slab of a shuffle. */
 const SLABS_IN_BUDGET = [5, 12, 30];
@@ -57,19 +57,19 @@ export function planSlabs(request: SlabRequest): SlabPlan {
   const isFine = direct.chunksRead <= GOOD_ENOUGH * touched && strategy !== "shuffle";
   if (isFine || strategy === "direct" || product(selection.shape) === 0) return direct;
   const cost = costOfSlabs({ ...request, slabShape: direct.slabShape }, direct.chunksRead);
-  const shuffled = cheapestShuffle(request);
+  const shuffled = cheapestStaged(request);
   if (shuffled === undefined) return direct;
   return strategy === "shuffle" || shuffled.seconds < cost.seconds ? shuffled.plan : direct;
 }
 
-function cheapestShuffle(
+function cheapestStaged(
   request: SlabRequest,
 ): { readonly plan: SlabPlan; readonly seconds: number } | undefined {
   const { pipeline, selection, array, maxMemory } = request;
   const found = SLABS_IN_BUDGET.flatMap((parts) => {
     const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, itemBytes(pipeline)));
     const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
-    const shuffle = shuffleToSlabs({ ...request, slabShape });
+    const shuffle = stagedSlabs({ ...request, slabShape });
     return shuffle ? { slabShape, shuffle } : [];
   });
   const best = found.reduce<(typeof found)[number] | undefined>(
@@ -78,15 +78,15 @@ function cheapestShuffle(
   );
   if (best === undefined) return undefined;
   const { slabShape, shuffle } = best;
-  const { rounds = [], taskBytes, readAhead, chunksRead, target } = shuffle.job;
-  const slabs = taskBytes + pooledSize(target.decodedSize);
+  const { rounds = [], leaseBytes, readAhead, chunksRead, target } = shuffle.job;
+  const slabs = leaseBytes + pooledSize(target.decodedSize);
   const plan = {
     slabShape,
     slabsHeld: 2 as const,
     readAhead,
     bytesPerChunk: shuffle.bytesPerPiece,
     chunksRead,
-    predictedPeak: rounds.reduce((most, round) => Math.max(most, round.taskBytes), slabs),
+    predictedPeak: rounds.reduce((most, round) => Math.max(most, round.leaseBytes), slabs),
     shuffle,
   };
   return { plan, seconds: shuffle.cost.seconds };
@@ -97,7 +97,7 @@ function planDirect(request: SlabRequest): SlabPlan {
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = itemBytes(pipeline);
   const bytesPerChunk = codingBytes(pipeline);
-  demandBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
+  assertBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
 
   const wanted = io * chunksPerRequest(pipeline, array.shards !== undefined);
   const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
@@ -107,7 +107,7 @@ function planDirect(request: SlabRequest): SlabPlan {
   const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
   const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, readAhead });
   const slabsHeld = product(slabShape) < product(selection.shape) ? 2 : 1;
-  demandCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
+  assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
   return {
     slabShape,
     slabsHeld,
@@ -130,7 +130,7 @@ function bestSlab(
   };
   const largest = measured(maxItems);
   const slabs = (slabShape: readonly number[]) => product(gridShape(selection.shape, slabShape));
-  for (let items = Math.ceil(LEAST_SLAB / Math.max(1, itemSize)); items < maxItems; items *= 2) {
+  for (let items = Math.ceil(MIN_SLAB / Math.max(1, itemSize)); items < maxItems; items *= 2) {
     const smaller = measured(items);
     const isWorthwhile = smaller.chunksRead >= slabs(smaller.slabShape) * CHUNKS_AHEAD * readAhead;
     if (smaller.chunksRead === largest.chunksRead && isWorthwhile) return smaller;

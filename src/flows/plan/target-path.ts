@@ -1,5 +1,5 @@
-import type { Dialect } from "../../meta/format.ts";
-import { sameButForCase } from "../../meta/sibling-names.ts";
+import type { FormatDefinition } from "../../meta/format.ts";
+import { caseConflict } from "../../meta/sibling-names.ts";
 
 /** Path of a source node in the target: what lies below the source's root moves below the target's. */
 export function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
@@ -7,13 +7,13 @@ export function targetPath(path: string, sourceRoot: string, targetRoot: string)
   return [targetRoot, below].filter(Boolean).join("/");
 }
 
-/** @throws `invalid-node-name` for siblings that the target's dialect does not tell apart. @see D19-11 */
-export function demandDistinctNames(paths: readonly string[], dialect: Dialect): void {
-  if (!dialect.layout("").hierarchy.ignoresCase) return;
+/** @throws `invalid-node-name` for siblings that the target's format does not tell apart. @see D19-11 */
+export function assertDistinctNames(paths: readonly string[], zarrFormat: FormatDefinition): void {
+  if (!zarrFormat.layout("").hierarchy.ignoresCase) return;
   const seen = new Map<string, string>();
   for (const path of paths) {
     const other = seen.get(path.toLowerCase());
-    if (other !== undefined) throw sameButForCase(dialect.name, path, other);
+    if (other !== undefined) throw caseConflict(zarrFormat.name, path, other);
     seen.set(path.toLowerCase(), path);
   }
 }

@@ -1,11 +1,11 @@
 import { ENTRY_SIZE } from "../../codecs/array-to-bytes/sharding/entries.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
-import { MOST_AT_ONCE, SHARDS_AHEAD } from "../../streams/locate-chunks.ts";
-import { LEAST_REMEMBERED, REMEMBERED_INDEXES } from "../../streams/shards.ts";
+import { MAX_AT_ONCE, SHARDS_AHEAD } from "../../streams/locate-chunks.ts";
+import { MIN_REMEMBERED, REMEMBERED_INDEXES } from "../../streams/shards.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { MOST_TOGETHER } from "../../util/merge-ranges.ts";
+import { MAX_TOGETHER } from "../../util/merge-ranges.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, Strategy } from "./plan.ts";
 import { type CutJob, lastStage } from "./rounds.ts";
@@ -80,7 +80,7 @@ function pooledScratch({ scratchSize }: ChunkSizes): number {
 
 const CHECKSUM_SIZE = 4;
 /** Indexes that are held at least. */
-const INDEXES_HELD = LEAST_REMEMBERED + SHARDS_AHEAD;
+const INDEXES_HELD = MIN_REMEMBERED + SHARDS_AHEAD;
 
 /** Chunks of a shard along each dimension; undefined without shards. */
 export function chunksPerShard({ chunkShape, shardShape }: GridSide): number[] | undefined {
@@ -108,11 +108,11 @@ export function indexBytes({ source, target }: Sides): number {
 /** Chunks that one request may read, where they lie in shards. */
 export function chunksPerRequest({ maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">, sharded: boolean) {
   if (!sharded) return 1;
-  return Math.max(1, Math.min(MOST_AT_ONCE, Math.floor(MOST_TOGETHER / maxEncodedSize)));
+  return Math.max(1, Math.min(MAX_AT_ONCE, Math.floor(MAX_TOGETHER / maxEncodedSize)));
 }
 
 /** @throws `budget-too-small` naming the smallest budget that works. */
-export function demandBudget(
+export function assertBudget(
   needed: number,
   maxMemory: number,
   path: string,

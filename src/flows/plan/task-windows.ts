@@ -40,7 +40,7 @@ export interface WindowRequest {
 /** What of a job says how its tasks are cut, and what they take. */
 export type Windows = Pick<
   ArrayJob,
-  "window" | "step" | "shardBuffer" | "readAhead" | "taskBytes" | "bufferBytes" | "chunksRead"
+  "window" | "step" | "shardBuffer" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"
 >;
 
 /** The windows of a job, as large as serves and the budget lets them. */
@@ -86,8 +86,8 @@ function sameGridWindows(request: WindowRequest): Windows {
     window,
     ...(shards !== undefined && { shardBuffer: shardSize(target) }),
     readAhead,
-    taskBytes: fixed + readAhead * perChunk,
-    bufferBytes: fixed + readAhead * inFlightBytes(inBuffers(sides), strategy),
+    leaseBytes: fixed + readAhead * perChunk,
+    expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides), strategy),
     chunksRead: product(grid),
   };
 }
@@ -119,7 +119,7 @@ function directWindows(request: WindowRequest): Windows {
     sourceChunk: sides.source.chunkShape[d] ?? 1,
   }));
   const inFlight = inFlightBytes(inBuffers(sides), "direct");
-  return fitWindows(request, { dimensions, bytes: perSource, bufferBytes: inFlight });
+  return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
 }
 
 /** What is scattered into windows: how it is cut along each dimension, and the bytes of a buffer for one. */
@@ -127,7 +127,7 @@ export interface Scattered {
   readonly dimensions: readonly Dimension[];
   readonly bytes: number;
   /** What of these lies in buffers. */
-  readonly bufferBytes: number;
+  readonly expectedBytes: number;
   /** The most bytes of a window; the budget alone bounds it by default. */
   readonly windowBytes?: number;
 }
@@ -135,7 +135,7 @@ export interface Scattered {
 /** Windows that fit the budget, so that the fewest of `scattered` are read twice. */
 export function fitWindows(
   request: WindowRequest,
-  { dimensions, bytes, bufferBytes, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
+  { dimensions, bytes, expectedBytes, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
 ): Windows {
   const { sides, maxMemory } = request;
   const { target } = sides;
@@ -179,12 +179,12 @@ export function fitWindows(
     ...(!isWhole && { step: shape }),
     ...(isCollected && { shardBuffer: size }),
     readAhead,
-    taskBytes: fixed + product(shape) * perTarget,
-    bufferBytes: isInTurn
-      ? mostOpen(dimensions, target.chunkShape, shape) * perTarget + Math.max(bufferBytes, encoding)
+    leaseBytes: fixed + product(shape) * perTarget,
+    expectedBytes: isInTurn
+      ? mostOpen(dimensions, target.chunkShape, shape) * perTarget + Math.max(expectedBytes, encoding)
       : fixed -
         held -
-        readAhead * (bytes - bufferBytes) +
+        readAhead * (bytes - expectedBytes) +
         encoding +
         indexBytes(sides) +
         product(shape) * perTarget,

@@ -56,7 +56,7 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
 
 /** Bytes that a task may hold at one time. */
 export function taskBytesOf(task: Task): number {
-  return task.kind === "scratch" ? (task.job.rounds?.[task.round]?.taskBytes ?? 0) : task.job.taskBytes;
+  return task.kind === "scratch" ? (task.job.rounds?.[task.round]?.leaseBytes ?? 0) : task.job.leaseBytes;
 }
 
 /** The parts of a task that are made one after the other: tasks of smaller windows. */

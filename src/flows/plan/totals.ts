@@ -46,7 +46,7 @@ export function totalsOf(
 
 /** Bytes of the largest task; jobs whose keys are swept have none. */
 export function largestTask(jobs: readonly ArrayJob[]): number {
-  return jobs.flatMap(tasksOf).reduce((most, { taskBytes }) => Math.max(most, taskBytes), 0);
+  return jobs.flatMap(tasksOf).reduce((most, { leaseBytes }) => Math.max(most, leaseBytes), 0);
 }
 
 /** Bytes of all tasks that run at one time, in the stage that takes the most. */
@@ -55,8 +55,8 @@ function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: Totals
   const rounds = stages.reduce((most, { length }) => Math.max(most, length), 0);
   const peaks = Array.from({ length: rounds }, (_, stage) => {
     const kinds = stages.flatMap((ofJob) => ofJob[stage] ?? []);
-    const largest = kinds.reduce((most, { bufferBytes }) => Math.max(most, bufferBytes), 0);
-    const smallest = kinds.reduce((least, { taskBytes }) => Math.min(least, taskBytes), maxMemory);
+    const largest = kinds.reduce((most, { expectedBytes }) => Math.max(most, expectedBytes), 0);
+    const smallest = kinds.reduce((least, { leaseBytes }) => Math.min(least, leaseBytes), maxMemory);
     const tasks = kinds.reduce((count, kind) => count + kind.tasks, 0);
     const atOnce = Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, smallest)));
     return Math.min(maxMemory, atOnce * largest);
@@ -65,7 +65,7 @@ function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: Totals
 }
 
 /** The tasks of each stage of a job: how many, and what one takes and holds. */
-function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "taskBytes" | "bufferBytes">[] {
+function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "leaseBytes" | "expectedBytes">[] {
   return [...(job.rounds ?? []), job].filter(({ tasks }) => tasks > 0);
 }
 

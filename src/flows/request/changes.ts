@@ -1,5 +1,5 @@
 import { parseSlice, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
-import type { ArrayMetadata, ChunkGrid, CodecConfig, DialectName } from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
 import { type Axes, withAxes } from "../../meta/axes.ts";
 import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
@@ -31,9 +31,9 @@ export interface Changes {
    * dimensions, the others are taken whole.
    */
   readonly slice?: SliceOption | string;
-  /** The dialect to write. */
-  readonly to?: DialectName;
-  /** JSON pointers, as a `loss-refused` names them, of what the new dialect may drop. */
+  /** The format to write. */
+  readonly to?: ZarrFormat;
+  /** JSON pointers, as a `loss-refused` names them, of what the new format may drop. */
   readonly allowLoss?: readonly string[];
   /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
   readonly mustChange?: boolean;

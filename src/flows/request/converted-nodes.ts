@@ -1,4 +1,4 @@
-import type { DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { withAxes } from "../../meta/axes.ts";
 import { convertConventions } from "../../meta/conventions/convert-conventions.ts";
 import { belowPath } from "../../util/node-path.ts";
@@ -12,13 +12,13 @@ import type { NodesInFormat, SourceNode } from "../plan/hierarchy-request.ts";
  */
 export function nodesInFormat(
   nodes: readonly Pick<SourceNode, "path" | "metadata" | "layout">[],
-  to: DialectName,
+  to: ZarrFormat,
   axes?: readonly string[],
 ): NodesInFormat {
   const [root] = nodes;
   if (root === undefined) return { metadata: new Map(), warnings: [] };
   const below = (path: string) => belowPath(root.path, path);
-  const from = root.layout.dialect;
+  const from = root.layout.zarrFormat;
   const before = nodes.map(({ path, metadata }) => ({ path: below(path), metadata }));
   const converted = convertConventions(before, { from, to });
   const changed = nodes.flatMap(({ path, metadata }, i): [string, NodeMetadata][] => {

@@ -3,9 +3,9 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { hierarchyAround } from "../../hierarchy/parent-hierarchy.ts";
-import type { DialectName } from "../../meta/array-metadata.ts";
-import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
+import { openParentHierarchy } from "../../hierarchy/parent-hierarchy.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
@@ -23,9 +23,9 @@ import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import { SourceWatch } from "../run/source-watch.ts";
-import { tellingRetries } from "../run/with-retry-events.ts";
-import { existingNodes, partialPlan } from "../target/filter-plan.ts";
-import { type FlowTarget, targetSpec, withDialectOf } from "../target/flow-target.ts";
+import { withRetryEvents } from "../run/with-retry-events.ts";
+import { existingNodes, filterPlan } from "../target/filter-plan.ts";
+import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { assertApart } from "../target/target-apart.node.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
@@ -34,13 +34,13 @@ import { nodesInFormat } from "./converted-nodes.ts";
 import { groupsOfCutImages } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { missingChunks } from "./missing-chunks.ts";
-import { openPlain } from "./open-key-prefix.ts";
+import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 
-export interface PlanOptions extends StoreAccess, DialectOptions, PaceOptions {
+export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string;
   /** Requests in flight, for each store; 16 by default. */
@@ -97,9 +97,9 @@ export async function planFlow(
   const options = checkedOptions(given);
   assertPlace(from, "source");
   assertPlace(to, "target");
-  const asked = withDialectOf(to, options);
+  const asked = withFormatOf(to, options);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
-  return tellingRetries(options, async () => {
+  return withRetryEvents(options, async () => {
     const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
     try {
       return { source: store, ...(await planFrom(operation, root, to, { ...asked, isPlain })), close };
@@ -130,13 +130,13 @@ async function planFrom(
   const target = targetSpec(to, pacedAccess(options));
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
-  const dialect = dialectNamed(options.to ?? root.layout.dialect);
-  await hierarchyAround(target.store, dialect.name, { signal });
+  const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
+  await openParentHierarchy(target.store, zarrFormat.name, { signal });
   const takenByPath = new Map(taken.map((node) => [node.path, node]));
   const converted = nodesInFormat(
     all.map((node) => takenByPath.get(node.path) ?? node),
-    dialect.name,
-    await axesToWrite(root, dialect.name, signal),
+    zarrFormat.name,
+    await axesToWrite(root, zarrFormat.name, signal),
   );
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
@@ -147,17 +147,17 @@ async function planFrom(
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
-    dialect.name !== root.layout.dialect ||
+    zarrFormat.name !== root.layout.zarrFormat ||
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
-  const existing = await existingNodes(target, dialect.name, options);
+  const existing = await existingNodes(target, zarrFormat.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   const missing = await missingChunks({
     nodes,
     converted: converted.metadata,
     change,
-    to: dialect.name,
+    to: zarrFormat.name,
     allowLoss,
     signal,
   });
@@ -170,7 +170,7 @@ async function planFrom(
     },
     target,
     nodes,
-    dialect,
+    zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
       warnings: [...converted.warnings, ...separatorWarnings(taken, root)],
@@ -190,7 +190,7 @@ async function planFrom(
   });
   const { include, exclude } = options;
   const planned = new Set(nodes.map(({ path }) => path));
-  const plan = partialPlan(whole, {
+  const plan = filterPlan(whole, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
     leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
     existing,
@@ -202,10 +202,10 @@ async function planFrom(
 /** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
 async function axesToWrite(
   root: ZarrArray | ZarrGroup,
-  to: DialectName,
+  to: ZarrFormat,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | undefined> {
-  return root.kind === "array" && to === "v3" && root.layout.dialect !== to
+  return root.kind === "array" && to === "v3" && root.layout.zarrFormat !== to
     ? axesFromAbove(root, signal)
     : undefined;
 }
@@ -274,7 +274,7 @@ export async function openSource(
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {
     const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
-    const root = mayBeKeys ? await openPlain(source, opening) : undefined;
+    const root = mayBeKeys ? await openKeyPrefix(source, opening) : undefined;
     if (root === undefined) throw error;
     return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
   }

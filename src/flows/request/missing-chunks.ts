@@ -1,5 +1,5 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import type { ArrayMetadata, DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
@@ -19,7 +19,7 @@ export interface MissingChunksRequest {
   /** Metadata in the words of the target's format, by path. */
   readonly converted: ReadonlyMap<string, NodeMetadata>;
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
-  readonly to: DialectName;
+  readonly to: ZarrFormat;
   readonly allowLoss?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,5 +1,5 @@
 import { ZarrGroup } from "../../hierarchy/node.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";
@@ -9,19 +9,19 @@ import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
  * A place that is no array and no group, but below which there are keys, as a group without documents; undefined where
  * there are none.
  */
-export async function openPlain(
+export async function openKeyPrefix(
   url: string,
   { wrap, signal, ...access }: StoreAccess & StoreOptions & { readonly wrap: (store: Store) => Store },
 ): Promise<ZarrGroup | undefined> {
-  const { spec: stated, path, dialect } = parseStoreUrl(url);
-  if (dialect !== undefined) return undefined;
+  const { spec: stated, path, zarrFormat } = parseStoreUrl(url);
+  if (zarrFormat !== undefined) return undefined;
   const spec = accessedBy(stated, access);
   const opened = await openStoreIfThere(spec, { signal });
   if (opened === undefined) return undefined;
   const store = wrap(opened);
   if (isListable(store)) {
     for await (const _ of store.list(joinKey(path, ""), { signal })) {
-      const layout = dialectNamed("v3").layout(path);
+      const layout = formatNamed("v3").layout(path);
       return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
     }
   }

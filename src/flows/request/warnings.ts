@@ -13,7 +13,7 @@ export interface Warning extends NodeWarning {
 /** A zip of more entries is slow to open, wherever it lies: its whole directory is read first. */
 const MANY_ENTRIES = 100_000;
 /** The most findings about a source that are told one by one. */
-const MOST_FINDINGS = 10;
+const MAX_FINDINGS = 10;
 
 /** Warnings about a plan. */
 export function planWarnings(plan: Plan): Warning[] {
@@ -81,9 +81,9 @@ function zipWarnings({ jobs, target }: Plan): Warning[] {
 
 /** Warnings about a source, as it was opened. */
 export function sourceWarnings({ findings = [] }: Store): Warning[] {
-  const rest = findings.length - MOST_FINDINGS;
+  const rest = findings.length - MAX_FINDINGS;
   return [
-    ...findings.slice(0, MOST_FINDINGS).map(({ key, message }) => ({ key, message })),
+    ...findings.slice(0, MAX_FINDINGS).map(({ key, message }) => ({ key, message })),
     ...(rest > 0
       ? [{ message: `${rest} more such findings in the source`, hint: "`validate` tells all" }]
       : []),

@@ -34,7 +34,7 @@ export async function loadDocuments(
   };
   await forEachConcurrent(publication.documents, load, { concurrency: execution.io, signal });
   return publication.consolidate.reduce(
-    (published, group) => consolidate(publication.dialect, group, published),
+    (published, group) => consolidate(publication.zarrFormat, group, published),
     new Map([...others, ...documents]),
   );
 }

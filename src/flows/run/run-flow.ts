@@ -1,10 +1,10 @@
-import type { Home } from "../../hierarchy/edit/parent.ts";
+import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import {
-  demandUnlockedAbove,
+  assertUnlockedAbove,
   hideFromAbove,
-  hierarchyAround,
   mendAround,
   mendBelow,
+  openParentHierarchy,
   publishedIn,
 } from "../../hierarchy/parent-hierarchy.ts";
 import type { TargetBuild } from "../../stores/store.ts";
@@ -16,19 +16,19 @@ import { assertPlanned, type Planned, type RunOptions } from "../request/flow.ts
 import { withPace } from "../request/rate-limits.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
-import { checkBuild, openBuild } from "../target/open-build.ts";
+import { assertBuild, openBuild } from "../target/open-build.ts";
 import { runUpdate } from "../update/run-update.ts";
 import { runPlan } from "./run-plan.ts";
-import { tellingRetries } from "./with-retry-events.ts";
+import { withRetryEvents } from "./with-retry-events.ts";
 
 /**
  * Holds that a run of what was planned can begin, as far as that shows without writing.
  *
  * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
  */
-export async function checkFlow({ plan }: Planned, given: RunOptions): Promise<void> {
+export async function assertFlow({ plan }: Planned, given: RunOptions): Promise<void> {
   const options = checkedOptions(given);
-  await tellingRetries(options, () => checkBuild(plan, options));
+  await withRetryEvents(options, () => assertBuild(plan, options));
 }
 
 /** Runs what was planned, and closes it. */
@@ -36,7 +36,7 @@ export async function runFlow(planned: Planned, given: RunOptions = {}): Promise
   assertPlanned(planned);
   try {
     const options = checkedOptions(given);
-    return await tellingRetries(options, () => runOpened(planned, options));
+    return await withRetryEvents(options, () => runOpened(planned, options));
   } finally {
     await planned.close();
   }
@@ -49,19 +49,19 @@ async function runOpened(planned: Planned, options: RunOptions): Promise<RunRepo
     options.onEvent?.({ type: "warning", ...warning });
   }
   throwIfAborted(options.signal);
-  const { dialect, existing, documents } = plan.publication;
-  const home = await hierarchyAround(plan.target.store, dialect, options);
+  const { zarrFormat, existing, documents } = plan.publication;
+  const home = await openParentHierarchy(plan.target.store, zarrFormat, options);
   if (existing === "update") {
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
     return await runUpdate(plan, { source, assertUnchanged, home, wrap, ...options });
   }
-  if (home) await demandUnlockedAbove(home, { breakLock: options.breakLock, signal: options.signal });
+  if (home) await assertUnlockedAbove(home, { breakLock: options.breakLock, signal: options.signal });
   if (home) await mendAround(home, { signal: options.signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await mendBelow(plan.target, options);
   const build = isThere ? undefined : await openHidden(plan, home, options);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published = paced && home ? publishedIn(home, dialect, paced) : paced;
+  const published = paced && home ? publishedIn(home, zarrFormat, paced) : paced;
   if (published) return await runPlan(plan, { source, assertUnchanged, build: published, ...options });
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;
@@ -73,7 +73,7 @@ async function runOpened(planned: Planned, options: RunOptions): Promise<RunRepo
  */
 async function openHidden(
   plan: Plan,
-  home: Home | undefined,
+  home: ParentHierarchy | undefined,
   options: RunOptions,
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);

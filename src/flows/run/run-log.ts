@@ -2,7 +2,7 @@ import type { EncodedChunk } from "../../streams/chunk.ts";
 import type { StoredValue } from "../../streams/shard-output.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
-import type { TaskNotes } from "./executors/messages.ts";
+import type { TaskStats } from "./executors/messages.ts";
 import type { Ledger } from "./ledger.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
@@ -12,7 +12,7 @@ export class RunLog {
   readonly ledger: Ledger;
   readonly #onEvent: (event: FlowEvent) => void;
   /** Tells the bytes that are in buffers now. */
-  bufferBytes: () => number;
+  expectedBytes: () => number;
   readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   #keys = 0;
   #peak = 0;
@@ -21,14 +21,14 @@ export class RunLog {
   #deleted = 0;
   #told = 0;
 
-  /** @param bufferBytes tells the bytes that are in buffers now */
+  /** @param expectedBytes tells the bytes that are in buffers now */
   constructor(
     ledger: Ledger,
-    bufferBytes: () => number,
+    expectedBytes: () => number,
     onEvent: ((event: FlowEvent) => void) | undefined = () => {},
   ) {
     this.ledger = ledger;
-    this.bufferBytes = bufferBytes;
+    this.expectedBytes = expectedBytes;
     this.#onEvent = onEvent;
   }
 
@@ -38,7 +38,7 @@ export class RunLog {
 
   get progress(): Progress {
     const keysKept = this.#kept;
-    return { ...this.#counts, bufferBytes: this.bufferBytes(), ...(keysKept > 0 && { keysKept }) };
+    return { ...this.#counts, expectedBytes: this.expectedBytes(), ...(keysKept > 0 && { keysKept }) };
   }
 
   get keys(): number {
@@ -76,7 +76,7 @@ export class RunLog {
   }
 
   /** What tasks did in whichever threads. */
-  tasksNoted({ thread, kernels, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskNotes): void {
+  tasksNoted({ thread, kernels, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskStats): void {
     const ended = tasks.filter(({ end }) => end).length;
     const before = this.#threads.get(thread)?.tasks ?? 0;
     this.#threads.set(thread, { thread, tasks: before + ended, kernels });

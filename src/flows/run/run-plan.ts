@@ -1,14 +1,14 @@
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import type { StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { eitherSignal } from "../../util/either-signal.ts";
 import type { FlowEvent, RunReport } from "../events.ts";
-import { sweepAll } from "../keys/copy-all-keys.ts";
+import { copyAllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Warning } from "../request/warnings.ts";
-import { demandAlone } from "../target/assert-sole-writer.ts";
+import { assertSoleWriter } from "../target/assert-sole-writer.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
 import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
 import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.ts";
@@ -81,7 +81,7 @@ async function fill(
   const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, source, signal);
-  const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const publish = () => publishDocuments(documents, build.store, { io, hierarchy, onWritten, signal });
   // A single writer's target cannot be read before it is finished: its documents may come first.
@@ -91,8 +91,8 @@ async function fill(
     runTasks(plan, { ...options, scratch, documents, buffers, maxMemory, log }),
   );
   if (plan.publication.sweep) {
-    const sweeping = { documents, unseen: options.verify !== true, budget, buffers, log, signal };
-    await sweepAll(source, build.store, plan, { ...sweeping, documentsLast: build.isInPlace === true });
+    const sweeping = { documents, skipChecksum: options.verify !== true, budget, buffers, log, signal };
+    await copyAllKeys(source, build.store, plan, { ...sweeping, documentsLast: build.isInPlace === true });
   }
   await options.assertUnchanged?.({ signal });
   const onKeys = (keys: number) => log.keysVerified(keys);
@@ -101,7 +101,7 @@ async function fill(
   // What lies at its place is checked before the documents that show it are written.
   if (build.isInPlace) {
     if (options.verify) done = await verifyLedger(build.store, log.ledger, verifying);
-    if (plan.publication.existing === undefined) await demandAlone(build.store, log, { signal });
+    if (plan.publication.existing === undefined) await assertSoleWriter(build.store, log, { signal });
   }
   if (!build.store.singleWriter) await publish();
   if (!options.verify) return undefined;

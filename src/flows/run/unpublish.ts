@@ -1,7 +1,7 @@
 import { ConsolidatedMetadata, type DocumentStore } from "../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { nearest } from "../target/nearest-node.ts";
@@ -55,7 +55,7 @@ export class Withdrawal {
   async before(key: string): Promise<void> {
     const [first] = this.#nodes.values();
     if (first === undefined) return;
-    const node = nearest(dialectNamed(first.layout.dialect).layout("").hierarchy.pathOf(key), this.#nodes);
+    const node = nearest(formatNamed(first.layout.zarrFormat).layout("").hierarchy.pathOf(key), this.#nodes);
     if (node?.kind !== "array") return;
     const { layout, shape, metadata } = node;
     if (!layout.parseChunkKey(key, shape.length, metadata.chunkKeyEncoding)) return;

@@ -1,24 +1,24 @@
-import { mostStoredBytes } from "../../codecs/limits.ts";
+import { maxStoredSize } from "../../codecs/limits.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { openStore, specOf } from "../../stores/url.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import {
-  type ChunkPlace,
   type ChunkRef,
+  type ChunkStore,
   type DecodedChunk,
   decodedChunk,
   type EncodedChunk,
   isSharded,
 } from "../../streams/chunk.ts";
 import { chunkDecoder } from "../../streams/decode-chunks.ts";
-import { partRefs } from "../../streams/narrow-refs.ts";
+import { narrowRefs } from "../../streams/narrow-refs.ts";
 import { type ChunkReader, chunkReader, readChunks } from "../../streams/read-chunks.ts";
 import type { ReadChunksOptions } from "../../streams/read-options.ts";
 import { selectionWithin } from "../../streams/selection.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { indexOf } from "../../util/shape.ts";
-import { lookingUp } from "../run/executors/look-up.ts";
+import { yieldToEventLoop } from "../run/executors/yield-to-event-loop.ts";
 import { chunksOf } from "./selected-chunks.ts";
 import type { SlabChunks, SlabReading } from "./slab-reader.ts";
 import { MissingChunks, type StoredChunks } from "./stored-chunks.ts";
@@ -39,14 +39,14 @@ const PRESENT_AT_ONCE = 1000;
 export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const { array, pipeline, selection, plan, buffers, io, signal } = reading;
   const { readAhead, bytesPerChunk } = plan;
-  const maxEncodedSize = mostStoredBytes(pipeline);
+  const maxEncodedSize = maxStoredSize(pipeline);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   const options = { concurrency: Math.min(io, readAhead), inFlight, maxEncodedSize, buffers, signal };
   const place = await filesOf(array);
   const files = place && new QuickFiles(place, { maxEncodedSize, buffers, signal });
   const decode = chunkDecoder(array, { buffers });
   const missing = new MissingChunks(reading);
-  const lookUp = lookingUp();
+  const lookUp = yieldToEventLoop();
   const slabGrid = gridShape(selection.shape, plan.slabShape);
 
   async function* decoded(refs: Generator<ChunkRef>) {
@@ -93,7 +93,7 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
     const { stored } = missing;
     if (stored && !stored.slabs.has(indexOf(coords, slabGrid)))
       return { chunks: decodedOf(stored, []), part };
-    return { chunks: decoded(partRefs(chunksOf(array, part), part, pipeline)), part };
+    return { chunks: decoded(narrowRefs(chunksOf(array, part), part, pipeline)), part };
   };
 }
 
@@ -119,7 +119,7 @@ function* unlessListed(refs: Generator<ChunkRef>, missing: MissingChunks): Gener
 }
 
 /** The files in which the chunks lie, each in one of its own, read by calls that block; undefined where they are none. */
-async function filesOf(array: ZarrArray): Promise<ChunkPlace | undefined> {
+async function filesOf(array: ZarrArray): Promise<ChunkStore | undefined> {
   const spec = specOf(array.store);
   if (spec?.kind !== "directory" || isSharded(array)) return undefined;
   const { blockingFileCalls } = await import("../../stores/files/file-calls.ts");
@@ -131,12 +131,12 @@ async function filesOf(array: ZarrArray): Promise<ChunkPlace | undefined> {
 class QuickFiles {
   readonly #read: ChunkReader;
   readonly #signal: AbortSignal;
-  readonly #lookUp = lookingUp();
+  readonly #lookUp = yieldToEventLoop();
   /** Milliseconds that calls took longer than they may, less those that they took shorter. */
   #late = 0;
 
   constructor(
-    files: ChunkPlace,
+    files: ChunkStore,
     { signal, ...options }: Pick<ReadChunksOptions, "maxEncodedSize" | "buffers"> & { signal: AbortSignal },
   ) {
     this.#read = chunkReader(files, options);

@@ -12,7 +12,7 @@ import { coresAvailable, singleThreadReason } from "../run/executors/thread-coun
 import type { WorkerSettings } from "../run/executors/worker-thread.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
-import { shuffledSlabs } from "../run/scratch/shuffled-slabs.ts";
+import { shuffledSlabs } from "../run/scratch/staged-slabs.ts";
 import { directSlabs } from "./direct-slabs.ts";
 import { type Slab, type SlabReader, type SlabReading, slabReader } from "./slab-reader.ts";
 

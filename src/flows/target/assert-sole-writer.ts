@@ -8,7 +8,7 @@ import type { RunLog } from "../run/run-log.ts";
  *
  * @throws `differs`
  */
-export async function demandAlone(
+export async function assertSoleWriter(
   store: Store,
   { keys, counts }: Pick<RunLog, "keys" | "counts">,
   options: StoreOptions,

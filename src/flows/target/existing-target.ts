@@ -1,7 +1,7 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import type { DialectName } from "../../meta/array-metadata.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import {
   isListable,
   isWritable,
@@ -17,18 +17,18 @@ import type { NodeSpec } from "../plan/plan.ts";
 /** A target that is there already, to be added to. */
 export interface ExistingTarget {
   readonly store: Store;
-  /** The nodes at and below the target's path, and the groups above it, by path; of one dialect. */
+  /** The nodes at and below the target's path, and the groups above it, by path; of one format. */
   readonly nodes: ReadonlyMap<string, ZarrNode>;
 }
 
 /**
  * Opens a target that is there; undefined where nothing is.
  *
- * @throws `target-exists` where it is of another dialect; `invalid-metadata` and the like where it cannot be read.
+ * @throws `target-exists` where it is of another format; `invalid-metadata` and the like where it cannot be read.
  */
 export async function openExistingTarget(
   { store: spec, path }: NodeSpec,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   signal: AbortSignal | undefined,
 ): Promise<ExistingTarget | undefined> {
   const store = await openStoreIfThere(spec, { signal });
@@ -36,11 +36,11 @@ export async function openExistingTarget(
   try {
     const nodes = new Map<string, ZarrNode>();
     for (const above of ancestorPaths(path)) {
-      const node = await openNode(store, above, { spec, dialect, signal });
+      const node = await openNode(store, above, { spec, zarrFormat, signal });
       if (node) nodes.set(above, node);
     }
     const root = await openNode(store, path, { spec, signal });
-    if (root && root.layout.dialect !== dialect) throw ofAnotherDialect(root, dialect);
+    if (root && root.layout.zarrFormat !== zarrFormat) throw ofAnotherFormat(root, zarrFormat);
     if (root) nodes.set(path, root);
     if (root?.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);
     if (nodes.size > 0 || (await hasKeys(store, signal))) return { store, nodes };
@@ -65,7 +65,7 @@ export function nodesBelow(
 export type EditableStore = WritableStore & ListableStore;
 
 /** The store of a target, if it is such a one. @throws `unsupported-operation` */
-export function demandEditable(store: Store): EditableStore {
+export function assertEditable(store: Store): EditableStore {
   if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
   throw new ZarrflowError("unsupported-operation", "nothing can be added to what is at the target", {
     store: store.description,
@@ -79,12 +79,12 @@ async function hasKeys(store: Store, signal: AbortSignal | undefined): Promise<b
   return false;
 }
 
-function ofAnotherDialect({ layout, store }: ZarrNode, dialect: DialectName): ZarrflowError {
-  return new ZarrflowError("target-exists", "what is at the target is of another dialect", {
+function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): ZarrflowError {
+  return new ZarrflowError("target-exists", "what is at the target is of another format", {
     store: store.description,
     path: layout.path,
-    expected: dialect,
-    found: layout.dialect,
+    expected: zarrFormat,
+    found: layout.zarrFormat,
     hint: "replace it, or name another target",
   });
 }

@@ -1,10 +1,10 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { NodeSpec, Plan, Publication } from "../plan/plan.ts";
 import type { KeyFilter } from "../request/key-filter.ts";
-import { demandEditable, openExistingTarget } from "./existing-target.ts";
+import { assertEditable, openExistingTarget } from "./existing-target.ts";
 
 /** What a plan is to know of a target that is there, and added to. */
 interface ExistingNodes {
@@ -20,19 +20,19 @@ interface ExistingNodes {
 /**
  * What is at a target that is added to, where that is asked for and something is there.
  *
- * @throws `target-exists` where it is of another dialect; `unsupported-operation` for an update of what cannot be changed.
+ * @throws `target-exists` where it is of another format; `unsupported-operation` for an update of what cannot be changed.
  */
 export async function existingNodes(
   target: NodeSpec,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   { ifExists, signal }: { readonly ifExists?: string | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<ExistingNodes | undefined> {
   if (ifExists !== "skip" && ifExists !== "update") return undefined;
-  const existing = await openExistingTarget(target, dialect, signal);
+  const existing = await openExistingTarget(target, zarrFormat, signal);
   if (existing === undefined) return undefined;
   const { store, nodes } = existing;
   await store.close?.();
-  if (ifExists === "update") demandEditable(store);
+  if (ifExists === "update") assertEditable(store);
   if (ifExists === "skip" && nodes.size === 0) return undefined;
   const isOutside = (path: string) => path !== target.path && ancestorPaths(target.path).includes(path);
   return {
@@ -40,7 +40,7 @@ export async function existingNodes(
     isLeft: (path) => ifExists === "skip" && nodes.has(path),
     isKept: (path) => nodes.has(path) && (ifExists === "skip" || isOutside(path)),
     demandAddable(path) {
-      demandEditable(store);
+      assertEditable(store);
       const array = ancestorPaths(path).find((above) => nodes.get(above)?.kind === "array");
       if (array === undefined || ifExists === "update") return;
       throw new ZarrflowError("target-exists", "an array is where the source has a group", {
@@ -54,7 +54,7 @@ export async function existingNodes(
 
 /** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
 function demandVerbatim({ publication, jobs }: Plan): void {
-  if (publication.from !== publication.dialect || jobs.some(({ tasks }) => tasks > 0)) {
+  if (publication.from !== publication.zarrFormat || jobs.some(({ tasks }) => tasks > 0)) {
     throw new ZarrflowError(
       "invalid-option",
       "an update takes keys as they are, and changes nothing on the way",
@@ -68,7 +68,7 @@ function demandVerbatim({ publication, jobs }: Plan): void {
 }
 
 /** A plan whose sweep leaves a part of the source, and which adds to what is there. */
-export function partialPlan(
+export function filterPlan(
   plan: Plan,
   how: {
     readonly filter: KeyFilter;
@@ -80,8 +80,8 @@ export function partialPlan(
 ): Plan {
   const { filter, leftOut, existing, ifExists } = how;
   if (ifExists === "update") demandVerbatim(plan);
-  const { dialect, documents } = plan.publication;
-  const { nodeOf, sharedKeys } = dialectNamed(dialect).layout(plan.target.path).hierarchy;
+  const { zarrFormat, documents } = plan.publication;
+  const { nodeOf, sharedKeys } = formatNamed(zarrFormat).layout(plan.target.path).hierarchy;
   const isWritten = (key: string) =>
     !existing?.isKept(nodeOf(key) ?? "") && !(existing?.how === "skip" && sharedKeys.includes(key));
   const written = documents.filter(({ key }) => isWritten(key));

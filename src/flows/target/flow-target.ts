@@ -1,6 +1,6 @@
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
-import { folderInside } from "../../stores/folder-spec.ts";
+import { childSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
@@ -34,17 +34,17 @@ export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
   }
   const path = normalisePath(target.path);
   const spec = accessedBy(target.spec, access);
-  const inside = folderInside(spec, path);
+  const inside = childSpec(spec, path);
   return inside ? { store: inside, path: "" } : { store: spec, path };
 }
 
-/** Options with the dialect that the target's URL names. @throws `invalid-option` where they name another. */
-export function withDialectOf<O extends Pick<Changes, "to">>(target: FlowTarget, options: O): O {
-  const dialect = typeof target === "string" ? parseStoreUrl(target).dialect : undefined;
-  if (dialect === undefined || options.to === dialect) return options;
-  if (options.to === undefined) return { ...options, to: dialect };
-  throw new ZarrflowError("invalid-option", "the target's URL names another dialect than is asked for", {
+/** Options with the format that the target's URL names. @throws `invalid-option` where they name another. */
+export function withFormatOf<O extends Pick<Changes, "to">>(target: FlowTarget, options: O): O {
+  const zarrFormat = typeof target === "string" ? parseStoreUrl(target).zarrFormat : undefined;
+  if (zarrFormat === undefined || options.to === zarrFormat) return options;
+  if (options.to === undefined) return { ...options, to: zarrFormat };
+  throw new ZarrflowError("invalid-option", "the target's URL names another format than is asked for", {
     expected: options.to,
-    found: dialect,
+    found: zarrFormat,
   });
 }

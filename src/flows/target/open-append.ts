@@ -1,14 +1,14 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
-import { ConsolidatedMetadata, keepConsolidated } from "../../hierarchy/edit/consolidated.ts";
+import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ArrayJob, Plan, PlannedDocument } from "../plan/plan.ts";
-import { demandEditable, openExistingTarget } from "./existing-target.ts";
+import { assertEditable, openExistingTarget } from "./existing-target.ts";
 
 /**
  * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
@@ -17,7 +17,7 @@ import { demandEditable, openExistingTarget } from "./existing-target.ts";
  *
  * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
  */
-export async function openAddition(plan: Plan, { breakLock, signal }: LockOptions): Promise<TargetBuild> {
+export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions): Promise<TargetBuild> {
   const { target, publication, jobs } = plan;
   const store = (await openUnchanged(plan, signal)).store;
   const lock = await PrefixLock.take(store, { breakLock, signal });
@@ -26,7 +26,7 @@ export async function openAddition(plan: Plan, { breakLock, signal }: LockOption
     await lock?.release();
     throw error;
   });
-  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
   const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
   const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
   const renewed = async ({ areAny }: ConsolidatedMetadata) => {
@@ -59,7 +59,7 @@ export async function openAddition(plan: Plan, { breakLock, signal }: LockOption
       await lock?.demand(options);
       throwIfAborted(options.signal);
       isPublished = true;
-      await keepConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
+      await refreshConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
         lock?.release().catch((error) => onWarning?.(notReleased(store, error))),
       );
     },
@@ -74,15 +74,15 @@ export async function openAddition(plan: Plan, { breakLock, signal }: LockOption
 
 /** The target that nodes are added to. @throws `target-exists` when it has changed since the plan was made. */
 async function openUnchanged({ target, publication }: Plan, signal: AbortSignal | undefined) {
-  const existing = await openExistingTarget(target, publication.dialect, signal);
-  const { nodeOf } = dialectNamed(publication.dialect).layout(target.path).hierarchy;
+  const existing = await openExistingTarget(target, publication.zarrFormat, signal);
+  const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
   const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
   if (existing === undefined || publication.documents.some(isThere)) {
     throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
       hint: "start again",
     });
   }
-  return { store: demandEditable(existing.store), nodes: existing.nodes };
+  return { store: assertEditable(existing.store), nodes: existing.nodes };
 }
 
 /** Keys of chunks that are where those of an array will be. */
@@ -91,7 +91,7 @@ async function* chunkKeys(
   { targetPath, target }: ArrayJob,
   options: StoreOptions,
 ): AsyncGenerator<string> {
-  const layout = dialectNamed(target.dialect).layout(targetPath);
+  const layout = formatNamed(target.zarrFormat).layout(targetPath);
   for await (const { key } of store.list(layout.chunksPrefix, options)) {
     if (layout.parseChunkKey(key, target.shape.length, target.chunkKeyEncoding)) yield key;
   }

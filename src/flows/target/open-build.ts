@@ -2,24 +2,24 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import { assertReplaceable } from "../../hierarchy/replaceable.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import type { LockOptions } from "../../stores/target/prefix-lock.ts";
-import { checkTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
+import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
 import { openStore } from "../../stores/url.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { expectedSize } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
-import { openAddition } from "./open-append.ts";
+import { openAppend } from "./open-append.ts";
 
 /**
  * Begins to build the target of a plan; undefined when it is there and may be skipped.
  *
- * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAddition` throw.
+ * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAppend` throw.
  */
 export async function openBuild(
   plan: Plan,
   options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
   const { fsync, beforeReplacing, breakLock, signal } = options;
-  if (plan.publication.existing === "skip") return openAddition(plan, { breakLock, signal });
+  if (plan.publication.existing === "skip") return openAppend(plan, { breakLock, signal });
   const size = expectedSize(plan.jobs, plan.budget.maxMemory);
   return atPlace(plan.target, options, (ifExists) =>
     openTargetBuild(plan.target.store, {
@@ -37,13 +37,13 @@ export async function openBuild(
  * Holds that `openBuild` can begin, as far as that shows without writing. What is added to a target was held against it
  * when it was planned.
  *
- * @throws `target-exists`, `target-not-empty`, and whatever `checkTargetPlace` throws.
+ * @throws `target-exists`, `target-not-empty`, and whatever `assertTargetPlace` throws.
  */
-export async function checkBuild(plan: Plan, options: BuildOptions): Promise<void> {
+export async function assertBuild(plan: Plan, options: BuildOptions): Promise<void> {
   if (plan.publication.existing !== undefined) return;
   const { breakLock, signal } = options;
   await atPlace(plan.target, options, (ifExists) =>
-    checkTargetPlace(plan.target.store, { ifExists, breakLock, signal }),
+    assertTargetPlace(plan.target.store, { ifExists, breakLock, signal }),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import type { Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
@@ -17,8 +17,8 @@ export interface TargetKeys {
 /** @param nodes the target's, by path */
 export function targetKeys(plan: Plan, nodes: ReadonlyMap<string, ZarrNode>): TargetKeys {
   const { source, target, publication, jobs } = plan;
-  const { dialect, leftOut = [], filter = {}, documents } = publication;
-  const { nodeOf, pathOf } = dialectNamed(dialect).layout(target.path).hierarchy;
+  const { zarrFormat, leftOut = [], filter = {}, documents } = publication;
+  const { nodeOf, pathOf } = formatNamed(zarrFormat).layout(target.path).hierarchy;
   const below = (path: string) => path.slice(target.path.length).replace(/^\//, "");
   const chosen = pathFilter(filter);
   const arrays = new Map(jobs.map((job) => [job.targetPath, job]));
@@ -28,7 +28,7 @@ export function targetKeys(plan: Plan, nodes: ReadonlyMap<string, ZarrNode>): Ta
   const isChunk = (key: string) => {
     const job = nearest(pathOf(key), arrays);
     if (job === undefined) return false;
-    const layout = dialectNamed(dialect).layout(job.targetPath);
+    const layout = formatNamed(zarrFormat).layout(job.targetPath);
     return layout.parseChunkKey(key, job.target.shape.length, job.target.chunkKeyEncoding) !== undefined;
   };
   return {

@@ -4,9 +4,9 @@ import type { ListableStore } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import { doneAtOnce } from "../keys/sync-fast-path.ts";
+import { processSync } from "../keys/sync-fast-path.ts";
 import { type Keyed, mergeListings, type Pair } from "./merge-listings.ts";
-import { isSameAtOnce, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
+import { isSameSync, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
 
 /** Up to so many bytes a value is small: stores that need not wait read it before others are looked at. */
 const SMALL_BYTES = 128 * 1024;
@@ -46,7 +46,7 @@ export function differingKeys(
   const buffers = [new Uint8Array(SMALL_BYTES), new Uint8Array(SMALL_BYTES)] as const;
   const isSettled = (pair: Pair) => {
     const values = valuesOf(pair);
-    if (!values || !isSameAtOnce(...values, buffers)) return false;
+    if (!values || !isSameSync(...values, buffers)) return false;
     onSame(pair);
     return true;
   };
@@ -54,7 +54,7 @@ export function differingKeys(
     const values = valuesOf(pair);
     return { pair, isSame: values !== undefined && (await sameValue(...values, { ...options, ...context })) };
   };
-  return streamFrom(doneAtOnce(singly(mergedSides(source, target, signal)), isSettled, signal))
+  return streamFrom(processSync(singly(mergedSides(source, target, signal)), isSettled, signal))
     .pipeThrough(mapConcurrent(compare, { concurrency: io, signal }))
     .pipeThrough(
       new TransformStream<Awaited<ReturnType<typeof compare>>, Pair>({

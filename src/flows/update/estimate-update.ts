@@ -1,5 +1,5 @@
 import type { DocumentStore } from "../../hierarchy/edit/consolidated.ts";
-import type { Listed, Store } from "../../stores/store.ts";
+import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { Plan } from "../plan/plan.ts";
 import { Withdrawal } from "../run/unpublish.ts";
 import type { Pair } from "./merge-listings.ts";
@@ -42,8 +42,8 @@ export async function estimateUpdate(
     keys++;
     bytes += size;
   };
-  const sizeOf = async ({ key, size }: Listed) => size ?? (await source.size(key, { signal })) ?? 0;
-  const changedWithOthers: Listed[] = [];
+  const sizeOf = async ({ key, size }: KeyEntry) => size ?? (await source.size(key, { signal })) ?? 0;
+  const changedWithOthers: KeyEntry[] = [];
   const onSame = ({ key, left }: Pair) => {
     if (left && changed.has(key)) changedWithOthers.push(left);
     else log.keysKept(1);

@@ -1,18 +1,18 @@
-import type { Listed } from "../../stores/store.ts";
+import type { KeyEntry } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 
 /** A key of two listings, as each of them has it. */
 export interface Pair {
   readonly key: string;
-  readonly left?: Listed | undefined;
-  readonly right?: Listed | undefined;
+  readonly left?: KeyEntry | undefined;
+  readonly right?: KeyEntry | undefined;
 }
 
 /** Of a listing, an entry and the key by which it is compared. */
 export interface Keyed {
   readonly key: string;
-  readonly listed: Listed;
+  readonly listed: KeyEntry;
 }
 
 /**

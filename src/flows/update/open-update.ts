@@ -3,13 +3,13 @@ import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent } from "../events.ts";
-import { demandListable } from "../keys/assert-listable.ts";
+import { assertListable } from "../keys/assert-listable.ts";
 import type { Plan } from "../plan/plan.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { MemoryLedger, noLedger } from "../run/ledger.ts";
 import { RunLog } from "../run/run-log.ts";
 import {
-  demandEditable,
+  assertEditable,
   type EditableStore,
   nodesBelow,
   openExistingTarget,
@@ -39,7 +39,7 @@ export async function openUpdate(
   const buffers = new BufferPool(plan.budget.maxMemory);
   return {
     plan,
-    source: demandListable(source),
+    source: assertListable(source),
     assertUnchanged,
     target: wrap(store),
     nodes,
@@ -54,11 +54,11 @@ export async function openUpdate(
 
 /** The target's store, and its nodes at and below its path. */
 async function openTarget({ target, publication }: Plan, signal: AbortSignal | undefined) {
-  const existing = await openExistingTarget(target, publication.dialect, signal);
+  const existing = await openExistingTarget(target, publication.zarrFormat, signal);
   if (existing === undefined) {
     throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
       hint: "start again",
     });
   }
-  return { store: demandEditable(existing.store), nodes: nodesBelow(existing.nodes, target.path) };
+  return { store: assertEditable(existing.store), nodes: nodesBelow(existing.nodes, target.path) };
 }

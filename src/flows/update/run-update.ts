@@ -1,8 +1,8 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
-import { type DocumentChanges, keepConsolidated } from "../../hierarchy/edit/consolidated.ts";
-import type { Home } from "../../hierarchy/edit/parent.ts";
+import { type DocumentChanges, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
+import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { eitherSignal } from "../../util/either-signal.ts";
@@ -24,7 +24,7 @@ import {
 
 export interface RunUpdateOptions extends OpenUpdateOptions {
   /** Where the target is in the hierarchy around it. */
-  readonly home: Home | undefined;
+  readonly home: ParentHierarchy | undefined;
   /** Takes the place whoever holds its lock. */
   readonly breakLock?: boolean | undefined;
 }
@@ -84,7 +84,7 @@ async function isRight(context: UpdateContext): Promise<boolean> {
 async function updateLocked(
   context: UpdateContext,
   lock: PrefixLock | undefined,
-  home: Home | undefined,
+  home: ParentHierarchy | undefined,
 ): Promise<number | undefined> {
   const { plan, target, nodes, documents, log, signal } = context;
   const changes = new Withdrawal(target, nodes, { signal });
@@ -98,7 +98,7 @@ async function updateLocked(
     return documentsAt(place);
   };
   const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
-  await keepConsolidated(place.store, scope, change, { signal });
+  await refreshConsolidated(place.store, scope, change, { signal });
   return keysVerified;
 }
 
@@ -119,7 +119,7 @@ async function update(
 ): Promise<number | undefined> {
   const { plan, target, documents, verify, log, budget, buffers, signal } = context;
   const { io } = plan.execution;
-  const { hierarchy } = dialectNamed(plan.publication.dialect).layout(plan.target.path);
+  const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const readBack = (done: number) => {
     const onKeys = (keys: number) => log.keysVerified(keys);
     return verifyLedger(target, log.ledger, { budget, buffers, io, signal, onKeys, done });
@@ -144,7 +144,10 @@ async function update(
 }
 
 /** What is written of a place in a hierarchy, for the consolidated metadata above. */
-async function documentsAt({ store, path }: Pick<Home, "store" | "path">): Promise<DocumentChanges> {
+async function documentsAt({
+  store,
+  path,
+}: Pick<ParentHierarchy, "store" | "path">): Promise<DocumentChanges> {
   const root = await openNode(store, path);
   const written = root ? await documentsBelow(root) : new Map<string, Uint8Array>();
   return { removed: path, written };

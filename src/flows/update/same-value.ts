@@ -1,4 +1,4 @@
-import type { Listed, Store } from "../../stores/store.ts";
+import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
@@ -7,7 +7,7 @@ import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.t
 /** A value of a store, as a listing has it. */
 export interface ListedValue {
   readonly store: Store;
-  readonly listed: Listed;
+  readonly listed: KeyEntry;
 }
 
 export interface SameValueOptions {
@@ -53,7 +53,7 @@ export async function sameValue(a: ListedValue, b: ListedValue, options: SameVal
  * Whether two values are surely the same, as far as that is told without waiting: by their listings, or by reading what
  * these do not tell into two buffers. Where it is not, {@link sameValue} tells.
  */
-export function isSameAtOnce(
+export function isSameSync(
   a: ListedValue,
   b: ListedValue,
   [left, right]: readonly [Uint8Array, Uint8Array],
@@ -69,13 +69,13 @@ export function isSameAtOnce(
   return equal(left.subarray(0, size), right.subarray(0, size));
 }
 
-function hasChecksum({ store, listed }: ListedValue, expected: Listed, into: Uint8Array): boolean {
+function hasChecksum({ store, listed }: ListedValue, expected: KeyEntry, into: Uint8Array): boolean {
   const size = store.getSync?.(listed.key, into);
   return size !== undefined && size === expected.size && crc32(into.subarray(0, size)) === expected.crc32;
 }
 
 /** What both listings tell; undefined where they tell nothing that can be compared. */
-function sameByListing(a: Listed, b: Listed): boolean | undefined {
+function sameByListing(a: KeyEntry, b: KeyEntry): boolean | undefined {
   if (a.crc32 !== undefined && b.crc32 !== undefined) return a.crc32 === b.crc32;
   if (a.etag === undefined || b.etag === undefined) return undefined;
   const isKnown = [MD5, MD5_OF_PARTS].some((form) => form.test(a.etag ?? "") && form.test(b.etag ?? ""));
@@ -124,7 +124,7 @@ function sameBytes(a: ListedValue, b: ListedValue, reading: Reading): Promise<bo
 type Pieces = AsyncGenerator<Uint8Array>;
 
 /** The part of the budget that one comparison may take, so that it never waits on what copies hold. */
-const MOST_TAKEN = 1 / 4;
+const MAX_TAKEN = 1 / 4;
 
 /** Reads values piece by piece, all at once, under a lease for what that takes. */
 async function withPieces<T>(
@@ -132,7 +132,7 @@ async function withPieces<T>(
   { budget, buffers, size, signal }: Reading,
   use: (pieces: readonly Pieces[]) => Promise<T>,
 ): Promise<T> {
-  const pieceBytes = pieceBytesWithin(Math.floor((budget.limit * MOST_TAKEN) / values.length));
+  const pieceBytes = pieceBytesWithin(Math.floor((budget.limit * MAX_TAKEN) / values.length));
   const lease = await budget.acquire(values.length * pieceMemory(size, pieceBytes), signal);
   try {
     return await use(

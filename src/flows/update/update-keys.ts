@@ -1,8 +1,8 @@
 import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
-import type { ListableStore, Listed, StoreOptions, WritableStore } from "../../stores/store.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import type { KeyEntry, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/writer-memory.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
@@ -11,7 +11,7 @@ import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sweep } from "../keys/copy-keys.ts";
-import { sweptKeys } from "../keys/keys-to-copy.ts";
+import { keysToCopy } from "../keys/keys-to-copy.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { targetKeys } from "../target/target-keys.ts";
@@ -64,10 +64,10 @@ function comparedSides(
   { plan, source, target, nodes, documents }: UpdateContext,
   which: Which,
 ): [source: ComparedSide, target: ComparedSide] {
-  const { from, dialect } = plan.publication;
-  const layout = dialectNamed(dialect).layout(plan.target.path);
+  const { from, zarrFormat } = plan.publication;
+  const layout = formatNamed(zarrFormat).layout(plan.target.path);
   const isAsked = (key: string) => isDocumentKey(key, layout) === (which === "documents");
-  const targetKeyOf = sweptKeys(plan, documents);
+  const targetKeyOf = keysToCopy(plan, documents);
   const ofSource = (key: string) => {
     const same = targetKeyOf(key);
     return same !== undefined && isAsked(same) ? same : undefined;
@@ -76,7 +76,7 @@ function comparedSides(
   const ofNodes = new Set([...documents.keys(), ...documentKeys(nodes)]);
   const ofTarget = (key: string) => (isAsked(key) && !ofNodes.has(key) && isMeant(key) ? key : undefined);
   return [
-    { store: source, layout: dialectNamed(from).layout(plan.source.path), keyOf: ofSource },
+    { store: source, layout: formatNamed(from).layout(plan.source.path), keyOf: ofSource },
     { store: target, layout, keyOf: ofTarget },
   ];
 }
@@ -130,8 +130,8 @@ export async function copyDifferences(
   await sweep(source, target, {
     prefix: "",
     listing: copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal }))),
-    targetKeyOf: sweptKeys(plan, documents),
-    unseen: !verify,
+    targetKeyOf: keysToCopy(plan, documents),
+    skipChecksum: !verify,
     budget,
     buffers,
     io,
@@ -154,6 +154,6 @@ function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => voi
   };
 }
 
-async function* copied(applied: ReadableStream<Listed | undefined>): AsyncGenerator<[Listed]> {
+async function* copied(applied: ReadableStream<KeyEntry | undefined>): AsyncGenerator<[KeyEntry]> {
   for await (const listed of applied) if (listed) yield [listed];
 }

@@ -1,5 +1,5 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import { mostStoredBytes } from "../../codecs/limits.ts";
+import { maxStoredSize } from "../../codecs/limits.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { decodeChunks } from "../../streams/decode-chunks.ts";
@@ -27,7 +27,7 @@ export function decodeCheck(
   const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<ValidateFinding | undefined> => {
     const array = chunk.array.innerChunks();
     const pipeline = await array.pipeline();
-    const maxEncodedSize = mostStoredBytes(pipeline);
+    const maxEncodedSize = maxStoredSize(pipeline);
     const encodedSize = array.shards ? 0 : Math.min(chunk.size, maxEncodedSize);
     const bytesPerChunk = memoryOf(pipeline, encodedSize);
     const ahead = array.shards ? AHEAD : 1;

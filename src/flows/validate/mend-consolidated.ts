@@ -1,5 +1,5 @@
 import { ConsolidatedMetadata } from "../../hierarchy/edit/consolidated.ts";
-import { demandWritable } from "../../hierarchy/edit/parent.ts";
+import { assertWritable } from "../../hierarchy/edit/parent.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import { type StoreCall, wrapStore } from "../../stores/with/wrap-store.ts";
@@ -13,7 +13,7 @@ export async function* mendConsolidated(
   if (root.kind === "array") return;
   const groups = [root.path];
   for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
-  const store = demandWritable(root.store);
+  const store = assertWritable(root.store);
   const written = new Set<string>();
   const noting = wrapStore(store, async <T>({ operation, key }: StoreCall, call: () => Promise<T>) => {
     if (operation !== "set") return call();

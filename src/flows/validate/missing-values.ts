@@ -31,7 +31,7 @@ export function missingFindings(node: ZarrNode): ValidateFinding[] {
 function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
   const { attributes, dataType } = metadata;
   const stated = statedMissing(attributes);
-  if (layout.dialect !== "v3" || stated === undefined || !isVariableIn(metadata, "v3")) return undefined;
+  if (layout.zarrFormat !== "v3" || stated === undefined || !isVariableIn(metadata, "v3")) return undefined;
   const isFloat = dataType.kind === "float" || dataType.kind === "complex";
   const isDoubles = [stated].flat().every((part) => readDouble(part) !== undefined);
   if (isFloat ? isDoubles : hasMissingForm(dataType) && parseMissing(stated, dataType)) return undefined;
@@ -44,7 +44,7 @@ function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | un
 function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
   const { attributes, dataType, fillValue } = metadata;
   const stated = statedMissing(attributes);
-  if (layout.dialect !== "v2" || !isVariable(metadata) || !fillValue.bytes || stated === undefined)
+  if (layout.zarrFormat !== "v2" || !isVariable(metadata) || !fillValue.bytes || stated === undefined)
     return undefined;
   const bytes = parseMissing(stated, dataType);
   if (bytes && bytesEqual(bytes, fillValue.bytes)) return undefined;
@@ -69,7 +69,8 @@ function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
 /** Whether every 0 of an array is missing to readers of CF conventions, and no attribute says that it is to be. */
 function takesZeroForMissing({ metadata, layout }: ZarrArray): boolean {
   const { attributes, dataType } = metadata;
-  if (layout.dialect !== "v2" || !["int", "uint", "float", "complex"].includes(dataType.kind)) return false;
+  if (layout.zarrFormat !== "v2" || !["int", "uint", "float", "complex"].includes(dataType.kind))
+    return false;
   const isStated = ["missing_value", FILL_VALUE_ATTRIBUTE].some((name) => Object.hasOwn(attributes, name));
   const missing = missingValueOf(metadata, "v2");
   return !isStated && missing !== undefined && missing.every((byte) => byte === 0);

@@ -4,7 +4,7 @@ import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -57,12 +57,12 @@ export async function readNodes(
       const node = await openNode(store, path, {
         ...root.reading,
         spec,
-        dialect: layout.dialect,
+        zarrFormat: layout.zarrFormat,
         isInside: true,
         signal: context.signal,
       });
       if (node) nodes.set(path, node.kind === "array" ? await withChunkSeparator(node, context) : node);
-      else findings.push(loneAttributes(dialectNamed(layout.dialect).layout(path)));
+      else findings.push(loneAttributes(formatNamed(layout.zarrFormat).layout(path)));
       if (!node) broken.add(path);
     } catch (error) {
       findings.push(faultFinding(error, "metadata", path));

@@ -2,7 +2,7 @@ import { loadCodecs, type PlacedCodec } from "../../codecs/chain/codec-chain.ts"
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
-import type { Listed } from "../../stores/store.ts";
+import type { KeyEntry } from "../../stores/store.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
@@ -14,7 +14,7 @@ export interface StoredChunk {
   readonly size: number;
 }
 
-/** Documents of all dialects: beside those of another one they are passed over. */
+/** Documents of all formats: beside those of another one they are passed over. */
 const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
 
 const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).flatMap((name) =>
@@ -45,7 +45,7 @@ export class StoredKeys {
   }
 
   /** The chunk that a key names, when it is one and may be right. */
-  async take({ key, size }: Listed): Promise<StoredChunk | undefined> {
+  async take({ key, size }: KeyEntry): Promise<StoredChunk | undefined> {
     const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
     if (owner === undefined || this.#isDocument(key, owner)) return undefined;
     const name = key.slice(key.lastIndexOf("/") + 1);
@@ -55,7 +55,7 @@ export class StoredKeys {
         "foreign-document",
         owner,
         key,
-        "a document of another dialect, passed over",
+        "a document of another format, passed over",
       );
     }
     if (owner.kind === "group") {

@@ -1,6 +1,6 @@
-import type { DialectName, GroupMetadata } from "../../meta/array-metadata.ts";
-import { HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import type { GroupMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
@@ -10,21 +10,21 @@ import { readDocument } from "../stored-documents.ts";
 const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 
 /**
- * The dialect of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
+ * The format of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
  *
  * @throws `path-not-allowed` below an array.
  * @see V2-74, V3-2
  */
-export async function dialectAbove(
+export async function formatAbove(
   store: Store,
   path: string,
   options: StoreOptions,
-): Promise<DialectName | undefined> {
+): Promise<ZarrFormat | undefined> {
   const document = (await readDocument(store, HIERARCHY_KEY, options))?.bytes;
-  const whole = document && hierarchyDialect(document);
+  const whole = document && hierarchyFormat(document);
   const nodes = await Promise.all(
     ancestorPaths(path).map((above) =>
-      openNode(store, above, { ...options, ...(whole && { dialect: whole }) }),
+      openNode(store, above, { ...options, ...(whole && { zarrFormat: whole }) }),
     ),
   );
   const array = nodes.find((node) => node?.kind === "array");
@@ -38,12 +38,12 @@ export async function dialectAbove(
       },
     );
   }
-  return whole ?? nodes.findLast((node) => node !== undefined)?.layout.dialect;
+  return whole ?? nodes.findLast((node) => node !== undefined)?.layout.zarrFormat;
 }
 
-/** Documents of the groups that `path` lies in, the nearest first; none in a dialect without groups. */
-export function ancestorDocuments(path: string, dialect: DialectName): Map<string, Uint8Array>[] {
-  const { layout, write } = dialectNamed(dialect);
+/** Documents of the groups that `path` lies in, the nearest first; none in a format without groups. */
+export function ancestorDocuments(path: string, zarrFormat: ZarrFormat): Map<string, Uint8Array>[] {
+  const { layout, write } = formatNamed(zarrFormat);
   if (layout(path).hierarchy.impliesGroups) return [];
   return ancestorPaths(path)
     .reverse()
@@ -53,10 +53,10 @@ export function ancestorDocuments(path: string, dialect: DialectName): Map<strin
 /** Writes the documents that all nodes of a hierarchy share, unless they are there. @see D19-25 */
 export async function createShared(
   store: WritableStore,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   options: StoreOptions,
 ): Promise<void> {
-  for (const [key, bytes] of dialectNamed(dialect).writeShared?.() ?? []) {
+  for (const [key, bytes] of formatNamed(zarrFormat).writeShared?.() ?? []) {
     const isThere = !store.singleWriter && (await store.size(key, options)) !== undefined;
     if (!isThere) await store.set(key, bytes, options);
   }
@@ -66,11 +66,11 @@ export async function createShared(
 export async function createAncestors(
   store: WritableStore,
   path: string,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   options: StoreOptions,
 ): Promise<Map<string, Uint8Array>> {
   const written = new Map<string, Uint8Array>();
-  for (const documents of ancestorDocuments(path, dialect)) {
+  for (const documents of ancestorDocuments(path, zarrFormat)) {
     const keys = [...documents.keys()];
     const sizes = await Promise.all(keys.map((key) => store.size(key, options)));
     if (sizes.some((size) => size !== undefined)) continue;

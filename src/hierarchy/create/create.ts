@@ -23,7 +23,7 @@ export interface CreateGroupOptions extends CreateOptions {
  * their consolidated metadata stay true.
  *
  * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array; `invalid-node-name`; `invalid-option`,
- *   `unsupported-data-type`, `unsupported-codec`, `loss-refused` for what cannot be an array of the dialect.
+ *   `unsupported-data-type`, `unsupported-codec`, `loss-refused` for what cannot be an array of the format.
  * @see V2-74, V3-2
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export async function create(
   assertDescription(array, "array");
   const place = await placeOf(target, {
     ...options,
-    dialect: array.dialect,
+    zarrFormat: array.zarrFormat,
     kind: "array",
     mustBeEmpty: true,
   });
@@ -89,7 +89,7 @@ export async function createGroup(
   assertDescription(group, "group");
   const place = await placeOf(target, {
     ...options,
-    dialect: group.dialect,
+    zarrFormat: group.zarrFormat,
     kind: "group",
     mustBeEmpty: options.consolidated,
   });

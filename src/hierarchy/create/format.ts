@@ -1,43 +1,43 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /** The layout of a node that is to be created. @see V2-72 */
 export function layoutOf(
   path: string,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   { allowUnicode = false }: { readonly allowUnicode?: boolean | undefined },
 ): NodeLayout {
-  const layout = dialectNamed(dialect).layout(path);
+  const layout = formatNamed(zarrFormat).layout(path);
   if (allowUnicode || !layout.hierarchy.wantsAscii || /^[\x20-\x7e]*$/.test(path)) return layout;
   throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
-    format: dialect,
+    format: zarrFormat,
     path,
     hint: "Allow others with `allowUnicode`; not every reader takes them.",
   });
 }
 
 interface Asked {
-  readonly dialect?: DialectName | undefined;
+  readonly zarrFormat?: ZarrFormat | undefined;
   readonly ifExists?: "error" | "replace" | undefined;
 }
 
-/** The dialect of a node; a root that replaces another may have any. */
-export function chooseDialect(
-  { dialect: asked, ifExists }: Asked,
+/** The format of a node; a root that replaces another may have any. */
+export function chooseFormat(
+  { zarrFormat: asked, ifExists }: Asked,
   path: string,
-  around: DialectName | undefined,
-): DialectName {
+  around: ZarrFormat | undefined,
+): ZarrFormat {
   const isFree = path === "" && ifExists === "replace";
   return (isFree ? (asked ?? around) : agreed(asked, around)) ?? "v3";
 }
 
-/** One of two dialects, of which either may be open. @throws `invalid-option` when they differ. */
+/** One of two formats, of which either may be open. @throws `invalid-option` when they differ. */
 export function agreed(
-  asked: DialectName | undefined,
-  around: DialectName | undefined,
-): DialectName | undefined {
+  asked: ZarrFormat | undefined,
+  around: ZarrFormat | undefined,
+): ZarrFormat | undefined {
   if (asked === undefined || around === undefined || asked === around) return asked ?? around;
   throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
     expected: around,

@@ -1,4 +1,4 @@
-import { type CodecJson, normalConfig } from "../../codecs/canonical-config.ts";
+import { type CodecJson, canonicalConfig } from "../../codecs/canonical-config.ts";
 import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
@@ -6,9 +6,9 @@ import { codecNamed } from "../../codecs/descriptors.ts";
 import type {
   ArrayMetadata,
   CodecConfig,
-  DialectName,
   GroupMetadata,
   NodeMetadata,
+  ZarrFormat,
 } from "../../meta/array-metadata.ts";
 import { parseCodec } from "../../meta/codec-option.ts";
 import { makesBytes } from "../../meta/codec-role.ts";
@@ -20,12 +20,12 @@ import {
 } from "../../meta/data-type-option.ts";
 import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
-import { USUAL_ARRAY } from "../../meta/format-defaults.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { FORMAT_DEFAULTS } from "../../meta/format-defaults.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { wholeShards, withShards } from "../../meta/reshard.ts";
 import { parseV2Codec } from "../../meta/v2/codec.ts";
 import { objectType } from "../../meta/v2/codec-list.ts";
-import { typeBehind } from "../../meta/v3/cast.ts";
+import { typeAfter } from "../../meta/v3/cast.ts";
 import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -46,14 +46,14 @@ export type FillOption =
 /** A new group as people write it. */
 export interface NewGroup {
   readonly attributes?: Readonly<Record<string, unknown>>;
-  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
-  readonly dialect?: "v2" | "v3-draft-2019" | "v3";
+  /** The format to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3";
 }
 
 /** A new array as people write it. */
-export interface NewArray extends Omit<NewGroup, "dialect"> {
-  /** The dialect to write: that of the hierarchy around it by default, `v3` where there is none. */
-  readonly dialect?: "v1" | "v2" | "v3-draft-2019" | "v3";
+export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
+  /** The format to write: that of the hierarchy around it by default, `v3` where there is none. */
+  readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3";
   /** Items along each dimension; 0 along the first one where it grows. */
   readonly shape: readonly number[];
   readonly dataType: DataTypeOption;
@@ -105,16 +105,16 @@ export interface ArrayDescription {
 }
 
 /**
- * What a new array in the dialect of `layout` is.
+ * What a new array in the format of `layout` is.
  *
- * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the dialect cannot
+ * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the format cannot
  *   hold.
  */
 export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
   try {
-    // Reading its documents back says what the dialect makes of it, and finds whatever breaks a rule.
-    const documents = documentsOf(newArrayMetadata(array, layout.dialect), layout);
-    const { metadata, findings = [] } = dialectNamed(layout.dialect).parse(documents, layout) ?? {};
+    // Reading its documents back says what the format makes of it, and finds whatever breaks a rule.
+    const documents = documentsOf(newArrayMetadata(array, layout.zarrFormat), layout);
+    const { metadata, findings = [] } = formatNamed(layout.zarrFormat).parse(documents, layout) ?? {};
     if (metadata?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
     const [fault] = findings.filter(({ pointer = "" }) => pointer.startsWith("/codecs"));
     if (fault) throw new ZarrflowError("invalid-option", fault.message, { pointer: fault.pointer ?? "" });
@@ -126,16 +126,16 @@ export async function describeArray(array: NewArray, layout: NodeLayout): Promis
   }
 }
 
-function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata {
+function newArrayMetadata(array: NewArray, zarrFormat: ZarrFormat): ArrayMetadata {
   const { shape, dimensionNames, attributes = {} } = array;
   const stored = parseDataTypeOption(array.dataType);
   const { dataType } = stored;
-  if (dialect === "v1" && shape.length === 0) {
+  if (zarrFormat === "v1" && shape.length === 0) {
     throw new ZarrflowError("invalid-option", "an array of v1 needs a dimension at least", {
       pointer: "/shape",
     });
   }
-  const { keys, nullFill } = USUAL_ARRAY[dialect];
+  const { keys, nullFill } = FORMAT_DEFAULTS[zarrFormat];
   const hasNoFill = array.fillValue === null && nullFill;
   const metadata: ArrayMetadata = {
     kind: "array",
@@ -143,7 +143,7 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
     dataType,
     chunkGrid: { chunkShape: chunkShapeOf(array) },
     chunkKeyEncoding: { ...keys, ...(array.separator && { separator: array.separator }) },
-    codecs: codecsOf(array, stored, dialect),
+    codecs: codecsOf(array, stored, zarrFormat),
     fillValue: { bytes: hasNoFill ? null : fillBytes(array.fillValue, dataType) },
     attributes: asObject(attributes),
     ...(dimensionNames && { dimensionNames }),
@@ -153,7 +153,7 @@ function newArrayMetadata(array: NewArray, dialect: DialectName): ArrayMetadata 
 
 /** The documents of a node, in publishing order. @throws `loss-refused` */
 export function documentsOf(metadata: NodeMetadata, layout: NodeLayout): Documents {
-  return dialectNamed(layout.dialect).write(metadata, layout);
+  return formatNamed(layout.zarrFormat).write(metadata, layout);
 }
 
 function chunkShapeOf({ shape, chunks }: NewArray): number[] {
@@ -169,7 +169,7 @@ function chunkShapeOf({ shape, chunks }: NewArray): number[] {
 function codecsOf(
   { codec, codecs, order, shape }: NewArray,
   { dataType, endian }: StoredDataType,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
 ): CodecConfig[] {
   if (codecs && (codec !== undefined || order !== undefined)) {
     throw new ZarrflowError("invalid-option", "`codecs` say all that `codec` and `order` could say", {
@@ -177,16 +177,16 @@ function codecsOf(
     });
   }
   const listed =
-    codecs?.map(codecOf) ?? usualCodecs(codec ?? USUAL_ARRAY[dialect].codec, order, shape.length);
+    codecs?.map(codecOf) ?? usualCodecs(codec ?? FORMAT_DEFAULTS[zarrFormat].codec, order, shape.length);
   if (listed.some(({ name }) => makesBytes(name) || objectType(name)?.kind === dataType.kind)) return listed;
   const start = listed.findLastIndex(({ name }) => codecNamed(name)?.kind === "array-to-array") + 1;
-  const behind = typeBehind({ dataType }, listed.slice(0, start), "/codecs").dataType;
+  const behind = typeAfter({ dataType }, listed.slice(0, start), "/codecs").dataType;
   return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
 }
 
-/** A codec in its normal form; one that no dialect knows, which is the caller's, stays as it was stated. */
+/** A codec in its normal form; one that no format knows, which is the caller's, stays as it was stated. */
 function codecOf(json: CodecJson, index: number): CodecConfig {
-  const normal = normalConfig(json);
+  const normal = canonicalConfig(json);
   if (writeV3Codec(normal, 1) !== undefined) return normal;
   const isOfV2 = typeof json === "object" && "id" in json;
   return isOfV2

@@ -1,10 +1,10 @@
-import type { DialectName, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { HIERARCHY_KEY } from "../../meta/detect.ts";
 import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
-import { folderInside } from "../../stores/folder-spec.ts";
+import { childSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { openTargetBuild } from "../../stores/target.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
@@ -12,15 +12,15 @@ import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { invalid } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
-import { checkPath } from "../assert-path.ts";
-import { keepConsolidated } from "../edit/consolidated.ts";
+import { assertPath } from "../assert-path.ts";
+import { refreshConsolidated } from "../edit/consolidated.ts";
 import { deleteKeys } from "../edit/delete.ts";
-import { demandWritable, type Home, homeAround } from "../edit/parent.ts";
+import { assertWritable, type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
 import { assertReplaceable } from "../replaceable.ts";
 import { readDocument } from "../stored-documents.ts";
-import { ancestorDocuments, createAncestors, createShared, dialectAbove } from "./ancestors.ts";
-import { demandDistinctNames, demandEmpty, isTaken } from "./checks.ts";
-import { agreed, chooseDialect, layoutOf } from "./format.ts";
+import { ancestorDocuments, createAncestors, createShared, formatAbove } from "./ancestors.ts";
+import { assertDistinctNames, assertEmpty, isTaken } from "./assertions.ts";
+import { agreed, chooseFormat, layoutOf } from "./format.ts";
 
 /** Where a node is created: a URL, a store of ours or of zarrita's (its root), or a path in a store. */
 export type CreateTarget =
@@ -30,7 +30,7 @@ export type CreateTarget =
   | { readonly store: Store | ZarritaStore; readonly path: string };
 
 export interface PlaceOptions {
-  readonly dialect?: DialectName | undefined;
+  readonly zarrFormat?: ZarrFormat | undefined;
   /** What is to be made. */
   readonly kind: NodeMetadata["kind"];
   readonly ifExists?: "error" | "replace" | undefined;
@@ -41,14 +41,14 @@ export interface PlaceOptions {
 }
 
 /** A place where a node can be made; nothing is changed before `begin`. */
-export interface NodePlace {
+export interface OpenCreateTarget {
   /** Where its keys lie in the store that it is made in. */
   readonly layout: NodeLayout;
-  begin(metadata: NodeMetadata): Promise<NodeSite>;
+  begin(metadata: NodeMetadata): Promise<NodeDraft>;
 }
 
 /** A node while it is being made. */
-export interface NodeSite {
+export interface NodeDraft {
   readonly store: WritableStore;
   readonly layout: NodeLayout;
   /** What finding its place noticed and went on over. */
@@ -63,31 +63,31 @@ export interface NodeSite {
  * Finds the place that `target` means.
  *
  * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
- *   `unsupported-operation` where nothing can be written; `invalid-option` for another dialect than that of the
+ *   `unsupported-operation` where nothing can be written; `invalid-option` for another format than that of the
  *   hierarchy around it.
  */
-export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<NodePlace> {
+export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
   assertPlace(target, "target");
   if (typeof target !== "string") {
     if (!("get" in target || "store" in target))
       throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
-    const place = await placeIn(demandWritable(asStore(store)), normalisePath(path), options);
-    checkPath(place.layout, path);
+    const place = await placeIn(assertWritable(asStore(store)), normalisePath(path), options);
+    assertPath(place.layout, path);
     return place;
   }
-  const { spec, path, dialect } = parseStoreUrl(target);
-  const asked = { ...options, dialect: agreed(options.dialect, dialect) };
-  const folder = folderInside(spec, path);
+  const { spec, path, zarrFormat } = parseStoreUrl(target);
+  const asked = { ...options, zarrFormat: agreed(options.zarrFormat, zarrFormat) };
+  const folder = childSpec(spec, path);
   if (folder?.kind === "directory") return placeOfFolder(folder, asked);
   if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
   const isZip = spec.kind === "zip" || spec.kind === "zip-value";
   const store = path === "" || isZip ? undefined : await openStoreIfThere(spec);
-  return store ? placeIn(demandWritable(store), path, asked) : placeInNewStore(spec, path, asked);
+  return store ? placeIn(assertWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
 
 /** A path in a store that is open; one that only grows, such as a zip being written, is taken for empty. */
-async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<OpenCreateTarget> {
   if (!store.singleWriter) return placeInStore(store, path, options);
   return placeInBuild(
     async () => ({ store, publish: async () => {}, discard: async () => {} }),
@@ -97,24 +97,25 @@ async function placeIn(store: WritableStore, path: string, options: PlaceOptions
 }
 
 /** A folder: built beside its name, wherever in a hierarchy it is. */
-async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
+async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
   const { ifExists = "error", signal } = options;
-  const home = await homeAround(spec);
-  const dialect = chooseDialect(options, home.path, await dialectAbove(home.store, home.path, { signal }));
-  const { hierarchy } = layoutOf(home.path, dialect, options);
+  const home = await parentHierarchyOf(spec);
+  const zarrFormat = chooseFormat(options, home.path, await formatAbove(home.store, home.path, { signal }));
+  const { hierarchy } = layoutOf(home.path, zarrFormat, options);
   const isReplaced = home.path === "" && ifExists === "replace";
-  if (hierarchy.sharedKeys.length > 0 && !isReplaced) return placeInHierarchy(home, { ...options, dialect });
-  const layout = dialectNamed(dialect).layout("");
+  if (hierarchy.sharedKeys.length > 0 && !isReplaced)
+    return placeInHierarchy(home, { ...options, zarrFormat });
+  const layout = formatNamed(zarrFormat).layout("");
   return {
     layout,
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
       const build = await openTargetBuild(spec, { ifExists });
       const publish = async (documents: Documents) => {
-        await createShared(build.store, dialect, { signal });
+        await createShared(build.store, zarrFormat, { signal });
         await setAll(build.store, documents, signal);
         await build.publish({ signal });
-        const ancestors = await createAncestors(home.store, home.path, dialect, {});
+        const ancestors = await createAncestors(home.store, home.path, zarrFormat, {});
         const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
           joinKey(home.path, key),
           bytes,
@@ -126,7 +127,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
         layout,
         publish: (documents) => {
           const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
-          return keepConsolidated(home.store, scope, () => publish(documents), { signal });
+          return refreshConsolidated(home.store, scope, () => publish(documents), { signal });
         },
         discard: () => build.discard(),
       };
@@ -135,8 +136,8 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<No
 }
 
 /** A prefix of a bucket, where nothing can be renamed: inside a hierarchy, keys are written where they stay. */
-async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<NodePlace> {
-  const home = await homeAround(spec);
+async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
+  const home = await parentHierarchyOf(spec);
   if (home.path === "") return placeInNewStore(spec, "", options);
   const place = await placeInStore(home.store, home.path, options);
   return {
@@ -149,13 +150,20 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<No
 }
 
 /** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */
-async function placeInHierarchy({ store, spec, path }: Home, options: PlaceOptions): Promise<NodePlace> {
+async function placeInHierarchy(
+  { store, spec, path }: ParentHierarchy,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
   const root = (await readDocument(store, HIERARCHY_KEY, { signal: options.signal }))?.bytes;
   return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
 }
 
 /** A store that is built whole: a zip, or one in memory that has no name yet. */
-async function placeInNewStore(spec: StoreSpec, path: string, options: PlaceOptions): Promise<NodePlace> {
+async function placeInNewStore(
+  spec: StoreSpec,
+  path: string,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
   const { ifExists = "error" } = options;
   const inside = ifExists === "replace" && path !== "" ? await openStoreIfThere(spec) : undefined;
   if (inside) {
@@ -177,10 +185,10 @@ function placeInBuild(
   open: () => Promise<Pick<TargetBuild, "store" | "publish" | "discard">>,
   path: string,
   options: PlaceOptions,
-): NodePlace {
+): OpenCreateTarget {
   const { signal } = options;
-  const dialect = chooseDialect(options, path, undefined);
-  const layout = layoutOf(path, dialect, options);
+  const zarrFormat = chooseFormat(options, path, undefined);
+  const layout = layoutOf(path, zarrFormat, options);
   return {
     layout,
     async begin() {
@@ -189,9 +197,9 @@ function placeInBuild(
         store: build.store,
         layout,
         async publish(documents) {
-          await createShared(build.store, dialect, { signal });
+          await createShared(build.store, zarrFormat, { signal });
           await setAll(build.store, documents, signal);
-          for (const above of ancestorDocuments(path, dialect)) await setAll(build.store, above, signal);
+          for (const above of ancestorDocuments(path, zarrFormat)) await setAll(build.store, above, signal);
           await build.publish({ signal });
         },
         discard: () => build.discard(),
@@ -201,24 +209,28 @@ function placeInBuild(
 }
 
 /** A path in a store that can be read: chunks are written where they stay, and documents last. */
-async function placeInStore(store: WritableStore, path: string, options: PlaceOptions): Promise<NodePlace> {
+async function placeInStore(
+  store: WritableStore,
+  path: string,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
   const { ifExists = "error", signal } = options;
-  const dialect = chooseDialect(options, path, await dialectAbove(store, path, { signal }));
-  const layout = layoutOf(path, dialect, options);
-  const findings = await demandDistinctNames(store, layout, signal);
+  const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, { signal }));
+  const layout = layoutOf(path, zarrFormat, options);
+  const findings = await assertDistinctNames(store, layout, signal);
   if (ifExists === "error" && (await isTaken(store, layout, options.kind, signal))) throw exists(store, path);
-  const site: NodeSite = {
+  const site: NodeDraft = {
     store,
     layout,
     findings,
     publish: (documents) =>
-      keepConsolidated(
+      refreshConsolidated(
         store,
         { groups: ancestorPaths(path), nodes: [path] },
         async () => {
-          await createShared(store, dialect, { signal });
+          await createShared(store, zarrFormat, { signal });
           await setAll(store, documents, signal);
-          const ancestors = await createAncestors(store, path, dialect, { signal });
+          const ancestors = await createAncestors(store, path, zarrFormat, { signal });
           return { removed: path, written: new Map([...documents, ...ancestors]) };
         },
         { signal },
@@ -229,7 +241,7 @@ async function placeInStore(store: WritableStore, path: string, options: PlaceOp
     layout,
     async begin(metadata) {
       if (ifExists === "replace") await clear(store, layout, metadata, signal);
-      else if (options.mustBeEmpty) await demandEmpty(store, layout, signal);
+      else if (options.mustBeEmpty) await assertEmpty(store, layout, signal);
       return site;
     },
   };
@@ -246,7 +258,7 @@ async function clear(
     return { removed: layout.path, written: new Map() };
   };
   const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
-  await keepConsolidated(store, scope, change, { signal });
+  await refreshConsolidated(store, scope, change, { signal });
 }
 
 async function setAll(

@@ -40,7 +40,7 @@ export interface ConsolidatedScope {
  * @param change is told what tells of it, and returns what it did to documents
  * @see V2-78, V3-19
  */
-export async function keepConsolidated(
+export async function refreshConsolidated(
   store: WritableStore,
   { groups, nodes }: ConsolidatedScope,
   change: (consolidated: ConsolidatedMetadata) => Promise<DocumentChanges>,

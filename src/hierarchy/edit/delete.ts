@@ -1,6 +1,6 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { DOCUMENT_NAMES, isNamedDocument } from "../../stores/document-names.ts";
 import { isListable, type ListableStore, type WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -9,7 +9,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { keysBelow } from "../keys-below.ts";
-import { keepConsolidated } from "./consolidated.ts";
+import { refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface DeleteOptions {
@@ -36,12 +36,12 @@ export async function deleteNode(source: EditSource, given: DeleteOptions = {}):
   const options = checkedOptions(given);
   const node = await nodeToEdit(source, options.signal);
   const { store, path } = await homeOf(node);
-  const layout = dialectNamed(node.layout.dialect).layout(path);
+  const layout = formatNamed(node.layout.zarrFormat).layout(path);
   const change = async () => {
     await deleteKeys(store, layout, node.metadata, options);
     return { removed: path, written: new Map() };
   };
-  await keepConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+  await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
 }
 
 /** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */
@@ -71,13 +71,13 @@ export async function deleteKeys(
   }
 }
 
-/** Documents of the node, also of another dialect in the same folder. */
+/** Documents of the node, also of another format in the same folder. */
 function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly string[] {
   const isFolder = documentKeys.every((key) => key.startsWith(membersPrefix));
   return isFolder ? DOCUMENT_NAMES.map((name) => membersPrefix + name) : documentKeys;
 }
 
-/** Whether a key is that of a document: of the dialect, or of another one in the same folders. */
+/** Whether a key is that of a document: of the format, or of another one in the same folders. */
 export function isDocumentKey(key: string, { hierarchy }: NodeLayout): boolean {
   return isNamedDocument(key) || hierarchy.nodeOf(key) !== undefined;
 }

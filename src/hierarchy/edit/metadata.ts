@@ -1,12 +1,12 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
-import { type ConsolidatedMetadata, keepConsolidated } from "./consolidated.ts";
+import { type ConsolidatedMetadata, refreshConsolidated } from "./consolidated.ts";
 import { homeOf } from "./parent.ts";
 
 export interface ChangeMetadataOptions extends StoreOptions {
@@ -25,9 +25,9 @@ export async function changeMetadata(
   change: (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>,
   { allowLoss, signal }: ChangeMetadataOptions = {},
 ): Promise<ZarrNode> {
-  const { dialect } = node.layout;
+  const { zarrFormat } = node.layout;
   const { store, path } = await homeOf(node);
-  const found = await openNode(store, path, { ...node.reading, dialect, signal });
+  const found = await openNode(store, path, { ...node.reading, zarrFormat, signal });
   if (!found) {
     throw new ZarrflowError("not-found", "the node has no document of its own that could be written", {
       store: store.description,
@@ -46,9 +46,9 @@ export async function changeMetadata(
   };
   // the members of a group stay what they are while its own document changes
   const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
-  if (written.size > 0) await keepConsolidated(store, scope, write, { signal });
+  if (written.size > 0) await refreshConsolidated(store, scope, write, { signal });
   return (
-    (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, dialect, signal })) ?? node
+    (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, zarrFormat, signal })) ?? node
   );
 }
 
@@ -58,7 +58,7 @@ function changedDocuments(
   after: NodeMetadata,
   allowLoss: readonly string[] | undefined,
 ): Map<string, Uint8Array | undefined> {
-  const { write } = dialectNamed(layout.dialect, reading);
+  const { write } = formatNamed(layout.zarrFormat, reading);
   const old = write(metadata, layout, { allowLoss: ["/attributes"] });
   const changed = new Map<string, Uint8Array | undefined>(write(after, layout, { allowLoss }));
   for (const [key, bytes] of old) {

@@ -1,7 +1,7 @@
-import { detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
-import { folderAround, folderInside } from "../../stores/folder-spec.ts";
+import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { invalid } from "../../util/check-options.ts";
@@ -22,7 +22,7 @@ export async function nodeToEdit(source: EditSource, signal: AbortSignal | undef
   }
   const node = await open(source, { signal });
   try {
-    demandWritable(node.store);
+    assertWritable(node.store);
     return node;
   } catch (error) {
     await node.store.close?.();
@@ -31,7 +31,7 @@ export async function nodeToEdit(source: EditSource, signal: AbortSignal | undef
 }
 
 /** A node's place in the whole hierarchy that it is part of. */
-export interface Home {
+export interface ParentHierarchy {
   readonly store: WritableStore;
   readonly spec: StoreSpec;
   readonly path: string;
@@ -51,11 +51,11 @@ export async function homeOf({
   spec,
   path,
   layout,
-}: Pick<ZarrNode, "store" | "spec" | "path" | "layout">): Promise<Home> {
-  const home = { store: demandWritable(store), spec, path };
+}: Pick<ZarrNode, "store" | "spec" | "path" | "layout">): Promise<ParentHierarchy> {
+  const home = { store: assertWritable(store), spec, path };
   const isWhole = layout.hierarchy.sharedKeys.length > 0;
-  if (isWhole || folderAround(spec) === undefined) return home;
-  return homeAround(folderInside(spec, path) ?? spec);
+  if (isWhole || parentSpec(spec) === undefined) return home;
+  return parentHierarchyOf(childSpec(spec, path) ?? spec);
 }
 
 /**
@@ -66,10 +66,10 @@ export async function homeOf({
  *
  * @throws `unsupported-operation` for a store that cannot be written.
  */
-export async function homeAround(spec: StoreSpec): Promise<Home> {
+export async function parentHierarchyOf(spec: StoreSpec): Promise<ParentHierarchy> {
   const own = await openStore(spec);
   let home = { store: own, spec, path: "" };
-  if (await isWholeHierarchy(own)) return { ...home, store: demandWritable(own) };
+  if (await isWholeHierarchy(own)) return { ...home, store: assertWritable(own) };
   let mayHaveGaps = !isRootName(spec);
   try {
     for await (const folder of foldersAbove(spec)) {
@@ -83,25 +83,25 @@ export async function homeAround(spec: StoreSpec): Promise<Home> {
   } catch (error) {
     if (!isZarrflowError(error, "access-denied")) throw error;
   }
-  return { ...home, store: demandWritable(home.store) };
+  return { ...home, store: assertWritable(home.store) };
 }
 
 /** The folders that a store lies in, the nearest first, with the path from each to the store. */
 async function* foldersAbove(
   spec: StoreSpec,
-): AsyncGenerator<Omit<Home, "store"> & { readonly store: Store }> {
+): AsyncGenerator<Omit<ParentHierarchy, "store"> & { readonly store: Store }> {
   let path = "";
-  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+  for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
     path = path === "" ? around.name : joinKey(around.name, path);
     yield { store: await openStore(around.spec), spec: around.spec, path };
   }
 }
 
 function isRootName(spec: StoreSpec): boolean {
-  return ROOT_NAME.test(folderAround(spec)?.name ?? "");
+  return ROOT_NAME.test(parentSpec(spec)?.name ?? "");
 }
 
-export function demandWritable(store: Store): WritableStore {
+export function assertWritable(store: Store): WritableStore {
   if (isWritable(store)) return store;
   throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
     store: store.description,
@@ -111,7 +111,7 @@ export function demandWritable(store: Store): WritableStore {
 /** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
 export async function isWholeHierarchy(store: Store): Promise<boolean> {
   const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
-  return document !== undefined && hierarchyDialect(document) !== undefined;
+  return document !== undefined && hierarchyFormat(document) !== undefined;
 }
 
 async function isNode(store: Store): Promise<boolean> {

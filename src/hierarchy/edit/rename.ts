@@ -4,14 +4,14 @@ import type { WritableStore } from "../../stores/store.ts";
 import { checkedOptions, invalid } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
-import { checkPath } from "../assert-path.ts";
-import { createAncestors, dialectAbove } from "../create/ancestors.ts";
-import { demandDistinctNames, demandEmpty, isTaken } from "../create/checks.ts";
+import { assertPath } from "../assert-path.ts";
+import { createAncestors, formatAbove } from "../create/ancestors.ts";
+import { assertDistinctNames, assertEmpty, isTaken } from "../create/assertions.ts";
 import { agreed, layoutOf } from "../create/format.ts";
 import { documentsBelow } from "../documents-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
-import { type ConsolidatedMetadata, type DocumentChanges, keepConsolidated } from "./consolidated.ts";
+import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface RenameOptions {
@@ -49,25 +49,25 @@ export async function renameNode(
   const { allowUnicode, signal } = checkedOptions(given);
   if (typeof path !== "string") throw invalid("the new path is no path", "a string", path);
   const node = await nodeToEdit(source, signal);
-  const { dialect } = node.layout;
+  const { zarrFormat } = node.layout;
   const { store, spec, path: old } = await homeOf(node);
   demandRenaming(store, old);
-  const reading = { ...node.reading, spec, dialect, signal };
+  const reading = { ...node.reading, spec, zarrFormat, signal };
   const found = await openNode(store, old, reading);
   if (!found) throw notFound(store, old);
   const from = found.layout;
-  const to = layoutOf(normalisePath(path), dialect, { allowUnicode });
-  checkPath(to, path);
+  const to = layoutOf(normalisePath(path), zarrFormat, { allowUnicode });
+  assertPath(to, path);
   await demandPlace(store, from, to, signal);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
     const documents = areAny ? await documentsBelow(found) : [];
     await moveAll(store, movesOf(from, to), signal);
     const moved = [...documents].map(([key, bytes]) => [movedKey(key, from, to), bytes] as const);
-    const ancestors = await createAncestors(store, to.path, dialect, {});
+    const ancestors = await createAncestors(store, to.path, zarrFormat, {});
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
-  await keepConsolidated(store, { groups, nodes: [from.path, to.path] }, change, { signal });
+  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, { signal });
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;
@@ -100,8 +100,8 @@ async function demandPlace(
   if (from.path === "") throw refusal("the root of a hierarchy has no name in it");
   if (to.path === "") throw refusal("a node cannot become the root that it lies in");
   if (to.path.startsWith(`${from.path}/`)) throw refusal("a node cannot be moved into itself");
-  agreed(from.dialect, await dialectAbove(store, to.path, { signal }));
-  await demandDistinctNames(store, to, signal, from.path);
+  agreed(from.zarrFormat, await formatAbove(store, to.path, { signal }));
+  await assertDistinctNames(store, to, signal, from.path);
   if (await isTaken(store, to, "array", signal)) {
     throw new ZarrflowError("target-exists", "there is a node already", {
       store: store.description,
@@ -109,7 +109,7 @@ async function demandPlace(
       hint: "Choose another path, or delete what is there.",
     });
   }
-  await demandEmpty(store, to, signal);
+  await assertEmpty(store, to, signal);
 }
 
 /**

@@ -7,7 +7,7 @@ import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { changeMetadata } from "./metadata.ts";
-import { demandWritable, nodeToEdit } from "./parent.ts";
+import { assertWritable, nodeToEdit } from "./parent.ts";
 
 export interface ResizeOptions {
   /**
@@ -49,7 +49,7 @@ export async function resizeArray(
   if (!Array.isArray(shape)) throw invalid("the new shape is no shape", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
-  const store = demandWritable(node.store);
+  const store = assertWritable(node.store);
   const remove = async (keys: AsyncIterable<string>) => {
     if (outside === "keep") return;
     await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });

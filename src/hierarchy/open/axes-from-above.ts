@@ -1,5 +1,5 @@
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrArray } from "../node.ts";
 import { openNode } from "./open-node.ts";
@@ -19,15 +19,15 @@ export async function axesFromAbove(
   { store, spec, path, layout, dimensionNames }: ZarrArray,
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const { dialect } = layout;
-  const isApart = dialectNamed(dialect).layout("").hierarchy.sharedKeys.length > 0;
+  const { zarrFormat } = layout;
+  const isApart = formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
   if (isApart || dimensionNames?.some((name) => name !== null)) return undefined;
   let levels = 0;
   try {
     for await (const above of ancestorsOf(store, spec, path)) {
       if (above.path === above.nodePath) continue;
       if (++levels > MAX_LEVELS) break;
-      const group = await openNode(above.store, above.path, { spec: above.spec, dialect, signal });
+      const group = await openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
       const axes = group && axesByArray([group]).get(above.nodePath);
       if (axes) return axes;
     }

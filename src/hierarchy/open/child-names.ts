@@ -3,7 +3,7 @@ import type { ListableStore, StoreOptions } from "../../stores/store.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 
 /** Names of what may be members of the group that `layout` is of, sorted. @see V2-75, V3-4, D19-74 */
-export async function memberNames(
+export async function childNames(
   store: ListableStore,
   layout: NodeLayout,
   options: StoreOptions = {},

@@ -1,18 +1,18 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
-import { detectDialect, detectionKeys, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
-import { type DialectOptions, dialectNamed } from "../../meta/formats.ts";
+import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, type StoredDocument, type StoredDocuments } from "../stored-documents.ts";
 
-export interface OpenNodeOptions extends DialectOptions {
+export interface OpenNodeOptions extends FormatOptions {
   /** Tells another process how to open the store. */
   readonly spec?: StoreSpec;
-  /** The dialect to take, where documents of several are there; else the first in detection order. */
-  readonly dialect?: DialectName;
+  /** The format to take, where documents of several are there; else the first in detection order. */
+  readonly zarrFormat?: ZarrFormat;
   /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
   readonly isInside?: boolean;
   /** Whether to ask for the document of a group only where there is none of an array. */
@@ -21,7 +21,7 @@ export interface OpenNodeOptions extends DialectOptions {
 }
 
 /**
- * The node at `path` of a store, whatever its dialect, by its own documents; undefined when there is none.
+ * The node at `path` of a store, whatever its format, by its own documents; undefined when there is none.
  *
  * @throws `invalid-metadata`, `unsupported-*`, with store, path, key and pointer.
  */
@@ -45,10 +45,12 @@ export async function openNode<S extends Store>(
       stored.set(key, value);
     });
   };
-  if (!options.dialect) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
-  const found = options.dialect ? { dialect: options.dialect } : await findDialect(path, documents, load);
+  if (!options.zarrFormat) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
+  const found = options.zarrFormat
+    ? { zarrFormat: options.zarrFormat }
+    : await findFormat(path, documents, load);
   if (!found) return undefined;
-  const layout = dialectNamed(found.dialect).layout(path);
+  const layout = formatNamed(found.zarrFormat).layout(path);
   const { sharedKeys, impliesGroups } = layout.hierarchy;
   const { documentKeys, attributesKey, groupKey } = layout;
   const isSpared = (key: string) => isSparing && key === groupKey;
@@ -67,23 +69,23 @@ export async function openNode<S extends Store>(
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
 }
 
-/** The dialect of a node by its own documents, or by the one that the whole store has at its root. */
-async function findDialect(
+/** The format of a node by its own documents, or by the one that the whole store has at its root. */
+async function findFormat(
   path: string,
   documents: Documents,
   load: (keys: readonly string[]) => Promise<void>,
-): Promise<ReturnType<typeof detectDialect>> {
-  const own = detectDialect(documents, path);
-  const isRootOfItsOwn = path !== "" && own && hasSharedDocuments(own.dialect);
+): Promise<ReturnType<typeof detectFormat>> {
+  const own = detectFormat(documents, path);
+  const isRootOfItsOwn = path !== "" && own && hasSharedDocuments(own.zarrFormat);
   if (own && !isRootOfItsOwn) return own;
   await load([HIERARCHY_KEY]);
   const root = documents.get(HIERARCHY_KEY);
-  const dialect = root && hierarchyDialect(root);
-  return dialect && { dialect, findings: [] };
+  const zarrFormat = root && hierarchyFormat(root);
+  return zarrFormat && { zarrFormat, findings: [] };
 }
 
-function hasSharedDocuments(dialect: DialectName): boolean {
-  return dialectNamed(dialect).layout("").hierarchy.sharedKeys.length > 0;
+function hasSharedDocuments(zarrFormat: ZarrFormat): boolean {
+  return formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
 }
 
 /** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. @see D19-73 */
@@ -98,9 +100,9 @@ async function isImplied(
   return false;
 }
 
-function noSharedDocument(store: Store, { dialect, path }: NodeLayout, key: string): ZarrflowError {
+function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: string): ZarrflowError {
   return new ZarrflowError("not-found", "the document that all nodes of the hierarchy share is missing", {
-    format: dialect,
+    format: zarrFormat,
     store: store.description,
     path,
     key,
@@ -116,7 +118,7 @@ export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInsid
   readonly areConsolidated?: boolean;
   /** The documents of the store that `documents` come from. */
   readonly stored?: StoredDocuments;
-  /** What finding its dialect noticed. */
+  /** What finding its format noticed. */
   readonly findings?: readonly Finding[];
 }
 
@@ -125,14 +127,21 @@ export function nodeIn<S extends Store>(
   documents: Documents,
   store: S,
   path: string,
-  { spec = specOf(store), dialect: asked, areConsolidated, stored, findings = [], ...reading }: NodeInOptions,
+  {
+    spec = specOf(store),
+    zarrFormat: asked,
+    areConsolidated,
+    stored,
+    findings = [],
+    ...reading
+  }: NodeInOptions,
 ): ZarrNode<S> | undefined {
   try {
-    const detected = asked ? { dialect: asked, findings } : detectDialect(documents, path);
+    const detected = asked ? { zarrFormat: asked, findings } : detectFormat(documents, path);
     if (!detected) return undefined;
-    const dialect = dialectNamed(detected.dialect, reading);
-    const layout = dialect.layout(path);
-    const parsed = dialect.parse(documents, layout, reading);
+    const zarrFormat = formatNamed(detected.zarrFormat, reading);
+    const layout = zarrFormat.layout(path);
+    const parsed = zarrFormat.parse(documents, layout, reading);
     if (!parsed) return undefined;
     const own = layout.documentKeys.flatMap((key) => {
       const bytes = documents.get(key);

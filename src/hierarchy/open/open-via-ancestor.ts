@@ -1,8 +1,8 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
-import { detectDialect, HIERARCHY_KEY, hierarchyDialect } from "../../meta/detect.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import { detectFormat, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { folderAround, folderInside } from "../../stores/folder-spec.ts";
+import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { withFolder } from "../../stores/with/folder.ts";
@@ -34,17 +34,17 @@ interface Ancestor {
  * @throws `not-found` for what is not in such a hierarchy; `invalid-metadata` for a broken document above.
  * @see V2-78, V3-19, D19-73
  */
-export async function openFromAbove(
+export async function openViaAncestor(
   store: Store,
   spec: StoreSpec,
   path: string,
   options: Omit<OpenNodeOptions, "spec"> = {},
 ): Promise<ZarrNode | undefined> {
-  const { dialect } = options;
+  const { zarrFormat } = options;
   for await (const ancestor of ancestorsOf(store, spec, path)) {
     try {
       const node = await openFrom(ancestor, options);
-      if (node && (dialect === undefined || node.layout.dialect === dialect)) return node;
+      if (node && (zarrFormat === undefined || node.layout.zarrFormat === zarrFormat)) return node;
     } catch (error) {
       if (ancestor.isOutside && isZarrflowError(error, "access-denied")) return undefined;
       throw error;
@@ -55,40 +55,41 @@ export async function openFromAbove(
 
 async function openFrom(
   ancestor: Ancestor,
-  { dialect: asked, signal, ...reading }: Omit<OpenNodeOptions, "spec">,
+  { zarrFormat: asked, signal, ...reading }: Omit<OpenNodeOptions, "spec">,
 ): Promise<ZarrNode | undefined> {
   const { store, spec, path, nodePath } = ancestor;
   const key = joinKey(path, HIERARCHY_KEY);
   const reads = { maxMetadata: reading.maxMetadata, signal };
   const found = await readDocument(store, key, reads);
   const document = found?.bytes;
-  const dialect = document && hierarchyDialect(document);
-  if (dialect) return asked && asked !== dialect ? undefined : openInHierarchy(ancestor, dialect, signal);
+  const zarrFormat = document && hierarchyFormat(document);
+  if (zarrFormat)
+    return asked && asked !== zarrFormat ? undefined : openInHierarchy(ancestor, zarrFormat, signal);
   const ofV3 = document && consolidatedV3(document, path, reads);
   const stored = new Map(found && ofV3 ? [[key, found]] : []);
   const consolidated = ofV3 ?? (await consolidatedV2(store, path, { stored, ...reads }));
-  if (consolidated === undefined || detectDialect(consolidated, nodePath) === undefined) return undefined;
+  if (consolidated === undefined || detectFormat(consolidated, nodePath) === undefined) return undefined;
   return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true, stored });
 }
 
 /** A node of the hierarchy whose root a folder is. @throws `not-found` with the keys that were tried. */
 async function openInHierarchy(
   ancestor: Ancestor,
-  dialect: DialectName,
+  zarrFormat: ZarrFormat,
   signal: AbortSignal | undefined,
 ): Promise<ZarrNode> {
   const { store, spec } = await rootStore(ancestor);
   const path = ancestor.nodePath.slice(ancestor.path.length).replace(/^\//, "");
-  const node = await openNode(store, path, { spec, dialect, signal });
+  const node = await openNode(store, path, { spec, zarrFormat, signal });
   if (node) return node;
-  const { documentKeys, membersPrefix } = dialectNamed(dialect).layout(path);
+  const { documentKeys, membersPrefix } = formatNamed(zarrFormat).layout(path);
   throw new ZarrflowError("not-found", "no array or group of the hierarchy is here", {
-    format: dialect,
+    format: zarrFormat,
     store: store.description,
     path,
     found: `none of ${[...documentKeys, membersPrefix].join(", ")}`,
     hint: isListable(store)
-      ? await nearestMemberHint(store, spec, path, { dialect, signal })
+      ? await nearestMemberHint(store, spec, path, { zarrFormat, signal })
       : "This store cannot list, so that groups without a document of their own cannot be told.",
   });
 }
@@ -96,7 +97,7 @@ async function openInHierarchy(
 /** A folder as the root of a store of its own. */
 async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor, "store" | "spec">> {
   if (path === "") return { store, spec };
-  const inner = folderInside(spec, path);
+  const inner = childSpec(spec, path);
   if (inner) return { store: await openStore(inner), spec: inner };
   const folder = withFolder(store, path);
   return { store: folder, spec: { kind: "object", description: folder.description } };
@@ -109,7 +110,7 @@ export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string):
     yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };
   }
   let nodePath = path;
-  for (let around = folderAround(spec); around; around = folderAround(around.spec)) {
+  for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
     nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
     yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
   }

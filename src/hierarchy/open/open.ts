@@ -1,6 +1,6 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectionKeys } from "../../meta/detect.ts";
-import type { DialectOptions } from "../../meta/formats.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
@@ -12,10 +12,10 @@ import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import { checkPath } from "../assert-path.ts";
+import { assertPath } from "../assert-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
 import { openNode } from "./open-node.ts";
-import { openFromAbove } from "./open-via-ancestor.ts";
+import { openViaAncestor } from "./open-via-ancestor.ts";
 import { nearestMemberHint, nearestStoreHint } from "./suggest-name.ts";
 
 /**
@@ -34,14 +34,14 @@ interface SpecSource {
   readonly path: string;
 }
 
-export interface OpenOptions extends DialectOptions, StoreAccess {
+export interface OpenOptions extends FormatOptions, StoreAccess {
   /** Makes of the store the one that is read, such as `withCache`. */
   readonly wrap?: (store: Store) => Store;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens an array or a group; the dialect is found by itself.
+ * Opens an array or a group; the format is found by itself.
  *
  * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
  * @example
@@ -62,20 +62,20 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
     ...access
   } = checkedOptions(given);
   assertPlace(source, "source");
-  const { spec, path, dialect, ...place } = await locate(source, access);
+  const { spec, path, zarrFormat, ...place } = await locate(source, access);
   const store = asStore(wrap(place.store));
   const reading = {
     ...(v1Order && { v1Order }),
     ...(v2 && { v2 }),
     ...(maxMetadata !== undefined && { maxMetadata }),
   };
-  const options = { ...reading, signal, ...(dialect && { dialect }) };
+  const options = { ...reading, signal, ...(zarrFormat && { zarrFormat }) };
   try {
     const node =
       (await openNode(store, path, { spec, ...options })) ??
-      (await openFromAbove(store, spec, path, options));
+      (await openViaAncestor(store, spec, path, options));
     if (node && typeof source !== "string" && "path" in source && !("get" in source))
-      checkPath(node.layout, source.path);
+      assertPath(node.layout, source.path);
     if (node) return node;
     throw await notFound(store, spec, path, signal);
   } catch (error) {
@@ -137,7 +137,7 @@ interface Place {
   readonly store: Store;
   readonly spec: StoreSpec;
   readonly path: string;
-  readonly dialect?: DialectName;
+  readonly zarrFormat?: ZarrFormat;
 }
 
 async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {

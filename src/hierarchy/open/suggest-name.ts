@@ -1,13 +1,13 @@
-import type { DialectName } from "../../meta/array-metadata.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectionKeys } from "../../meta/detect.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { memberNames } from "./child-names.ts";
+import { childNames } from "./child-names.ts";
 import { type OpenNodeOptions, openNode } from "./open-node.ts";
 
 /** The most names of a folder that are looked at. */
@@ -24,14 +24,17 @@ export async function nearestMemberHint(
   store: Store,
   spec: StoreSpec,
   path: string,
-  { dialect, signal }: { readonly dialect?: DialectName; readonly signal?: AbortSignal | undefined } = {},
+  {
+    zarrFormat,
+    signal,
+  }: { readonly zarrFormat?: ZarrFormat; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<string | undefined> {
   try {
     for await (const { folder, at, name } of foldersAbove(store, spec, path)) {
-      const names = dialect
-        ? await memberNames(folder, dialectNamed(dialect).layout(at), { signal })
+      const names = zarrFormat
+        ? await childNames(folder, formatNamed(zarrFormat).layout(at), { signal })
         : await namesIn(folder, at, signal);
-      if (names.length > 0) return await hintOf({ folder, at, name }, names, { dialect, signal });
+      if (names.length > 0) return await hintOf({ folder, at, name }, names, { zarrFormat, signal });
     }
     return undefined;
   } catch (error) {
@@ -103,8 +106,8 @@ async function hintOf(
   return isGroup ? `its members are ${names.join(", ")}` : undefined;
 }
 
-async function isNode(store: Store, path: string, { dialect, signal }: OpenNodeOptions): Promise<boolean> {
-  if (dialect) return (await openNode(store, path, { dialect, isInside: true, signal })) !== undefined;
+async function isNode(store: Store, path: string, { zarrFormat, signal }: OpenNodeOptions): Promise<boolean> {
+  if (zarrFormat) return (await openNode(store, path, { zarrFormat, isInside: true, signal })) !== undefined;
   const sizes = await Promise.all(detectionKeys(path).map((key) => store.size(key, { signal })));
   return sizes.some((size) => size !== undefined);
 }

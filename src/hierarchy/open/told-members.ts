@@ -53,9 +53,9 @@ async function imagesOf(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (seriesIn === undefined) return [];
-  const { dialect } = layout;
+  const { zarrFormat } = layout;
   const nodeAt = (name: string) =>
-    openNode(store, joinKey(path, name), { ...reading, spec, dialect, isInside: true, signal });
+    openNode(store, joinKey(path, name), { ...reading, spec, zarrFormat, isInside: true, signal });
   const series = omeSeries((await nodeAt(seriesIn))?.metadata.attributes ?? {});
   if (series) return series;
   const numbered: string[] = [];

@@ -1,5 +1,5 @@
 import type { Documents } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isListable } from "../../stores/store.ts";
 import { checkedOptions } from "../../util/check-options.ts";
@@ -8,7 +8,7 @@ import { compareUtf8 } from "../../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
-import { memberNames } from "./child-names.ts";
+import { childNames } from "./child-names.ts";
 import { nodeIn, openNode } from "./open-node.ts";
 import { type Members, toldMembers } from "./told-members.ts";
 
@@ -24,7 +24,7 @@ export interface WalkOptions {
 const AHEAD = 16;
 
 /**
- * All nodes below a group and of its dialect, parents before their children, siblings sorted. A path without
+ * All nodes below a group and of its format, parents before their children, siblings sorted. A path without
  * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
  * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is; where the
  * store cannot list and there are none, the metadata of OME-Zarr images and plates.
@@ -108,7 +108,7 @@ interface Descent {
 async function membersOf(group: ZarrGroup, { named, options: { signal } }: Descent): Promise<Members> {
   const { store, layout } = group;
   if (!isListable(store)) return toldMembers(group, named, signal);
-  return new Map((await memberNames(store, layout, { signal })).map((name) => [name, []]));
+  return new Map((await childNames(store, layout, { signal })).map((name) => [name, []]));
 }
 
 /** Whether the store holds none of the documents below the group. */
@@ -137,7 +137,7 @@ function* nodesBelow(
   documents: Documents,
   { stored, levels, options: { isLeftOut, onLeftOut } }: Told,
 ): Generator<ZarrNode | BrokenNode> {
-  const { dialect } = layout;
+  const { zarrFormat } = layout;
   for (const below of pathsBelow(documents, path, levels)) {
     if (isLeftOut?.(below)) {
       onLeftOut?.(below);
@@ -145,7 +145,7 @@ function* nodesBelow(
     }
     const told = { consolidated: documents, stored };
     const implied = impliedGroup(below, { store, spec, layout, reading }, told);
-    const options = { ...reading, spec, dialect, areConsolidated: true, stored };
+    const options = { ...reading, spec, zarrFormat, areConsolidated: true, stored };
     if (implied === undefined) continue;
     try {
       yield nodeIn(documents, store, below, options) ?? implied;
@@ -202,7 +202,7 @@ interface Child {
   readonly implied?: ZarrGroup;
 }
 
-/** One folder of a group; neither node nor implied group when its name is none of the dialect. */
+/** One folder of a group; neither node nor implied group when its name is none of the format. */
 async function openChild(
   group: ZarrGroup,
   name: string,
@@ -215,8 +215,8 @@ async function openChild(
     if (onLeftOut && (await hasDocuments(implied, signal))) onLeftOut(implied.path);
     return {};
   }
-  const { dialect } = layout;
-  const how = { ...reading, spec, dialect, isInside: true, isSparing: true, signal };
+  const { zarrFormat } = layout;
+  const how = { ...reading, spec, zarrFormat, isInside: true, isSparing: true, signal };
   try {
     const node = await openNode(store, implied.path, how);
     return node ? { node } : { implied };
@@ -237,7 +237,7 @@ function brokenNode(path: string, error: unknown): BrokenNode {
   return { kind: "broken", path, error: error.addContext({ path }) };
 }
 
-/** What a path is where it has no documents; undefined when it is none of the dialect. */
+/** What a path is where it has no documents; undefined when it is none of the format. */
 function impliedGroup(
   path: string,
   { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
@@ -248,7 +248,7 @@ function impliedGroup(
       store,
       spec,
       reading,
-      layout: dialectNamed(layout.dialect).layout(path),
+      layout: formatNamed(layout.zarrFormat).layout(path),
       metadata: { kind: "group", attributes: {} },
       ...told,
       findings: [{ message: "no document here: a group only because nodes lie below it" }],

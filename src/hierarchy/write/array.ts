@@ -5,17 +5,17 @@ import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withIoLimit } from "../../stores/with/io-limit.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
-import type { ChunkCoding, ChunkPlace } from "../../streams/chunk.ts";
+import type { ChunkCodec, ChunkStore } from "../../streams/chunk.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
 import type { WritableStream } from "../../streams/web.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
-import type { NodePlace, NodeSite } from "../create/target.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/target.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
 import { type ArrayPart, partsInto } from "./parts.ts";
-import { Calls } from "./pending-calls.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import { type RegionOption, regionOf, writeBox } from "./region.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
@@ -37,21 +37,21 @@ const POOLED = 256e6;
  *
  * Once something that it was given could not be written, `close` gives the array up and throws that failure.
  */
-export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, RegridTarget, GrowingArray {
+export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, RegridTarget, GrowingArray {
   readonly kind = "array";
   readonly store: WritableStore;
   readonly layout: NodeLayout;
   /** What finding its place noticed and went on over. */
   readonly findings: readonly Finding[];
-  readonly #site: NodeSite;
+  readonly #site: NodeDraft;
   readonly #pipeline: CodecPipeline;
-  readonly #calls: Calls;
+  readonly #calls: PendingCalls;
   readonly #options: { readonly io: number; readonly writeEmpty: boolean; readonly buffers: BufferPool };
   #metadata: ArrayMetadata;
   #writable: WritableStream<ArrayPart> | undefined;
   #appended: Promise<void> = Promise.resolve();
 
-  private constructor(site: NodeSite, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
+  private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
     const { io = 16, writeEmpty = false, signal } = options;
     this.store = withIoLimit(site.store, io);
     this.layout = site.layout;
@@ -60,11 +60,11 @@ export class ArrayWriter implements ChunkPlace<WritableStore>, ChunkCoding, Regr
     this.#metadata = metadata;
     this.#pipeline = pipeline;
     this.#options = { io, writeEmpty, buffers: new BufferPool(POOLED) };
-    this.#calls = new Calls(this.path, signal);
+    this.#calls = new PendingCalls(this.path, signal);
   }
 
   /** Begins an array at `place`. @throws as `create` */
-  static async begin(place: NodePlace, array: NewArray, options: WriterOptions): Promise<ArrayWriter> {
+  static async begin(place: OpenCreateTarget, array: NewArray, options: WriterOptions): Promise<ArrayWriter> {
     const description = await describeArray(array, place.layout);
     const site = await place.begin(description.metadata);
     try {

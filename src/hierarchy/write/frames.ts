@@ -1,7 +1,7 @@
-import { mostStoredBytes } from "../../codecs/limits.ts";
+import { maxStoredSize } from "../../codecs/limits.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk } from "../../streams/chunk.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk } from "../../streams/chunk.ts";
 import { decodeChunks } from "../../streams/decode-chunks.ts";
 import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
@@ -84,7 +84,7 @@ interface AppendOptions {
   readonly signal: AbortSignal;
 }
 
-type FrameTarget = GrowingArray & RegridTarget & ChunkPlace<WritableStore> & ChunkCoding;
+type FrameTarget = GrowingArray & RegridTarget & ChunkStore<WritableStore> & ChunkCodec;
 
 /** Writes frames behind what an array has, chunk row by chunk row. */
 export async function appendFrames(
@@ -99,7 +99,7 @@ export async function appendFrames(
     .pipeThrough(encodeChunks(array, { buffers, writeEmpty }))
     .pipeTo(writeChunks(array, { buffers, concurrency: io, removeMissing: true, signal }), { signal });
   const feed = async () => {
-    const maxEncodedSize = mostStoredBytes(await array.pipeline());
+    const maxEncodedSize = maxStoredSize(await array.pipeline());
     const stored = readChunks(array, begun, { maxEncodedSize, buffers }).pipeThrough(
       decodeChunks(array, { buffers }),
     );

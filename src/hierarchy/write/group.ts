@@ -2,15 +2,15 @@ import type { GroupMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { isSameButForCase, sameButForCase } from "../../meta/sibling-names.ts";
+import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { isTaken } from "../create/checks.ts";
+import { isTaken } from "../create/assertions.ts";
 import { layoutOf } from "../create/format.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
-import type { NodePlace, NodeSite } from "../create/target.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/target.ts";
 import { ArrayWriter, type WriterOptions } from "./array.ts";
 
 export interface GroupWriterOptions extends WriterOptions {
@@ -31,7 +31,7 @@ export class GroupWriter {
   readonly metadata: GroupMetadata;
   /** What finding its place noticed and went on over. */
   readonly findings: readonly Finding[];
-  readonly #site: NodeSite;
+  readonly #site: NodeDraft;
   readonly #options: GroupWriterOptions;
   readonly #names = new Set<string>();
   /** Members that are not closed. */
@@ -43,7 +43,7 @@ export class GroupWriter {
   #failure: { readonly error: unknown } | undefined;
   #isOver = false;
 
-  constructor(site: NodeSite, metadata: GroupMetadata, options: GroupWriterOptions) {
+  constructor(site: NodeDraft, metadata: GroupMetadata, options: GroupWriterOptions) {
     this.store = site.store;
     this.layout = site.layout;
     this.findings = site.findings ?? [];
@@ -57,10 +57,10 @@ export class GroupWriter {
     return this.layout.path;
   }
 
-  /** Begins an array in the group, of its dialect. @throws as `create` */
+  /** Begins an array in the group, of its format. @throws as `create` */
   async create(
     name: string,
-    array: Omit<NewArray, "dialect">,
+    array: Omit<NewArray, "zarrFormat">,
     options: WriterOptions = {},
   ): Promise<ArrayWriter> {
     const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
@@ -68,8 +68,8 @@ export class GroupWriter {
     return writer;
   }
 
-  /** Begins a group in the group, of its dialect. @throws as `createGroup` */
-  async createGroup(name: string, group: Omit<NewGroup, "dialect"> = {}): Promise<GroupWriter> {
+  /** Begins a group in the group, of its format. @throws as `createGroup` */
+  async createGroup(name: string, group: Omit<NewGroup, "zarrFormat"> = {}): Promise<GroupWriter> {
     const place = this.#placeOf(name);
     const metadata = groupMetadata(group, place.layout);
     const options = { ...this.#options, consolidated: false };
@@ -96,9 +96,9 @@ export class GroupWriter {
     try {
       if (this.#failure) throw this.#failure.error;
       throwIfAborted(this.#options.signal);
-      const { path, dialect } = this.layout;
+      const { path, zarrFormat } = this.layout;
       const documents = new Map([...this.#documents, ...documentsOf(this.metadata, this.layout)]);
-      const published = this.#options.consolidated ? consolidate(dialect, path, documents) : documents;
+      const published = this.#options.consolidated ? consolidate(zarrFormat, path, documents) : documents;
       await this.#site.publish(published, this.#undo);
     } catch (error) {
       await this.#site.discard(this.#undo, error).catch(() => {});
@@ -124,7 +124,7 @@ export class GroupWriter {
     for (const undo of this.#undos) await undo();
   };
 
-  #placeOf(name: string): NodePlace {
+  #placeOf(name: string): OpenCreateTarget {
     this.#demandOpen();
     if (name === "" || name.includes("/")) {
       throw new ZarrflowError("invalid-node-name", "the name of a member is not empty and has no slash", {
@@ -132,14 +132,14 @@ export class GroupWriter {
         value: name,
       });
     }
-    const layout = layoutOf(joinKey(this.path, name), this.layout.dialect, this.#options);
+    const layout = layoutOf(joinKey(this.path, name), this.layout.zarrFormat, this.#options);
     return { layout, begin: ({ kind }) => this.#begin(name, layout, kind) };
   }
 
-  async #begin(name: string, layout: NodeLayout, kind: NodeMetadata["kind"]): Promise<NodeSite> {
+  async #begin(name: string, layout: NodeLayout, kind: NodeMetadata["kind"]): Promise<NodeDraft> {
     const { store } = this;
     const other = layout.hierarchy.ignoresCase && [...this.#names].find((one) => isSameButForCase(one, name));
-    if (other) throw sameButForCase(layout.dialect, layout.path, joinKey(this.path, other));
+    if (other) throw caseConflict(layout.zarrFormat, layout.path, joinKey(this.path, other));
     const isMember = this.#names.has(name);
     this.#names.add(name);
     if (isMember || (!store.singleWriter && (await isTaken(store, layout, kind)))) {

@@ -8,7 +8,7 @@ const lines = new WeakMap<Store, Map<string, Promise<void>>>();
  * The turns that one writer has at keys of a store. To read a chunk, change it and write it takes a turn, so that in
  * this process nobody else does the same meanwhile.
  */
-export class Turns {
+export class KeyMutex {
   readonly #line: Map<string, Promise<void>>;
   readonly #taken = new Set<() => void>();
   #isOver = false;

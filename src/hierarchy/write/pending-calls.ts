@@ -2,7 +2,7 @@ import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /** The calls of one writer that are under way, until it is closed or given up. */
-export class Calls {
+export class PendingCalls {
   readonly #signal: AbortSignal | undefined;
   readonly #path: string;
   /** Each has a signal of its own: runtimes warn of leaks when many listen on one. */

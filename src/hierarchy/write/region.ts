@@ -1,8 +1,8 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
-import { mostStoredBytes } from "../../codecs/limits.ts";
+import { maxStoredSize } from "../../codecs/limits.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Assembly } from "../../streams/assembly.ts";
-import type { ChunkCoding, ChunkPlace, ChunkRef, DecodedChunk, Region } from "../../streams/chunk.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
 import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { tooLarge } from "../../streams/read-options.ts";
@@ -15,11 +15,11 @@ import { checkedOptions, isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
-import { demandWritable } from "../edit/parent.ts";
+import { assertWritable } from "../edit/parent.ts";
 import type { ZarrArray } from "../node.ts";
 import { assertArray } from "../node.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";
-import { Turns } from "./key-mutex.ts";
+import { KeyMutex } from "./key-mutex.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
 /** A part of an array: a box, or ranges by dimension name or in order, as `slice` takes them, but without steps. */
@@ -34,7 +34,7 @@ export interface WriteRegionOptions {
 }
 
 /** An array that regions are written to. */
-export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkPlace<WritableStore> & ChunkCoding;
+export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkStore<WritableStore> & ChunkCodec;
 
 /**
  * Writes a part of an array that is open, in place. Chunks that it covers wholly are written without being read;
@@ -59,7 +59,7 @@ export async function writeRegion(
 ): Promise<void> {
   const options = checkedOptions(given);
   assertArray(array);
-  demandWritable(array.store);
+  assertWritable(array.store);
   const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;
@@ -114,7 +114,7 @@ export async function writeBox(
   const { spec, strides } = await target.pipeline();
   const selection = wholeSelection(shape);
   const piece = { index: 0, coords: region.start, region, data };
-  const turns = new Turns(target.store);
+  const turns = new KeyMutex(target.store);
 
   const refs = function* (): Generator<ChunkRef> {
     let index = 0;
@@ -158,7 +158,7 @@ async function readChunk(
   if (target.store.singleWriter) throw cannotReadBack(target, ref);
   try {
     const pipeline = await target.pipeline();
-    const limit = mostStoredBytes(pipeline);
+    const limit = maxStoredSize(pipeline);
     const allocate = (size: number) => {
       if (size > limit) throw tooLarge(size, limit);
       return buffers.take(size);

@@ -1,4 +1,4 @@
-import type { DialectName, NodeMetadata } from "../array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
 
 /** A node of a hierarchy whose format changes. */
 export interface ConventionNode {
@@ -17,8 +17,8 @@ export interface ConventionNote {
 
 /** A change of format, as a convention sees it. */
 export interface FormatChange {
-  readonly from: DialectName;
-  readonly to: DialectName;
+  readonly from: ZarrFormat;
+  readonly to: ZarrFormat;
   /** Notes what cannot be carried, or is read otherwise by some. */
   note(note: ConventionNote): void;
 }

@@ -1,4 +1,4 @@
-import type { DialectName } from "../array-metadata.ts";
+import type { ZarrFormat } from "../array-metadata.ts";
 import type { Convention, ConventionNode, ConventionNote } from "./convention.ts";
 import { missingValues } from "./missing-values.ts";
 import { ncZarr } from "./nczarr.ts";
@@ -20,7 +20,7 @@ export interface ConvertedNodes {
 /** Carries all conventions of a hierarchy over to another format; nodes that none speaks of stay the same objects. */
 export function convertConventions(
   nodes: readonly ConventionNode[],
-  { from, to }: { readonly from: DialectName; readonly to: DialectName },
+  { from, to }: { readonly from: ZarrFormat; readonly to: ZarrFormat },
   conventions: readonly Convention[] = CONVENTIONS,
 ): ConvertedNodes {
   const notes: ConventionNote[] = [];

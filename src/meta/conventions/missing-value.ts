@@ -1,9 +1,9 @@
 import { fromBase64, toBase64 } from "../../util/base64.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import type { ArrayMetadata, DialectName } from "../array-metadata.ts";
+import type { ArrayMetadata, ZarrFormat } from "../array-metadata.ts";
+import { member } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
-import { member } from "../expect.ts";
 import {
   padBytes,
   parseFloatFill,
@@ -23,7 +23,7 @@ export function isVariable({ dimensionNames }: ArrayMetadata): boolean {
 }
 
 /** Whether readers of a format take an array for a variable: in v3 one without dimensions need not say that it has none. */
-export function isVariableIn(metadata: ArrayMetadata, format: DialectName): boolean {
+export function isVariableIn(metadata: ArrayMetadata, format: ZarrFormat): boolean {
   const isScalar = format === "v3" && metadata.shape.length === 0;
   return isVariable(metadata) || (isScalar && metadata.dimensionNames === undefined);
 }
@@ -32,7 +32,7 @@ export function isVariableIn(metadata: ArrayMetadata, format: DialectName): bool
  * The value that a reader of CF conventions takes for missing, as the bytes of one item; undefined where there is none.
  * In v2 it is the fill value, and without one the attribute `_FillValue`; in v3 the attribute alone.
  */
-export function missingValueOf(metadata: ArrayMetadata, format: DialectName): Uint8Array | undefined {
+export function missingValueOf(metadata: ArrayMetadata, format: ZarrFormat): Uint8Array | undefined {
   if (!isVariableIn(metadata, format)) return undefined;
   const { fillValue, dataType } = metadata;
   if (format !== "v3" && fillValue.bytes) return fillValue.bytes;

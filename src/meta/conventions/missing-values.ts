@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import type { ArrayMetadata, DialectName } from "../array-metadata.ts";
+import type { ArrayMetadata, ZarrFormat } from "../array-metadata.ts";
 import { keepBefore, restoreBefore } from "../before-conversion.ts";
 import { zeroElement } from "../fill-values.ts";
 import { writeFillV3 } from "../v3/fill-value.ts";
@@ -40,8 +40,8 @@ export const missingValues: Convention = {
 };
 
 interface Change {
-  readonly from: DialectName;
-  readonly to: DialectName;
+  readonly from: ZarrFormat;
+  readonly to: ZarrFormat;
   readonly tell: Tell;
 }
 

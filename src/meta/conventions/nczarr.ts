@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import type { NodeMetadata, Stated } from "../array-metadata.ts";
-import { isObject, member } from "../expect.ts";
+import type { NodeMetadata, Original } from "../array-metadata.ts";
+import { isObject, member } from "../assert-json.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
 
 /**
@@ -37,7 +37,7 @@ function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
   const changed: NodeMetadata = {
     ...rest,
     attributes: { ...metadata.attributes, ...own },
-    ...(others.length > 0 && { extra: { dialect: "v2", json: Object.fromEntries(others) } }),
+    ...(others.length > 0 && { extra: { zarrFormat: "v2", json: Object.fromEntries(others) } }),
   };
   if (changed.kind === "group" || changed.dimensionNames !== undefined) return { path, metadata: changed };
   const names = dimensionsOf(own, changed.shape.length);
@@ -45,8 +45,8 @@ function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
 }
 
 /** The names of NCZarr in a v2 document. */
-function ownNames(extra: Stated<JsonObject> | undefined): JsonObject {
-  if (extra?.dialect !== "v2") return {};
+function ownNames(extra: Original<JsonObject> | undefined): JsonObject {
+  if (extra?.zarrFormat !== "v2") return {};
   const own = Object.entries(extra.json).filter(([name]) => name.toLowerCase().startsWith(PREFIX));
   return Object.fromEntries(own);
 }
@@ -74,6 +74,6 @@ function toDocument(node: ConventionNode): ConventionNode {
     Object.fromEntries(Object.entries(metadata.attributes).filter(([name]) => own.includes(name) === isOwn));
   return {
     path,
-    metadata: { ...metadata, attributes: pick(false), extra: { dialect: "v2", json: pick(true) } },
+    metadata: { ...metadata, attributes: pick(false), extra: { zarrFormat: "v2", json: pick(true) } },
   };
 }

@@ -1,20 +1,20 @@
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
-import { isFixed } from "../data-type.ts";
-import { keptNames, otherNames } from "../documents.ts";
 import {
-  expectInteger,
-  expectRank,
-  expectWord,
+  assertInteger,
+  assertRank,
+  assertWord,
   integerOf,
   invalid,
   member,
   refusal,
   required,
   tokenOf,
-} from "../expect.ts";
+} from "../assert-json.ts";
+import { isFixed } from "../data-type.ts";
+import { keptNames, otherNames } from "../documents.ts";
 import { Losses } from "../losses.ts";
-import { reword, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { statedFill } from "../stated-fill.ts";
 import { noteGenericTimes } from "../v2/array.ts";
 import { parseV2Codecs, writeV2Codecs } from "../v2/codec-list.ts";
@@ -50,7 +50,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   if (!isFixed(dataType))
     throw refusal("unsupported-data-type", "/dtype", "objects are not of this format", "|O");
   const stated = member(document, "order");
-  const order = expectWord(stated === undefined ? "C" : stated, ["C", "F"], "/order");
+  const order = assertWord(stated === undefined ? "C" : stated, ["C", "F"], "/order");
   const compressor = parseV1Compression(document);
   const isAsStated = compressor?.name === "blosc" || v1Order === "as-stated";
   const coding = { order: isAsStated ? order : "C", filters: null, compressor: null } as const;
@@ -65,9 +65,9 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
     codecs: compressor ? [...codecs, compressor] : codecs,
     fillValue: {
       bytes: parseFillV1(fill, dataType, endian, "/fill_value"),
-      stated: { dialect: "v1", json: fill },
+      stated: { zarrFormat: "v1", json: fill },
     },
-    ...(Object.keys(extra).length > 0 && { extra: { dialect: "v1", json: extra } }),
+    ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v1", json: extra } }),
   };
   if (compressor) return metadata;
   const wording = wordingOf("v1", document, writeV1Array(metadata, v1Order, new Losses()), ["compression"]);
@@ -85,7 +85,7 @@ function expectFormat1(document: JsonObject): void {
 /** A list of integers of at least `least`; a breach is one of the whole. @see V1-13 */
 function expectLengths(document: JsonObject, name: string, least: number): number[] {
   const pointer = `/${name}`;
-  return expectRank(required(document, name), pointer).map((n) => expectInteger(n, least, pointer));
+  return assertRank(required(document, name), pointer).map((n) => assertInteger(n, least, pointer));
 }
 
 /** The `meta` of an array. */
@@ -114,7 +114,7 @@ export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses
     fill_value: writeFill(metadata, endian, losses),
     order,
   };
-  return reword(document, "v1", metadata.wording);
+  return restoreSpelling(document, "v1", metadata.wording);
 }
 
 /** The codecs behind the one that makes bytes of items, and the rest. */

@@ -2,7 +2,7 @@ import { builtinCodecs } from "../../codecs/descriptors.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { expectObject, integerOf, invalid, isObject, refusal, required } from "../expect.ts";
+import { assertObject, integerOf, invalid, isObject, refusal, required } from "../assert-json.ts";
 import type { Losses } from "../losses.ts";
 import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 
@@ -32,17 +32,17 @@ export function parseV1Compression(document: JsonObject): CodecConfig | undefine
   return {
     name,
     configuration: configurationOf(name, options),
-    stated: { dialect: "v1", json, pointer: POINTER },
+    stated: { zarrFormat: "v1", json, pointer: POINTER },
   };
 }
 
 /** Options in their normal form; null stands for the writer's own choice. */
 function configurationOf(name: string, options: JsonValue): JsonObject {
   const pointer = "/compression_opts";
-  if (name === "blosc") return normalConfiguration(name, expectObject(options ?? {}, pointer));
+  if (name === "blosc") return normalConfiguration(name, assertObject(options ?? {}, pointer));
   if (name === "lzma") {
     const usual = { format: 1, check: -1, preset: null, filters: null };
-    return { ...usual, ...normalConfiguration(name, expectObject(options ?? {}, pointer)) };
+    return { ...usual, ...normalConfiguration(name, assertObject(options ?? {}, pointer)) };
   }
   const level = integerOf(options ?? 1);
   if (level === undefined) throw invalid(pointer, "must be a level or null", options);
@@ -79,7 +79,7 @@ export function writeV1Compression(
 }
 
 function statedCompression({ name, configuration, stated }: CodecConfig): V1Compression | undefined {
-  if (stated?.dialect !== "v1" || !isObject(stated.json)) return undefined;
+  if (stated?.zarrFormat !== "v1" || !isObject(stated.json)) return undefined;
   const now = parseV1Compression(stated.json);
   const isSame = now?.name === name && jsonEqual(now.configuration, configuration);
   return isSame ? { ...NONE, ...stated.json } : undefined;

@@ -4,10 +4,10 @@ import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
 import type {
-  Dialect,
   DocumentLimits,
   Documents,
   Finding,
+  FormatDefinition,
   NodeLayout,
   ParsedNode,
   WriteOptions,
@@ -19,7 +19,7 @@ import { parseV1Array, type V1Order, writeV1Array } from "./array.ts";
 import { layoutV1 } from "./layout.ts";
 
 /** Zarr v1: an array is `meta`, its attributes `attrs`, dimension names among these; there are no groups. */
-export function v1Dialect(order: V1Order = "as-written"): Dialect {
+export function v1Format(order: V1Order = "as-written"): FormatDefinition {
   return {
     name: "v1",
     layout: layoutV1,
@@ -90,7 +90,7 @@ function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const isBlosc = metadata.codecs.some(({ name }) => name === "blosc");
   const codecs = metadata.codecs
     .filter(({ name }) => name !== "transpose" || isBlosc)
-    .map((codec) => (codec.stated?.dialect === "v1" ? anew(codec) : codec));
+    .map((codec) => (codec.stated?.zarrFormat === "v1" ? anew(codec) : codec));
   return { ...metadata, codecs };
 }
 

@@ -1,13 +1,10 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
-import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
-import type { DataType } from "../data-type.ts";
-import { keptNames, otherNames } from "../documents.ts";
 import {
-  expectChunkShape,
-  expectShape,
-  expectWord,
+  assertChunkShape,
+  assertShape,
+  assertWord,
   integerOf,
   invalid,
   member,
@@ -15,10 +12,13 @@ import {
   refusal,
   required,
   tokenOf,
-} from "../expect.ts";
+} from "../assert-json.ts";
+import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
+import type { DataType } from "../data-type.ts";
+import { keptNames, otherNames } from "../documents.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { reword, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { statedFill } from "../stated-fill.ts";
 import { usualFillV2 } from "../usual-fill.ts";
 import { parseV2Codecs, writeV2Codecs } from "./codec-list.ts";
@@ -42,12 +42,12 @@ export function parseZarray(
   findings: Finding[],
   usualSeparator: "." | "/",
 ): ZarrayMetadata {
-  expectFormat2(document);
-  const shape = expectShape(required(document, "shape"), "/shape");
-  const chunkShape = expectChunkShape(required(document, "chunks"), shape, "/chunks");
+  assertFormat2(document);
+  const shape = assertShape(required(document, "shape"), "/shape");
+  const chunkShape = assertChunkShape(required(document, "chunks"), shape, "/chunks");
   const stored = parseNumpyType(required(document, "dtype"), "/dtype");
   const coding = {
-    order: expectWord(required(document, "order"), ["C", "F"], "/order"),
+    order: assertWord(required(document, "order"), ["C", "F"], "/order"),
     filters: member(document, "filters") ?? null,
     compressor: required(document, "compressor"),
   } as const;
@@ -68,19 +68,19 @@ export function parseZarray(
     chunkGrid: { chunkShape },
     chunkKeyEncoding: {
       name: "plain",
-      separator: expectWord(separator, SEPARATORS, "/dimension_separator"),
+      separator: assertWord(separator, SEPARATORS, "/dimension_separator"),
     },
     codecs,
-    fillValue: hasBareToken(fill) ? { bytes } : { bytes, stated: { dialect: "v2", json: fill } },
+    fillValue: hasBareToken(fill) ? { bytes } : { bytes, stated: { zarrFormat: "v2", json: fill } },
     ...parseBeforeConversion(document),
-    ...(Object.keys(extra).length > 0 && { extra: { dialect: "v2", json: extra } }),
+    ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v2", json: extra } }),
   };
   const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED);
   return wording ? { ...metadata, wording } : metadata;
 }
 
 /** Holds that `zarr_format` is the number 2. */
-export function expectFormat2(document: JsonObject): void {
+export function assertFormat2(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 2n) return;
   if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 2", format);
@@ -111,7 +111,7 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
     ...(chunkKeyEncoding.separator === "/" && { dimension_separator: "/" }),
     ...writeBeforeConversion(metadata, "v2"),
   };
-  return reword(zarray, "v2", metadata.wording);
+  return restoreSpelling(zarray, "v2", metadata.wording);
 }
 
 /** Notes times without a unit, also those of fields. */

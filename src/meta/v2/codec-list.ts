@@ -2,10 +2,10 @@ import { codecNamed, knownCodecs } from "../../codecs/descriptors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
+import { assertList, invalid } from "../assert-json.ts";
 import { isCompressor } from "../codec-role.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
-import { expectList, invalid } from "../expect.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
 import { parseV2Codec, writeV2Codec } from "./codec.ts";
@@ -35,7 +35,7 @@ export function parseV2Codecs(
   { dataType, endian }: StoredType,
   rank: number,
 ): { readonly codecs: CodecConfig[]; readonly dataType: DataType } {
-  const list = filters === null ? [] : expectList(filters, "/filters");
+  const list = filters === null ? [] : assertList(filters, "/filters");
   const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
   if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
   const [first] = list.length > 0 ? parsed : [];
@@ -91,7 +91,7 @@ function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
 
 /** Compressors stand last; one that a document had among its filters stays there. */
 function standsLast(codec: CodecConfig): boolean {
-  if (codec.stated?.dialect === "v2") return codec.stated.pointer.startsWith("/compressor");
+  if (codec.stated?.zarrFormat === "v2") return codec.stated.pointer.startsWith("/compressor");
   return isCompressor(codec, true);
 }
 

@@ -2,7 +2,7 @@ import { codecNamed, nameOfV2 } from "../../codecs/descriptors.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { expectObject, invalid, member, refusal } from "../expect.ts";
+import { assertObject, invalid, member, refusal } from "../assert-json.ts";
 import type { Losses } from "../losses.ts";
 
 /** Shuffle modes of blosc by their number in v2, from -1 on. */
@@ -15,7 +15,7 @@ const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
  * @see V2-14, V2-55, V2-56
  */
 export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
-  const { id, ...configuration } = expectObject(json, pointer);
+  const { id, ...configuration } = assertObject(json, pointer);
   const idPointer = `${pointer}/id`;
   if (typeof id !== "string") throw invalid(idPointer, "a codec needs an `id`", id);
   if (id === "pickle") {
@@ -29,7 +29,7 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   return {
     name: name ?? id,
     configuration: normalConfiguration(id, configuration),
-    stated: { dialect: "v2", json, pointer: idPointer },
+    stated: { zarrFormat: "v2", json, pointer: idPointer },
   };
 }
 
@@ -73,10 +73,10 @@ export function numcodecsConfiguration({ name, configuration }: CodecConfig): Js
 /** The v2 form of a codec: as v2 once stated it, where that still says the same. */
 export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses): JsonObject {
   const { stated } = codec;
-  if (stated?.dialect === "v2") {
+  if (stated?.zarrFormat === "v2") {
     const parsed = parseV2Codec(stated.json, stated.pointer);
     const isSame = parsed.name === codec.name && jsonEqual(parsed.configuration, codec.configuration);
-    if (isSame) return expectObject(stated.json, pointer);
+    if (isSame) return assertObject(stated.json, pointer);
   }
   const id = codecNamed(codec.name)?.aliases.v2;
   if (id === undefined) losses.require(pointer, `the codec \`${codec.name}\``);

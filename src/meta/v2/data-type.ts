@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../util/json-value.ts";
+import { assertInteger, assertItemSize, invalid, refusal, repeatedName } from "../assert-json.ts";
 import { type DataType, type Endian, type Field, type FixedDataType, isFixed } from "../data-type.ts";
 import { fieldItems, hasByteOrder } from "../element-order.ts";
-import { expectInteger, invalid, limitItemSize, refusal, repeatedName } from "../expect.ts";
 import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 
 /** A data type with the byte order in which it is stored; undefined where order means nothing. */
@@ -34,7 +34,7 @@ function parseTypeString(text: string, pointer: string): StoredType {
     const hint = "A type is byte order, kind and size, such as `<f8`, `|b1`, `<M8[ns]`.";
     throw refusal("unsupported-data-type", pointer, "not a data type of this format", text, hint);
   }
-  limitItemSize(dataType.size, pointer);
+  assertItemSize(dataType.size, pointer);
   if (!hasByteOrder(dataType)) return { dataType, endian: undefined };
   if (mark === "|") {
     throw refusal("unsupported-data-type", pointer, "the type needs a byte order, `<` or `>`", text);
@@ -106,7 +106,7 @@ function parseField(entry: JsonValue, pointer: string): Field {
     throw refusal("unsupported-data-type", pointer, "a field needs a type of fixed size", entry);
   }
   const dims = shape === undefined ? [] : Array.isArray(shape) ? shape : [shape];
-  const subarray = dims.map((n) => expectInteger(n, 1, pointer));
+  const subarray = dims.map((n) => assertInteger(n, 1, pointer));
   return {
     name,
     dataType,
@@ -121,7 +121,7 @@ export function structSize(fields: readonly Field[], pointer: string): number {
     isFixed(field.dataType) ? field.dataType.size * fieldItems(field) : 0,
   );
   const size = sizes.reduce((sum, n) => sum + n, 0);
-  limitItemSize(size, pointer);
+  assertItemSize(size, pointer);
   return size;
 }
 

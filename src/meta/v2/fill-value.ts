@@ -2,9 +2,9 @@ import { toBase64 } from "../../util/base64.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
+import { assertString, invalid } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
 import { swapElement } from "../element-order.ts";
-import { expectString, invalid } from "../expect.ts";
 import {
   padBytes,
   parseBase64,
@@ -47,7 +47,7 @@ export function parseFillV2(
     case "fixed-text":
       return isZero(json)
         ? zeroElement(dataType)
-        : parseTextFill(expectString(json, pointer), dataType.size, pointer);
+        : parseTextFill(assertString(json, pointer), dataType.size, pointer);
     case "fixed-bytes":
       return isZero(json)
         ? zeroElement(dataType)

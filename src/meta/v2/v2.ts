@@ -6,10 +6,10 @@ import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metada
 import { readConsolidatedV2 } from "../consolidated.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
 import type {
-  Dialect,
   DocumentLimits,
   Documents,
   Finding,
+  FormatDefinition,
   NodeLayout,
   ParsedNode,
   WriteOptions,
@@ -17,7 +17,7 @@ import type {
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
-import { expectFormat2, parseZarray, writeZarray } from "./array.ts";
+import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
 import { layoutV2 } from "./layout.ts";
 
 export interface V2Options {
@@ -26,7 +26,7 @@ export interface V2Options {
 }
 
 /** Zarr v2: a node is `.zarray` or `.zgroup`, its attributes `.zattrs`; dimension names are among the attributes. */
-export function v2Dialect({ separator = "." }: V2Options = {}): Dialect {
+export function v2Format({ separator = "." }: V2Options = {}): FormatDefinition {
   return {
     name: "v2",
     layout: layoutV2,
@@ -77,14 +77,14 @@ function keyOf({ documentKeys }: NodeLayout, name: string): string {
 }
 
 function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetadata, "extra"> {
-  expectFormat2(document);
+  assertFormat2(document);
   const extra = otherNames(document, ["zarr_format", "consolidated_metadata"]);
   const names = Object.keys(extra);
   if (names.length === 0) return {};
   for (const name of names) {
     findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
   }
-  return { extra: { dialect: "v2", json: extra } };
+  return { extra: { zarrFormat: "v2", json: extra } };
 }
 
 function writeNode(

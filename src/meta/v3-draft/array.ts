@@ -1,26 +1,26 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
-import { isFixed } from "../data-type.ts";
-import { attributesOf, keptNames } from "../documents.ts";
-import { hasByteOrder } from "../element-order.ts";
 import {
-  expectInteger,
-  expectObject,
-  expectRank,
-  expectString,
-  expectWord,
+  assertInteger,
+  assertObject,
+  assertRank,
+  assertString,
+  assertWord,
   invalid,
   isObject,
   member,
   memberOr,
   refusal,
   required,
-} from "../expect.ts";
+} from "../assert-json.ts";
+import { isFixed } from "../data-type.ts";
+import { attributesOf, keptNames } from "../documents.ts";
+import { hasByteOrder } from "../element-order.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
 import type { MemoryOrder } from "../memory-order.ts";
-import { reword, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { statedFill } from "../stated-fill.ts";
 import { parseDraftCodecs, writeDraftCodecs } from "./codecs.ts";
 import { coreName, parseDraftType, writeDraftType } from "./data-type.ts";
@@ -38,7 +38,7 @@ const SEPARATORS = [".", "/"] as const;
  * @see D19-30 to D19-67
  */
 export function parseDraftArray(document: JsonObject, form: DraftForm, findings: Finding[]): ArrayMetadata {
-  const shape = expectSizes(expectRank(required(document, "shape"), "/shape"), 0, "/shape");
+  const shape = expectSizes(assertRank(required(document, "shape"), "/shape"), 0, "/shape");
   const type = parseDraftType(required(document, "data_type"), form, "/data_type", findings);
   const { chunkShape, separator } = parseGrid(required(document, "chunk_grid"), shape.length, form);
   const coding = {
@@ -63,10 +63,10 @@ export function parseDraftArray(document: JsonObject, form: DraftForm, findings:
     codecs,
     fillValue: {
       bytes: parseDraftFill(fill, dataType, "/fill_value"),
-      stated: { dialect: form.name, json: fill },
+      stated: { zarrFormat: form.name, json: fill },
     },
     attributes: attributesOf(document),
-    ...(Object.keys(extra).length > 0 && { extra: { dialect: form.name, json: extra } }),
+    ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: form.name, json: extra } }),
   };
   noteAbsent(document, findings);
   const wording = wordingOf(form.name, document, writeDraftArray(metadata, form, new Losses()), WORDED);
@@ -86,32 +86,32 @@ function noteAbsent(document: JsonObject, findings: Finding[]): void {
 
 /** Integers of at least `least`; errors name the list. */
 function expectSizes(list: readonly JsonValue[], least: number, pointer: string): number[] {
-  return list.map((n) => expectInteger(n, least, pointer));
+  return list.map((n) => assertInteger(n, least, pointer));
 }
 
 /** The grid's chunk shape, and what separates the indices in a chunk's key. @see D19-50 to D19-52 */
 function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   const pointer = "/chunk_grid";
-  const grid = expectObject(json, pointer);
+  const grid = assertObject(json, pointer);
   if (Object.hasOwn(grid, "extension")) throw unknownExtension(grid, pointer, "chunk grids");
-  const type = expectString(required(grid, "type", pointer), `${pointer}/type`);
+  const type = assertString(required(grid, "type", pointer), `${pointer}/type`);
   if (type !== "regular") {
     throw refusal("unsupported-extension", pointer, `the chunk grid \`${type}\` is not known`, type);
   }
   const shapeAt = `${pointer}/chunk_shape`;
-  const list = expectRank(required(grid, "chunk_shape", pointer), shapeAt);
+  const list = assertRank(required(grid, "chunk_shape", pointer), shapeAt);
   if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one a dimension`, list);
   const separator = memberOr(grid, "separator", form.separator);
   return {
     chunkShape: expectSizes(list, 1, shapeAt),
-    separator: expectWord(separator, SEPARATORS, `${pointer}/separator`),
+    separator: assertWord(separator, SEPARATORS, `${pointer}/separator`),
   };
 }
 
 function parseOrder(json: JsonValue): MemoryOrder {
   const pointer = "/chunk_memory_layout";
   if (isObject(json)) throw unknownExtension(json, pointer, "memory layouts");
-  return expectWord(json, ["C", "F"], pointer);
+  return assertWord(json, ["C", "F"], pointer);
 }
 
 /** The document of an array; all that the draft cannot hold is noted. */
@@ -138,7 +138,7 @@ export function writeDraftArray(metadata: ArrayMetadata, form: DraftForm, losses
     extensions,
     attributes: metadata.attributes,
   };
-  return reword(document, form.name, metadata.wording);
+  return restoreSpelling(document, form.name, metadata.wording);
 }
 
 function writeFill({ fillValue, dataType }: ArrayMetadata, form: DraftForm, losses: Losses): JsonValue {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../util/json-value.ts";
-import type { DialectName } from "../array-metadata.ts";
-import { expectString, member, refusal, required } from "../expect.ts";
+import type { ZarrFormat } from "../array-metadata.ts";
+import { assertString, member, refusal, required } from "../assert-json.ts";
 import type { Finding } from "../format.ts";
 import { parseDraftExtensions } from "./extension.ts";
 import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "./form.ts";
@@ -9,7 +9,7 @@ const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/
 const SUFFIX = "metadata_key_suffix";
 
 /** Which draft a `zarr.json` is of, by the form of its `zarr_format`; undefined for one of v3 itself. */
-export function draftOf(document: JsonObject): DialectName | undefined {
+export function draftOf(document: JsonObject): ZarrFormat | undefined {
   const format = member(document, "zarr_format");
   if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;
   return (Object.hasOwn(document, SUFFIX) ? DRAFT_2020 : DRAFT_2019).name;
@@ -22,7 +22,7 @@ export function draftOf(document: JsonObject): DialectName | undefined {
  * @see D19-20 to D19-23
  */
 export function parseBootstrap(document: JsonObject, form: DraftForm, findings: Finding[]): void {
-  const format = expectString(required(document, "zarr_format"), "/zarr_format");
+  const format = assertString(required(document, "zarr_format"), "/zarr_format");
   if (!URI.test(format)) {
     throw refusal(
       "unsupported-format",
@@ -40,7 +40,7 @@ export function parseBootstrap(document: JsonObject, form: DraftForm, findings: 
       suffix,
     );
   }
-  const encoding = expectString(required(document, "metadata_encoding"), "/metadata_encoding");
+  const encoding = assertString(required(document, "metadata_encoding"), "/metadata_encoding");
   if (!form.encodings.includes(encoding)) {
     throw refusal(
       "unsupported-encoding",

@@ -3,17 +3,17 @@ import { jsonEqual } from "../../util/json-equal.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import type { Endian } from "../data-type.ts";
 import {
-  expectInteger,
-  expectObject,
-  expectString,
+  assertInteger,
+  assertObject,
+  assertString,
   invalid,
   member,
   memberOr,
   refusal,
   required,
-} from "../expect.ts";
+} from "../assert-json.ts";
+import type { Endian } from "../data-type.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
 import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
@@ -45,16 +45,16 @@ export function parseDraftCodecs(coding: DraftCoding, rank: number, form: DraftF
   return compressor === null ? codecs : [...codecs, parseCompressor(compressor, form)];
 }
 
-function parseCompressor(json: JsonValue, { name: dialect }: DraftForm): CodecConfig {
-  const object = expectObject(json, POINTER);
+function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): CodecConfig {
+  const object = assertObject(json, POINTER);
   const pointer = pointerTo(POINTER, "codec");
-  const uri = expectString(required(object, "codec", POINTER), pointer);
+  const uri = assertString(required(object, "codec", POINTER), pointer);
   const [, id = ""] = URI.exec(uri) ?? [];
   if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
   const at = pointerTo(POINTER, "configuration");
-  const configuration = normalConfiguration(id, expectObject(memberOr(object, "configuration", {}), at));
+  const configuration = normalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
   if (id === "gzip") limitLevel(configuration, at);
-  return { name: id, configuration, stated: { dialect, json, pointer } };
+  return { name: id, configuration, stated: { zarrFormat, json, pointer } };
 }
 
 /** Holds that the level of gzip, if there is one, is an integer from 0 to 9. @see D19-64 */
@@ -62,7 +62,7 @@ function limitLevel(configuration: JsonObject, at: string): void {
   const level = member(configuration, "level");
   if (level === undefined) return;
   const pointer = pointerTo(at, "level");
-  if (expectInteger(level, 0, pointer) > 9) throw invalid(pointer, "must be at most 9", level);
+  if (assertInteger(level, 0, pointer) > 9) throw invalid(pointer, "must be at most 9", level);
 }
 
 /** The coding that a normal codec list stands for; what the draft cannot hold is noted. */
@@ -93,7 +93,7 @@ export function writeDraftCodecs(
 /** The compressor as the draft once stated it, where that still says the same. */
 function writeCompressor(codec: CodecConfig, form: DraftForm): JsonValue {
   const { name, configuration, stated } = codec;
-  if (stated?.dialect === form.name) {
+  if (stated?.zarrFormat === form.name) {
     const parsed = parseCompressor(stated.json, form);
     if (parsed.name === name && jsonEqual(parsed.configuration, configuration)) return stated.json;
   }

@@ -1,7 +1,7 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { assertString, invalid, isObject, member, refusal, required } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
-import { expectString, invalid, isObject, member, refusal, required } from "../expect.ts";
 import type { Finding } from "../format.ts";
 import type { Losses } from "../losses.ts";
 import { parseNumpyType, type StoredType, writeNumpyType } from "../v2/data-type.ts";
@@ -39,7 +39,7 @@ export function parseDraftType(
     );
   }
   if (!isObject(json)) throw invalid(pointer, "must be a type string or an object of an extension", json);
-  const uri = expectString(required(json, "extension", pointer), pointerTo(pointer, "extension"));
+  const uri = assertString(required(json, "extension", pointer), pointerTo(pointer, "extension"));
   const stated = required(json, "type", pointer);
   const known = knownType(uri, stated, form, pointerTo(pointer, "type"));
   if (known) return known;

@@ -1,6 +1,14 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import { expectList, expectObject, expectString, invalid, memberOr, refusal, required } from "../expect.ts";
+import {
+  assertList,
+  assertObject,
+  assertString,
+  invalid,
+  memberOr,
+  refusal,
+  required,
+} from "../assert-json.ts";
 import type { Finding } from "../format.ts";
 
 /** URIs of extensions that the application says it understands. */
@@ -23,11 +31,11 @@ export function understandExtension(uri: string): void {
  * @see D19-23, D19-67
  */
 export function parseDraftExtensions(document: JsonObject, findings: Finding[]): JsonValue[] {
-  const list = expectList(memberOr(document, "extensions", []), "/extensions");
+  const list = assertList(memberOr(document, "extensions", []), "/extensions");
   list.forEach((json, i) => {
     const pointer = pointerTo("/extensions", i);
-    const extension = expectObject(json, pointer);
-    const uri = expectString(required(extension, "extension", pointer), pointerTo(pointer, "extension"));
+    const extension = assertObject(json, pointer);
+    const uri = assertString(required(extension, "extension", pointer), pointerTo(pointer, "extension"));
     const mustUnderstand = required(extension, "must_understand", pointer);
     if (typeof mustUnderstand !== "boolean") {
       throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
@@ -52,7 +60,7 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
  * @see D19-52, D19-60
  */
 export function unknownExtension(object: JsonObject, pointer: string, what: string): Error {
-  const uri = expectString(required(object, "extension", pointer), pointerTo(pointer, "extension"));
+  const uri = assertString(required(object, "extension", pointer), pointerTo(pointer, "extension"));
   required(object, "type", pointer);
   return refusal("unsupported-extension", pointer, `the extension of ${what} is not known`, uri);
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../util/json-value.ts";
+import { invalid } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
-import { invalid } from "../expect.ts";
 import { parseBoolFill, parseNumberFill } from "../fill-values.ts";
 import { writeFillV2 } from "../v2/fill-value.ts";
 

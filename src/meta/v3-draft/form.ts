@@ -1,9 +1,9 @@
-import type { DialectName } from "../array-metadata.ts";
+import type { ZarrFormat } from "../array-metadata.ts";
 import type { DataType } from "../data-type.ts";
 
 /** What the drafts of Zarr v3 do differently. @see D19-90 */
 export interface DraftForm {
-  readonly name: DialectName;
+  readonly name: ZarrFormat;
   /** What `metadata_encoding` may be; the first is written. */
   readonly encodings: readonly string[];
   /** Members that only this draft's `zarr.json` has. */

@@ -27,7 +27,7 @@ export function layoutDraft(form: DraftForm, path: string): NodeLayout {
   const chunksPrefix = form.chunks + joinKey(normal, "");
   const chunkStart = chunksPrefix + form.chunkMark;
   return {
-    dialect: form.name,
+    zarrFormat: form.name,
     path: normal,
     documentKeys: SUFFIXES.map((suffix) => ROOT + below + suffix + form.suffix),
     hierarchy: draftHierarchy(form),
@@ -69,7 +69,7 @@ function draftHierarchy(form: DraftForm): HierarchyKeys {
       const tree = [`${ROOT}/`, form.chunks].find((prefix) => key.startsWith(prefix)) ?? "";
       return key.slice(tree.length);
     },
-    checkKey(key) {
+    assertKey(key) {
       if (!FOREIGN.test(key)) return;
       throw new ZarrflowError("path-not-allowed", `a key has ${FOREIGN_WORDS}`, { format: form.name, key });
     },

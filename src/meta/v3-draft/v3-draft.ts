@@ -4,10 +4,10 @@ import { writeJson } from "../../util/json-write.ts";
 import type { GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "../documents.ts";
 import type {
-  Dialect,
   DocumentLimits,
   Documents,
   Finding,
+  FormatDefinition,
   NodeLayout,
   ParsedNode,
   WriteOptions,
@@ -22,12 +22,12 @@ import { DRAFT_2019, DRAFT_2020, type DraftForm } from "./form.ts";
 import { BOOTSTRAP_KEY, layoutDraft } from "./layout.ts";
 
 /** The editor's draft of v3 of June 2019: a node is one document, `zarr.json` that of the whole hierarchy. */
-export const v3Draft2019 = draftDialect(DRAFT_2019);
+export const v3Draft2019 = draftFormat(DRAFT_2019);
 
 /** The later draft of v3 that zarrita and zarr-python 2.11-2.18 wrote. */
-export const v3Draft2020 = draftDialect(DRAFT_2020);
+export const v3Draft2020 = draftFormat(DRAFT_2020);
 
-function draftDialect(form: DraftForm): Dialect {
+function draftFormat(form: DraftForm): FormatDefinition {
   return {
     name: form.name,
     layout: (path) => layoutDraft(form, path),
@@ -79,7 +79,7 @@ function parseGroup(
   return {
     kind: "group",
     attributes: attributesOf(document),
-    ...(extensions.length > 0 && { extra: { dialect: name, json: { extensions } } }),
+    ...(extensions.length > 0 && { extra: { zarrFormat: name, json: { extensions } } }),
   };
 }
 

@@ -1,25 +1,25 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
-import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
-import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
-import type { DataType } from "../data-type.ts";
-import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import {
-  expectChunkShape,
-  expectList,
-  expectShape,
+  assertChunkShape,
+  assertList,
+  assertShape,
   invalid,
   member,
   memberOr,
   refusal,
   required,
-} from "../expect.ts";
-import { expectNoOthers, parseExtension, refuseUnknown, writeExtension } from "../extension.ts";
+} from "../assert-json.ts";
+import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
+import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
+import type { DataType } from "../data-type.ts";
+import { attributesOf, keptNames, otherNames } from "../documents.ts";
+import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
 import { zeroElement } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { reword, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { statedFill } from "../stated-fill.ts";
 import { usualFill } from "../usual-fill.ts";
 import { parseV3Codecs } from "./codec-list.ts";
@@ -48,8 +48,8 @@ const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
  */
 export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMetadata {
   const extra = otherNames(document, [...NAMES, UNDEFINED_FILL, BEFORE_CONVERSION]);
-  refuseUnknown(document, Object.keys(extra), "");
-  const shape = expectShape(required(document, "shape"), "/shape");
+  assertKnown(document, Object.keys(extra), "");
+  const shape = assertShape(required(document, "shape"), "/shape");
   const type = parseV3DataType(required(document, "data_type"), "/data_type");
   const chunkShape = parseChunkGrid(required(document, "chunk_grid"), shape, "/chunk_grid");
   const chunkKeyEncoding = parseChunkKeyEncoding(
@@ -66,7 +66,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
   const inner = innerChunkShape(codecs, shape.length);
   const fill = required(document, "fill_value");
   const usual = usualFill(fill, dataType, (message) => findings.push({ message, pointer: "/fill_value" }));
-  const stated = { dialect: "v3", json: usual } as const;
+  const stated = { zarrFormat: "v3", json: usual } as const;
   const fillBytes = parseFill(usual, dataType, codecs);
   const transformers = parseTransformers(document, findings);
   const dimensionNames = parseDimensionNames(member(document, "dimension_names") ?? null, shape.length);
@@ -82,7 +82,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     attributes: attributesOf(document),
     ...(dimensionNames && { dimensionNames }),
     ...parseBeforeConversion(document),
-    ...(Object.keys(others).length > 0 && { extra: { dialect: "v3", json: others } }),
+    ...(Object.keys(others).length > 0 && { extra: { zarrFormat: "v3", json: others } }),
   };
   const names = [...REQUIRED, ...OPTIONAL, ...(dataType.kind === "struct" ? [] : ["data_type"])];
   const wording = wordingOf("v3", document, writeV3Array(metadata, new Losses()), names, OPTIONAL);
@@ -100,9 +100,9 @@ function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: stri
       json,
     );
   }
-  expectNoOthers(json, extension, ["chunk_shape"]);
+  assertNoOthers(json, extension, ["chunk_shape"]);
   const at = pointerTo(pointer, "configuration");
-  return expectChunkShape(
+  return assertChunkShape(
     required(extension.configuration, "chunk_shape", at),
     shape,
     pointerTo(at, "chunk_shape"),
@@ -112,7 +112,7 @@ function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: stri
 /** Storage transformers that may be passed over: none is known. @see V3-15 */
 function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue[] {
   const at = "/storage_transformers";
-  const list = expectList(memberOr(document, "storage_transformers", []), at);
+  const list = assertList(memberOr(document, "storage_transformers", []), at);
   list.forEach((json, i) => {
     const { name, mustUnderstand, pointer } = parseExtension(json, pointerTo(at, i));
     if (mustUnderstand) {
@@ -131,7 +131,7 @@ function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue
 function parseDimensionNames(json: JsonValue, rank: number): (string | null)[] | undefined {
   if (json === null) return undefined;
   const at = "/dimension_names";
-  const names = expectList(json, at);
+  const names = assertList(json, at);
   if (names.length !== rank) throw invalid(at, `must have ${rank} names, one a dimension`, json);
   return names.map((name, d) => {
     if (name === null || typeof name === "string") return name;
@@ -168,7 +168,7 @@ export function writeV3Array(metadata: ArrayMetadata, losses: Losses): JsonObjec
     ...(metadata.fillValue.bytes === null && { [UNDEFINED_FILL]: { must_understand: false } }),
     ...writeBeforeConversion(metadata, "v3"),
   };
-  return reword(document, "v3", metadata.wording);
+  return restoreSpelling(document, "v3", metadata.wording);
 }
 
 function notePossible(dataType: DataType, losses: Losses): void {

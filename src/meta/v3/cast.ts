@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../array-metadata.ts";
-import { required } from "../expect.ts";
+import { required } from "../assert-json.ts";
 import { codecPointer } from "./codec.ts";
 import { parseV3DataType, type V3DataType } from "./data-type.ts";
 
@@ -8,7 +8,7 @@ import { parseV3DataType, type V3DataType } from "./data-type.ts";
  *
  * @throws `invalid-metadata`, `unsupported-data-type` at a cast.
  */
-export function typeBehind(type: V3DataType, codecs: readonly CodecConfig[], pointer: string): V3DataType {
+export function typeAfter(type: V3DataType, codecs: readonly CodecConfig[], pointer: string): V3DataType {
   return codecs.reduce((before, codec, i) => {
     if (codec.name !== "cast_value") return before;
     const at = `${codecPointer(codec, pointer, i)}/configuration`;

@@ -2,11 +2,11 @@ import { codecNamed } from "../../codecs/descriptors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
+import { assertList, invalid, member, refusal } from "../assert-json.ts";
 import { makesBytes } from "../codec-role.ts";
 import { isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
-import { expectList, invalid, member, refusal } from "../expect.ts";
-import { typeBehind } from "./cast.ts";
+import { typeAfter } from "./cast.ts";
 import { codecPointer, endianOf, parseV3Codec } from "./codec.ts";
 import { noteV3Settings } from "./codec-settings.ts";
 import { filterTypes, isItemFilter, itemType, placeFilter } from "./filters.ts";
@@ -21,7 +21,7 @@ import { type CodecPlace, parseSharding, transposedShape } from "./sharding.ts";
  */
 export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[] {
   const { type, pointer, findings } = place;
-  const parsed = expectList(json, pointer).map((item, i) => {
+  const parsed = assertList(json, pointer).map((item, i) => {
     const at = pointerTo(pointer, i);
     noteV3Settings(item, at, findings);
     return parseV3Codec(item, at, findings);
@@ -52,7 +52,7 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
     const pointer = pointerTo(codecPointer(codec, place.pointer, i), "configuration");
     const inFront = codecs.slice(0, i);
     const shape = transposedShape(place.shape, inFront);
-    const type = typeBehind(place.type, inFront, place.pointer);
+    const type = typeAfter(place.type, inFront, place.pointer);
     const configuration = parseSharding(
       codec.configuration,
       { ...place, type, shape, pointer },
@@ -117,7 +117,7 @@ function refuseNumberCodecs(codecs: readonly CodecConfig[], pointer: string): vo
 function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }: CodecPlace): CodecConfig[] {
   const at = codecs.findIndex(({ name }) => name === "bytes");
   const bytes = codecs[at];
-  const { dataType } = typeBehind(type, codecs.slice(0, Math.max(0, at)), pointer);
+  const { dataType } = typeAfter(type, codecs.slice(0, Math.max(0, at)), pointer);
   if (bytes === undefined || !isFixed(dataType)) return [...codecs];
   const late = codecs.findIndex((codec, i) => i > at && isItemFilter(codec));
   if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must stand before \`bytes\``);

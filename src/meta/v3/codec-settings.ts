@@ -2,7 +2,7 @@ import { BLOSC_SHUFFLES, INNER_CODECS } from "../../codecs/bytes-to-bytes/blosc/
 import { isZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import { expectInteger, expectWord, invalid, member, required } from "../expect.ts";
+import { assertInteger, assertWord, invalid, member, required } from "../assert-json.ts";
 import { parseExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
 
@@ -11,7 +11,7 @@ const MAX_LEVEL = 9;
 /** Notes settings of a codec that are not what v3 says: they guide encoding alone, so its chunks can be read. */
 export function noteV3Settings(codec: JsonValue, pointer: string, findings: Finding[]): void {
   try {
-    expectV3Settings(codec, pointer);
+    assertV3Config(codec, pointer);
   } catch (error) {
     const at = isZarrflowError(error, "invalid-metadata") ? error.details.pointer : undefined;
     if (!isZarrflowError(error) || !at?.startsWith(`${pointer}/configuration/`)) throw error;
@@ -20,24 +20,24 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
 }
 
 /**
- * Holds that the settings of a codec are what v3 says, where the codec itself, which other dialects have too, takes more
+ * Holds that the settings of a codec are what v3 says, where the codec itself, which other formats have too, takes more
  * than that: there is no automatic level or shuffle, and blosc is told the size of what it shuffles.
  *
  * @throws `invalid-metadata` at the setting.
  * @see V3-43, V3-44
  */
-export function expectV3Settings(codec: JsonValue, pointer: string): void {
+export function assertV3Config(codec: JsonValue, pointer: string): void {
   const { name, configuration } = parseExtension(codec, pointer);
   const at = pointerTo(pointer, "configuration");
   if (name === "gzip") expectLevel(configuration, "level", at);
   if (name !== "blosc") return;
   const cname = member(configuration, "cname");
-  if (cname !== undefined) expectWord(cname, INNER_CODECS, pointerTo(at, "cname"));
+  if (cname !== undefined) assertWord(cname, INNER_CODECS, pointerTo(at, "cname"));
   expectLevel(configuration, "clevel", at);
   const shuffle = member(configuration, "shuffle");
-  if (shuffle !== undefined) expectWord(shuffle, BLOSC_SHUFFLES, pointerTo(at, "shuffle"));
+  if (shuffle !== undefined) assertWord(shuffle, BLOSC_SHUFFLES, pointerTo(at, "shuffle"));
   if (shuffle === "noshuffle" && member(configuration, "typesize") === undefined) return;
-  expectInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
+  assertInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
 }
 
 /** An optional level from 0 to 9. */
@@ -45,6 +45,6 @@ function expectLevel(configuration: JsonObject, name: string, at: string): void 
   const level = member(configuration, name);
   if (level === undefined) return;
   const pointer = pointerTo(at, name);
-  if (expectInteger(level, 0, pointer) > MAX_LEVEL)
+  if (assertInteger(level, 0, pointer) > MAX_LEVEL)
     throw invalid(pointer, `must be at most ${MAX_LEVEL}`, level);
 }

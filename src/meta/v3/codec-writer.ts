@@ -4,7 +4,7 @@ import type { CodecConfig } from "../array-metadata.ts";
 import type { DataType } from "../data-type.ts";
 import { writeExtension } from "../extension.ts";
 import type { Losses } from "../losses.ts";
-import { typeBehind } from "./cast.ts";
+import { typeAfter } from "./cast.ts";
 import { codecPointer, endianOf, parseV3Codec, statedV3Codec, writeV3Codec } from "./codec.ts";
 import { normalTranspose, parseV3Codecs } from "./codec-list.ts";
 import { isItemFilter, writeFilters } from "./filters.ts";
@@ -24,11 +24,11 @@ export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlac
   const { pointer, losses } = place;
   const found = codecs.findIndex(({ name }) => name === "bytes");
   const at = found < 0 ? codecs.length : found;
-  const { dataType } = typeBehind({ dataType: place.dataType }, codecs.slice(0, at), pointer);
+  const { dataType } = typeAfter({ dataType: place.dataType }, codecs.slice(0, at), pointer);
   const filters = takeWhile(codecs.slice(at + 1), isItemFilter);
   const written = codecs.slice(0, at).flatMap((codec, i) => {
     const shape = transposedShape(place.shape, codecs.slice(0, i));
-    const before = typeBehind({ dataType: place.dataType }, codecs.slice(0, i), pointer);
+    const before = typeAfter({ dataType: place.dataType }, codecs.slice(0, i), pointer);
     const codecAt = codecPointer(codec, pointer, i);
     return writeOne(codec, { ...place, dataType: before.dataType, shape, pointer: codecAt }, 1);
   });
@@ -66,7 +66,7 @@ function writeOne(codec: CodecConfig, place: WrittenPlace, itemSize: number): Js
 
 /** ZEP 7's layout goes without a codec, or by the `bytes` that a document had in its place. @see S7-30 */
 function statedBytes({ stated }: CodecConfig): JsonValue[] {
-  if (stated?.dialect !== "v3") return [];
+  if (stated?.zarrFormat !== "v3") return [];
   return parseV3Codec(stated.json, stated.pointer).name === "bytes" ? [stated.json] : [];
 }
 

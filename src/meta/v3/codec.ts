@@ -3,8 +3,8 @@ import { jsonEqual } from "../../util/json-equal.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
+import { assertWord, member } from "../assert-json.ts";
 import type { Endian } from "../data-type.ts";
-import { expectWord, member } from "../expect.ts";
 import { type Extension, parseExtension, writeExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
 import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
@@ -35,7 +35,7 @@ export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding
   return {
     name,
     configuration: Object.fromEntries(kept),
-    stated: { dialect: "v3", json, pointer },
+    stated: { zarrFormat: "v3", json, pointer },
     ...(!extension.mustUnderstand && { mayBeSkipped: true }),
   };
 }
@@ -62,7 +62,7 @@ export function statedV3Codec(
   { name, configuration, stated }: CodecConfig,
   read: (stated: CodecConfig) => CodecConfig = (same) => same,
 ): JsonValue | undefined {
-  if (stated?.dialect !== "v3") return undefined;
+  if (stated?.zarrFormat !== "v3") return undefined;
   const now = read(parseV3Codec(stated.json, stated.pointer));
   return now.name === name && jsonEqual(now.configuration, configuration) ? stated.json : undefined;
 }
@@ -110,5 +110,5 @@ export function codecPointer({ stated }: CodecConfig, list: string, index: numbe
 /** The byte order that a `bytes` codec states. */
 export function endianOf({ configuration }: CodecConfig, pointer: string): Endian | undefined {
   const endian = member(configuration, "endian");
-  return endian === undefined ? undefined : expectWord(endian, ENDIANS, pointer);
+  return endian === undefined ? undefined : assertWord(endian, ENDIANS, pointer);
 }

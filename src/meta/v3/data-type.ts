@@ -1,19 +1,19 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
-import { type DataType, type Field, type FixedDataType, isFixed } from "../data-type.ts";
 import {
-  expectInteger,
-  expectList,
-  expectObject,
-  expectString,
+  assertInteger,
+  assertItemSize,
+  assertList,
+  assertObject,
+  assertString,
   invalid,
   isObject,
-  limitItemSize,
   refusal,
   repeatedName,
   required,
-} from "../expect.ts";
-import { type Extension, expectNoOthers, parseExtension, writeExtension } from "../extension.ts";
+} from "../assert-json.ts";
+import { type DataType, type Field, type FixedDataType, isFixed } from "../data-type.ts";
+import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
 import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 import { structSize } from "../v2/data-type.ts";
 
@@ -66,38 +66,38 @@ export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   const extension = parseExtension(json, pointer);
   const variable = VARIABLE.get(extension.name);
   if (variable !== undefined) {
-    expectVariable(json, extension);
+    assertVariable(json, extension);
     return extension.mustUnderstand ? variable : { ...variable, mayBeIgnored: true };
   }
   const plain = PLAIN.get(extension.name);
   if (plain !== undefined) {
-    expectNoOthers(json, extension);
+    assertNoOthers(json, extension);
     return { dataType: plain };
   }
   switch (extension.name) {
     case "struct":
     case "structured":
-      expectNoOthers(json, extension, ["fields"]);
+      assertNoOthers(json, extension, ["fields"]);
       return parseStruct(extension);
     case "numpy.datetime64":
     case "numpy.timedelta64":
-      expectNoOthers(json, extension, ["unit", "scale_factor"]);
+      assertNoOthers(json, extension, ["unit", "scale_factor"]);
       return { dataType: parseTime(extension) };
     case "fixed_length_utf32":
     case "null_terminated_bytes":
     case "raw_bytes":
-      expectNoOthers(json, extension, ["length_bytes"]);
+      assertNoOthers(json, extension, ["length_bytes"]);
       return { dataType: parseSized(extension) };
   }
   const bits = Number(/^r([1-9][0-9]*)$/.exec(extension.name)?.[1]);
   if (bits % 8 !== 0) throw refusal("unsupported-data-type", pointer, "the data type is not known", json);
-  expectNoOthers(json, extension);
-  limitItemSize(bits / 8, pointer);
+  assertNoOthers(json, extension);
+  assertItemSize(bits / 8, pointer);
   return { dataType: { kind: "raw", size: bits / 8 } };
 }
 
 /** Of a variable type only the name counts; ZEP 7 names one further member, without meaning here. */
-function expectVariable(json: JsonValue, { name, configuration, others, pointer }: Extension): void {
+function assertVariable(json: JsonValue, { name, configuration, others, pointer }: Extension): void {
   const unknown = others.filter(
     (other) => !(name === "string" && other === "fallback" && isObject(json) && json.fallback === "binary"),
   );
@@ -107,11 +107,11 @@ function expectVariable(json: JsonValue, { name, configuration, others, pointer 
 
 function parseTime({ name, configuration, pointer }: Extension): FixedDataType {
   const at = pointerTo(pointer, "configuration");
-  const stated = expectString(required(configuration, "unit", at), pointerTo(at, "unit"));
+  const stated = assertString(required(configuration, "unit", at), pointerTo(at, "unit"));
   const unit = stated === "generic" ? stated : normalTimeUnit(stated);
   if (unit === undefined) throw invalid(pointerTo(at, "unit"), "not a unit of time", stated);
   const scaleAt = pointerTo(at, "scale_factor");
-  const scale = expectInteger(required(configuration, "scale_factor", at), 1, scaleAt);
+  const scale = assertInteger(required(configuration, "scale_factor", at), 1, scaleAt);
   if (scale > MAX_TIME_SCALE) throw invalid(scaleAt, "must be less than 2^31", scale);
   return { kind: name === "numpy.datetime64" ? "datetime" : "timedelta", size: 8, unit, scale };
 }
@@ -119,8 +119,8 @@ function parseTime({ name, configuration, pointer }: Extension): FixedDataType {
 function parseSized({ name, configuration, pointer }: Extension): FixedDataType {
   const at = pointerTo(pointer, "configuration");
   const sizeAt = pointerTo(at, "length_bytes");
-  const size = expectInteger(required(configuration, "length_bytes", at), 1, sizeAt);
-  limitItemSize(size, sizeAt);
+  const size = assertInteger(required(configuration, "length_bytes", at), 1, sizeAt);
+  assertItemSize(size, sizeAt);
   if (name === "null_terminated_bytes") return { kind: "fixed-bytes", size };
   if (name === "raw_bytes") return { kind: "raw", size };
   if (size % 4 !== 0) throw invalid(sizeAt, "must be a multiple of 4", size);
@@ -130,7 +130,7 @@ function parseSized({ name, configuration, pointer }: Extension): FixedDataType 
 function parseStruct({ configuration, pointer }: Extension): V3DataType {
   const at = pointerTo(pointer, "configuration");
   const fieldsAt = pointerTo(at, "fields");
-  const list = expectList(required(configuration, "fields", at), fieldsAt);
+  const list = assertList(required(configuration, "fields", at), fieldsAt);
   if (list.length === 0) throw invalid(fieldsAt, "a structured type needs fields", list);
   const fields = list.map((entry, i) => parseField(entry, pointerTo(fieldsAt, i)));
   const names = fields.map(({ name }) => name);
@@ -146,7 +146,7 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
 function parseField(entry: JsonValue, pointer: string): Field {
   const isPair = Array.isArray(entry);
   if (isPair && entry.length !== 2) throw invalid(pointer, "must be a name and a type", entry);
-  const object = isPair ? {} : expectObject(entry, pointer);
+  const object = isPair ? {} : assertObject(entry, pointer);
   const [nameAt, typeAt] = (isPair ? [0, 1] : ["name", "data_type"]).map((token) =>
     pointerTo(pointer, token),
   );

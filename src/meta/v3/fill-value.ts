@@ -2,9 +2,9 @@ import { toBase64 } from "../../util/base64.ts";
 import { joinBytes } from "../../util/join-bytes.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
+import { assertInteger, assertObject, assertString, invalid, member, required } from "../assert-json.ts";
 import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts";
 import { swapElement } from "../element-order.ts";
-import { expectInteger, expectObject, expectString, invalid, member, required } from "../expect.ts";
 import {
   padBytes,
   parseBase64,
@@ -44,7 +44,7 @@ export function parseFillV3(
     case "timedelta":
       return parseNumberFill(json, dataType, pointer, { lenient: false, parsePart: parseFloatOrHex });
     case "fixed-text":
-      return parseTextFill(expectString(json, pointer), dataType.size, pointer);
+      return parseTextFill(assertString(json, pointer), dataType.size, pointer);
     case "fixed-bytes":
       return padBytes(parseBase64(json, pointer), dataType.size, pointer);
     case "raw":
@@ -77,7 +77,7 @@ function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8A
 function parseBytes(json: JsonValue, pointer: string): Uint8Array {
   if (!Array.isArray(json)) return parseBase64(json, pointer);
   return Uint8Array.from(json, (item, i) => {
-    const byte = expectInteger(item, 0, pointerTo(pointer, i));
+    const byte = assertInteger(item, 0, pointerTo(pointer, i));
     if (byte > 255) throw invalid(pointerTo(pointer, i), "must be at most 255", item);
     return byte;
   });
@@ -94,7 +94,7 @@ function parseStructFill(
   endian: Endian,
   pointer: string,
 ): Uint8Array {
-  const object = expectObject(json, pointer);
+  const object = assertObject(json, pointer);
   const unknown = Object.keys(object).find((name) => fields.every((field) => field.name !== name));
   if (unknown !== undefined) {
     throw invalid(pointerTo(pointer, unknown), "the type has no such field", member(object, unknown));

@@ -1,8 +1,8 @@
 import { codecNamed } from "../../codecs/descriptors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
+import { member } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
-import { member } from "../expect.ts";
 import { numpyItemSize, writeNumpyType } from "../v2/data-type.ts";
 import { statedV3Codec } from "./codec.ts";
 import { plainV3Type } from "./data-type.ts";

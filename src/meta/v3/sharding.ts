@@ -2,15 +2,15 @@ import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import {
-  expectInteger,
-  expectList,
-  expectWord,
+  assertInteger,
+  assertList,
+  assertWord,
   invalid,
   isObject,
   member,
   memberOr,
   required,
-} from "../expect.ts";
+} from "../assert-json.ts";
 import type { Finding } from "../format.ts";
 import type { OffsetSize, V3DataType } from "./data-type.ts";
 
@@ -67,7 +67,7 @@ export function parseSharding(
     chunk_shape: chunkShape,
     codecs: codecs.map(asJson),
     index_codecs: indexCodecs.map(asJson),
-    index_location: expectWord(location, ["start", "end"], pointerTo(pointer, "index_location")),
+    index_location: assertWord(location, ["start", "end"], pointerTo(pointer, "index_location")),
   };
 }
 
@@ -78,12 +78,12 @@ function asJson({ name, configuration }: CodecConfig): JsonObject {
 /** An inner chunk shape: it divides the shard's in every dimension. */
 function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): number[] {
   const at = pointerTo(pointer, "chunk_shape");
-  const list = expectList(json, at);
+  const list = assertList(json, at);
   if (list.length !== shape.length) {
     throw invalid(at, `must have ${shape.length} numbers, one a dimension`, json);
   }
   return list.map((item, d) => {
-    const n = expectInteger(item, 1, pointerTo(at, d));
+    const n = assertInteger(item, 1, pointerTo(at, d));
     if ((shape[d] ?? 1) % n !== 0)
       throw invalid(at, `does not divide the shard's shape, ${shape.join(" x ")}`, json);
     return n;

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
+import { assertWord, integerOf, invalid, refusal, required, tokenOf } from "../assert-json.ts";
 import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "../consolidated.ts";
 import type { DataType } from "../data-type.ts";
 import {
@@ -11,19 +12,18 @@ import {
   otherNames,
   parseDocument,
 } from "../documents.ts";
-import { expectWord, integerOf, invalid, refusal, required, tokenOf } from "../expect.ts";
-import { refuseUnknown } from "../extension.ts";
+import { assertKnown } from "../extension.ts";
 import type {
-  Dialect,
   DocumentLimits,
   Documents,
   Finding,
+  FormatDefinition,
   NodeLayout,
   ParsedNode,
   WriteOptions,
 } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { reword, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { parseV3Array, writeV3Array } from "./array.ts";
 import { layoutV3 } from "./layout.ts";
 
@@ -33,7 +33,7 @@ const GROUP_NAMES = ["attributes", "zarr_format", "node_type", "consolidated_met
  * Zarr v3: a node is `zarr.json`. Consolidated metadata are no part of the group that carries them: reading leaves
  * them aside, and writing a group drops them, for they may be stale by then.
  */
-export const v3: Dialect = {
+export const v3: FormatDefinition = {
   name: "v3",
   layout: layoutV3,
   parse: parseNode,
@@ -57,7 +57,7 @@ function parseNode(
       cut: CUT_V3,
     });
     expectFormat3(document);
-    const type = expectWord(required(document, "node_type"), ["array", "group"], "/node_type");
+    const type = assertWord(required(document, "node_type"), ["array", "group"], "/node_type");
     const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);
     return { metadata, findings };
   });
@@ -75,12 +75,12 @@ function expectFormat3(document: JsonObject): void {
 
 function parseGroup(document: JsonObject, findings: Finding[]): GroupMetadata {
   const extra = otherNames(document, GROUP_NAMES);
-  refuseUnknown(document, Object.keys(extra), "");
+  assertKnown(document, Object.keys(extra), "");
   noteConsolidatedKind(document, findings);
   const metadata: GroupMetadata = {
     kind: "group",
     attributes: attributesOf(document),
-    ...(Object.keys(extra).length > 0 && { extra: { dialect: "v3", json: extra } }),
+    ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v3", json: extra } }),
   };
   const wording = wordingOf(
     "v3",
@@ -99,7 +99,7 @@ function groupDocument(metadata: GroupMetadata, losses: Losses): JsonObject {
     node_type: "group",
     ...keptNames(metadata.extra, "v3", losses),
   };
-  return reword(document, "v3", metadata.wording);
+  return restoreSpelling(document, "v3", metadata.wording);
 }
 
 function writeNode(
@@ -112,7 +112,7 @@ function writeNode(
   noteNonFinite(metadata.attributes, "/attributes", losses);
   if (
     metadata.kind === "array" &&
-    metadata.extra?.dialect === "v3" &&
+    metadata.extra?.zarrFormat === "v3" &&
     metadata.extra.json.storage_transformers
   ) {
     throw refusal(

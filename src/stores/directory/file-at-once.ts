@@ -15,14 +15,14 @@ import { hasSystemCode } from "../files/file-error.ts";
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 
 /** Up to so many bytes, one read more than there are finds the end of a file for less than asking for its size. */
-const FEW_BYTES = 32 * 1024;
+const SMALL_BYTES = 32 * 1024;
 
 /** Reads the file at `path`, opened with `flags`, into `into`; undefined where it does not fit, or cannot be read. */
 export function readFileAtOnce(path: string, flags: number, into: Uint8Array): number | undefined {
   try {
     const fd = openSync(path, flags);
     try {
-      const few = Math.min(FEW_BYTES, into.length);
+      const few = Math.min(SMALL_BYTES, into.length);
       let done = readUpTo(fd, into, 0, few);
       // A pipe without a writer reads as an empty file.
       if (done === 0 && !fstatSync(fd).isFile()) return undefined;

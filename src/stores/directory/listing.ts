@@ -8,7 +8,7 @@ import type { FileCalls, FileStats } from "../files/file-calls.ts";
 import { isMissing } from "../files/file-error.ts";
 import { folderOf } from "../key.ts";
 import { isLockKey, isOwnName } from "../reserved-names.ts";
-import { assertFileOrFolder, type Folders } from "./folders.ts";
+import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 
 /** Keys are given so many at a time, */
 const PAGE_KEYS = 256;
@@ -20,7 +20,7 @@ const NAMES_AT_ONCE = 4096;
  * no more.
  */
 export async function* walkKeys(
-  folders: Folders,
+  folders: DirectoryTree,
   files: FileCalls,
   prefix: string,
   signal: AbortSignal | undefined,
@@ -48,7 +48,7 @@ export async function* walkKeys(
  * What is in the folder at `prefix`, sorted by UTF-8 bytes: names of files, and names of folders with `/` at the end.
  * Empty where there is no folder.
  */
-export async function namesIn(folders: Folders, files: FileCalls, prefix: string): Promise<string[]> {
+export async function namesIn(folders: DirectoryTree, files: FileCalls, prefix: string): Promise<string[]> {
   const names: string[] = [];
   try {
     if (!(await folders.has(prefix.slice(0, -1)))) return names;
@@ -78,7 +78,7 @@ export async function namesIn(folders: Folders, files: FileCalls, prefix: string
 
 /** Symbolic links are what they point to, if that is inside. */
 async function lookAt(
-  folders: Folders,
+  folders: DirectoryTree,
   files: FileCalls,
   key: string,
 ): Promise<"file" | "folder" | undefined> {
@@ -105,7 +105,7 @@ function kindOf(info: FileStats): "file" | "folder" {
 }
 
 /** Refuses a link to a folder that holds one of the folders on the way to the link: a walk would never end. */
-async function refuseCycle(folders: Folders, link: string): Promise<void> {
+async function refuseCycle(folders: DirectoryTree, link: string): Promise<void> {
   const target = await folders.follow(link);
   for (let above = link; above !== ""; ) {
     above = folderOf(above);

@@ -1,5 +1,5 @@
 /** What is used of an answer to a request: `fetch` gives more. */
-export interface Answer {
+export interface HttpResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly statusText: string;
@@ -16,4 +16,4 @@ export type PlainFetch = (
     readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal | null;
   },
-) => Promise<Answer>;
+) => Promise<HttpResponse>;

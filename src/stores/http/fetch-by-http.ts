@@ -2,7 +2,7 @@ import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { abortError } from "../../util/abort.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { Answer, PlainFetch } from "./answer.ts";
+import type { HttpResponse, PlainFetch } from "./answer.ts";
 
 type Client = (url: URL, options: RequestOptions) => ClientRequest;
 
@@ -65,7 +65,7 @@ function read(message: IncomingMessage): Promise<void> {
   });
 }
 
-function answerOf(message: IncomingMessage, body: Answer["body"]): Answer {
+function answerOf(message: IncomingMessage, body: HttpResponse["body"]): HttpResponse {
   const { statusCode: status = 0, statusMessage: statusText = "", headers } = message;
   const get = (name: string) => {
     const value = headers[name.toLowerCase()];

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { Answer, PlainFetch } from "./answer.ts";
+import type { HttpResponse, PlainFetch } from "./answer.ts";
 
 /** How often a request is sent elsewhere, at most. */
 const MOST = 10;
@@ -43,7 +43,7 @@ export async function followRedirects(
   fetch: PlainFetch,
   url: URL,
   { method, own, headers, signal }: SentRequest,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   let at = url;
   for (let redirections = 0; redirections <= MOST; redirections++) {
     const sent = { method, headers: at.origin === url.origin ? { ...own, ...headers } : headers };
@@ -57,7 +57,7 @@ export async function followRedirects(
   throw refused("the server sends the request on and on", `${MOST} redirections and more`);
 }
 
-function nextOf({ headers, status }: Answer, from: URL, origin: URL): URL {
+function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) {
     throw refused("the server sends the request to nowhere", `${status} without a place`);

@@ -1,5 +1,5 @@
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./answer.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
@@ -8,7 +8,7 @@ const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 const OVERLOAD = [429, 503];
 
 /** The error that a status stands for which is neither success nor a missing value. */
-export function failureOf(response: Pick<Answer, "status" | "statusText" | "headers">): ZarrflowError {
+export function failureOf(response: Pick<HttpResponse, "status" | "statusText" | "headers">): ZarrflowError {
   const { status, statusText } = response;
   const found = `${status} ${statusText}`.trim();
   const retryAfter = retryAfterOf(response);
@@ -31,7 +31,7 @@ function reasonOf(status: number): string {
 }
 
 /** Seconds of a `Retry-After`, which holds seconds or a date. */
-function retryAfterOf({ headers }: Pick<Answer, "headers">): number | undefined {
+function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;
   if (/^\d+$/.test(value.trim())) return Number(value);

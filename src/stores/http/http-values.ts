@@ -2,8 +2,8 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
-import { checkMissing, checkVersion, sourceChanged } from "../version.ts";
-import type { Answer } from "./answer.ts";
+import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
+import type { HttpResponse } from "./answer.ts";
 import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
 import { CAN_SET_CONDITIONS, statedLength, strongTag, versionOf } from "./http-version.ts";
@@ -19,7 +19,7 @@ export type SendRequest = (
     readonly answers?: readonly number[];
     readonly signal: AbortSignal | undefined;
   },
-) => Promise<Answer>;
+) => Promise<HttpResponse>;
 
 /** The value is not the one that was asked for by its entity tag. */
 const NOT_THE_SAME = 412;
@@ -100,7 +100,7 @@ export class HttpValues {
 
   /** The part of a whole value, which a server without ranges has sent. */
   async #cut(
-    response: Answer,
+    response: HttpResponse,
     range: ByteRange,
     allocate: Allocate,
     { maxBytes }: ValueState,
@@ -112,7 +112,7 @@ export class HttpValues {
 
   /** An empty part, for a range that begins at or behind the end of the value. */
   async #beyond(
-    response: Answer,
+    response: HttpResponse,
     key: string,
     range: ByteRange,
     allocate: Allocate,
@@ -164,7 +164,7 @@ export class HttpValues {
     key: string,
     options: ValueState,
     range?: string,
-  ): Promise<Answer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     const { ifVersion, signal } = options;
     const condition = CAN_SET_CONDITIONS ? strongTag(ifVersion) : undefined;
     const response = await this.#send(method, key, {
@@ -177,11 +177,11 @@ export class HttpValues {
     });
     try {
       if (this.#missing.includes(response.status))
-        return await readAway(response).then(() => checkMissing(options));
+        return await readAway(response).then(() => assertMissing(options));
       if (response.status === NOT_THE_SAME && condition !== undefined) {
         throw sourceChanged("the value was replaced while it was read");
       }
-      if (response.status === 200 || response.status === 206) checkVersion(options, versionOf(response));
+      if (response.status === 200 || response.status === 206) assertVersion(options, versionOf(response));
       return response;
     } catch (error) {
       await response.body?.cancel().catch(() => {});
@@ -191,13 +191,13 @@ export class HttpValues {
 }
 
 /** The error for an answer whose body tells nothing. */
-async function refusalOf(response: Answer): Promise<ZarrflowError> {
+async function refusalOf(response: HttpResponse): Promise<ZarrflowError> {
   await readAway(response);
   return failureOf(response);
 }
 
 /** Reads a page that tells nothing, so that the connection is of use again; one that is long is cut off with it. */
-async function readAway(response: Answer): Promise<void> {
+async function readAway(response: HttpResponse): Promise<void> {
   await readText(response, LONGEST_PAGE).catch(() => {});
 }
 
@@ -223,7 +223,7 @@ function partOf(range: ByteRange, size: number): BodyPart {
  * Whether a 206 holds the range that was asked for, cut at the end of the value. Where browsers hide its
  * `Content-Range`, the length of the body must say so.
  */
-function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: Answer): boolean {
+function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: HttpResponse): boolean {
   if (found === undefined)
     return !response.headers.has("content-range") && statedLength(response) === lengthOf(range);
   const { start, end, size } = found;
@@ -234,7 +234,11 @@ function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, respo
   return "offset" in range && start === range.offset && end - start === range.length;
 }
 
-function otherRange(range: ByteRange, found: ContentRange | undefined, response: Answer): ZarrflowError {
+function otherRange(
+  range: ByteRange,
+  found: ContentRange | undefined,
+  response: HttpResponse,
+): ZarrflowError {
   return new ZarrflowError("short-read", "the server answers with another range", {
     expected: rangeHeader(range),
     found: found

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./answer.ts";
 import { parseContentRange } from "./content-range.ts";
 
 /** Browsers ask a server first whether they may set conditions, which servers of plain files do not allow. */
@@ -10,7 +10,7 @@ export const CAN_SET_CONDITIONS = !("document" in globalThis || "WorkerGlobalSco
  *
  * @see RFC 9110, 8.8
  */
-export function versionOf(response: Pick<Answer, "status" | "headers">): string | undefined {
+export function versionOf(response: Pick<HttpResponse, "status" | "headers">): string | undefined {
   const { status, headers } = response;
   const tag = headers.get("etag");
   if (tag !== null) return tag;
@@ -26,7 +26,7 @@ export function strongTag(version: string | undefined): string | undefined {
 }
 
 /** Length of the body, where it is that of the value. */
-export function statedLength({ headers }: Pick<Answer, "headers">): number | undefined {
+export function statedLength({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const length = headers.get("content-length");
   const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
   return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);

@@ -1,7 +1,7 @@
 import type { ByteRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { joinBytes } from "../../util/join-bytes.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./answer.ts";
 import { connectionFailure } from "./http-failure.ts";
 
 /** The part of a body that is wanted. */
@@ -73,7 +73,7 @@ async function taken(
  *
  * @throws `resource-limit` when there are more; `transient` when it breaks off.
  */
-export async function readText({ body }: Pick<Answer, "body">, most: number): Promise<string> {
+export async function readText({ body }: Pick<HttpResponse, "body">, most: number): Promise<string> {
   return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }
 

@@ -1,7 +1,7 @@
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { Answer, PlainFetch } from "../http/answer.ts";
+import type { HttpResponse, PlainFetch } from "../http/answer.ts";
 
 /** Bytes a second of a body that is sent; the server is silent while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
@@ -17,12 +17,12 @@ const SLOWEST_BODY = 1024;
  *
  * @throws `transient` on silence, also while the body is read; `aborted`.
  */
-export async function fetchInTime(
+export async function fetchWithTimeout(
   fetch: PlainFetch,
   url: URL,
   init: Parameters<PlainFetch>[1],
   silence: number,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const watch = new SilenceWatch(silence, init.signal);
   try {
     watch.begin((sizeOf(init.body) / SLOWEST_UPLOAD) * 1000);

@@ -4,7 +4,7 @@ import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import type { GetOptions } from "../store.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
-import { type Retry, tellRetry } from "./retry-events.ts";
+import { emitRetry, type Retry } from "./retry-events.ts";
 import { overloadsOf } from "./throttle-signals.ts";
 
 export interface RetryOptions {
@@ -41,7 +41,7 @@ export type Repeat = <T>(
 ) => Promise<T>;
 
 /** How often a call is made of a store that has answered before, and of one that may not be there at all. */
-const MOST_ATTEMPTS = 9;
+const MAX_ATTEMPTS = 9;
 const FIRST_ATTEMPTS = 5;
 
 /**
@@ -49,7 +49,7 @@ const FIRST_ATTEMPTS = 5;
  * doubles, and never before the server's `Retry-After`. When the server wants to be asked less often, fewer calls are
  * made at once.
  */
-export function repeater(
+export function retrier(
   store: string,
   { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
 ): Repeat {
@@ -59,7 +59,7 @@ export function repeater(
   const waitAfter = (error: ZarrflowError, attempt: number): number | undefined => {
     const { retryAfter = 0 } = error.details;
     const least = retryAfter * 1000;
-    const most = attempts ?? (hasAnswered ? MOST_ATTEMPTS : FIRST_ATTEMPTS);
+    const most = attempts ?? (hasAnswered ? MAX_ATTEMPTS : FIRST_ATTEMPTS);
     if (attempt >= most || least > longestWait) return undefined;
     return Math.max(least, Math.random() * Math.min(longestWait, firstWait * 2 ** (attempt - 1)));
   };
@@ -79,7 +79,7 @@ export function repeater(
         if (wait === undefined) throw error;
         const retry = { store, operation, key, error, attempt, wait };
         onRetry?.(retry);
-        tellRetry(retry);
+        emitRetry(retry);
         await pause(wait, signal);
       }
     }

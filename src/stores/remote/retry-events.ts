@@ -16,12 +16,12 @@ export interface Retry {
 const watchers = new Set<(retry: Retry) => void>();
 
 /** Tells of every wait before a call is made again, in all stores of this thread. Returns what ends that. */
-export function watchRetries(watcher: (retry: Retry) => void): () => void {
+export function onRetry(watcher: (retry: Retry) => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
 /** Tells the watchers of this thread of a wait, here or in another thread. */
-export function tellRetry(retry: Retry): void {
+export function emitRetry(retry: Retry): void {
   for (const watcher of watchers) watcher(retry);
 }

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { beginUpload, giveUpUpload, joinParts } from "./multipart-upload.ts";
+import { abortUpload, beginUpload, completeUpload } from "./multipart-upload.ts";
 import type { S3Client } from "./s3-client.ts";
 import { textOf } from "./xml.ts";
 
@@ -60,10 +60,10 @@ export async function copyObject(
       if (part.status === 404) throw new ZarrflowError("source-changed", "the object is gone");
       tags.push(tagOf(part.text));
     }
-    await joinParts(client, upload, { tags, size: from.size }, signal);
+    await completeUpload(client, upload, { tags, size: from.size }, signal);
     return true;
   } catch (error) {
-    await giveUpUpload(client, upload).catch(() => {});
+    await abortUpload(client, upload).catch(() => {});
     throw error;
   }
 }

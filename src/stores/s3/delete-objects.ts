@@ -5,7 +5,7 @@ import { s3Failure } from "./s3-failure.ts";
 import { elements, escaped, textOf } from "./xml.ts";
 
 /** S3 removes so many objects in one request. */
-const MOST_DELETED = 1000;
+const MAX_DELETED = 1000;
 /** Requests at once where each removes one. */
 const AT_ONCE = 16;
 /** Characters that XML cannot hold. */
@@ -23,7 +23,7 @@ export async function deleteObjects(
 ): Promise<void> {
   const together = keys.filter((key) => !NO_XML.test(key));
   try {
-    for (const batch of batches(together, MOST_DELETED)) await deleteTogether(client, batch, signal);
+    for (const batch of batches(together, MAX_DELETED)) await deleteTogether(client, batch, signal);
   } catch (error) {
     if (!isZarrflowError(error, "unsupported-operation")) throw error;
     return deleteEach(client, keys, signal);

@@ -29,7 +29,7 @@ export async function beginUpload(
 }
 
 /** Makes an object of `size` bytes of the parts, by their tags. */
-export async function joinParts(
+export async function completeUpload(
   client: S3Client,
   upload: MultipartUpload,
   { tags, size }: { readonly tags: readonly string[]; readonly size: number },
@@ -50,7 +50,7 @@ export async function joinParts(
 }
 
 /** Has the server forget what came; an upload that is gone is none. */
-export async function giveUpUpload(client: S3Client, { key, id }: MultipartUpload): Promise<void> {
+export async function abortUpload(client: S3Client, { key, id }: MultipartUpload): Promise<void> {
   try {
     const signal = AbortSignal.timeout(GIVING_UP_TIMEOUT);
     await client.ask(key, { uploadId: id }, { method: "DELETE", signal });

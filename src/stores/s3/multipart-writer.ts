@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { StoreWriter, WriterOptions } from "../store.ts";
 import { partBytes, S3_MOST_PARTS } from "../writer-memory.ts";
-import { beginUpload, giveUpUpload, joinParts, type MultipartUpload } from "./multipart-upload.ts";
+import { abortUpload, beginUpload, completeUpload, type MultipartUpload } from "./multipart-upload.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
 
@@ -47,11 +47,11 @@ export class MultipartWriter implements StoreWriter {
       return;
     }
     await this.#uploadPart();
-    await joinParts(this.#client, this.#upload, { tags: this.#tags, size: this.#written }, signal);
+    await completeUpload(this.#client, this.#upload, { tags: this.#tags, size: this.#written }, signal);
   }
 
   async abort(): Promise<void> {
-    if (this.#upload !== undefined) await giveUpUpload(this.#client, this.#upload);
+    if (this.#upload !== undefined) await abortUpload(this.#client, this.#upload);
   }
 
   /** Uploads what the part holds, and makes room in it. */

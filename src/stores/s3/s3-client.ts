@@ -2,13 +2,13 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import { unlessAborted } from "../../util/unless-aborted.ts";
-import type { Answer, PlainFetch } from "../http/answer.ts";
+import type { HttpResponse, PlainFetch } from "../http/answer.ts";
 import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
 import { connectionFailure } from "../http/http-failure.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
-import { fetchInTime } from "../remote/fetch-with-timeout.ts";
-import { type Repeat, type RetryOptions, repeater } from "../remote/repeat-requests.ts";
+import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
+import { type Repeat, type RetryOptions, retrier } from "../remote/repeat-requests.ts";
 import { ownFetch, type RequestHook } from "../remote/request-hook.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
@@ -70,7 +70,7 @@ export interface S3Request {
 
 export interface S3Answer {
   readonly status: number;
-  readonly headers: Answer["headers"];
+  readonly headers: HttpResponse["headers"];
   readonly text: string;
 }
 
@@ -85,7 +85,7 @@ const LONGEST_ANSWER = 16 * 2 ** 20;
 /** Bytes of the longest error that is read. */
 const LONGEST_ERROR = 64 * 1024;
 /** How many regions a bucket is looked for in. */
-const MOST_REGIONS = 4;
+const MAX_REGIONS = 4;
 
 /** What makes the connections of Node's `fetch`, once it is used or a program says so. */
 const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
@@ -122,7 +122,7 @@ export class S3Client {
     this.#credentials = new Credentials(options.credentials);
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
-    this.repeat = repeater(`s3://${options.bucket}`, options.retry);
+    this.repeat = retrier(`s3://${options.bucket}`, options.retry);
     this.#fetch = options.fetch ?? fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
@@ -166,7 +166,7 @@ export class S3Client {
    * @returns the answer when it is a success, or of a status that `request` takes for an answer.
    * @throws `transient`, `access-denied`, `not-found` without the bucket, `no-space`, `unsupported-operation`.
    */
-  async send(key: string, query: Query, request: S3Request): Promise<Answer> {
+  async send(key: string, query: Query, request: S3Request): Promise<HttpResponse> {
     const region = this.#region;
     const { method, answers = ANSWERS[method] } = request;
     const isAnswer = (status: number) => answers.some((answer) => answer === status);
@@ -213,13 +213,13 @@ export class S3Client {
   #followsTo(told: string | undefined, region: string): boolean {
     if (told === undefined || told === region || !/^[a-z0-9-]+$/.test(told)) return false;
     if (told === this.#region) return true;
-    if (this.#wrongRegions.has(told) || this.#wrongRegions.size >= MOST_REGIONS) return false;
+    if (this.#wrongRegions.has(told) || this.#wrongRegions.size >= MAX_REGIONS) return false;
     this.#wrongRegions.add(region);
     this.#region = told;
     return true;
   }
 
-  #isHidden({ status }: Answer, code: string | undefined, { method }: S3Request): boolean {
+  #isHidden({ status }: HttpResponse, code: string | undefined, { method }: S3Request): boolean {
     if (!this.#options.missing403 || status !== 403) return false;
     return method === "HEAD" || (method === "GET" && (code === undefined || code === "AccessDenied"));
   }
@@ -233,7 +233,7 @@ export class S3Client {
     return this.#isBucketKnown;
   }
 
-  async #signed(key: string, query: Query, request: S3Request): Promise<Answer> {
+  async #signed(key: string, query: Query, request: S3Request): Promise<HttpResponse> {
     const { method, body, signal } = request;
     const { requesterPays, encryption, timeout = DEFAULT_TIMEOUT } = this.#options;
     await this.#options.beforeRequest?.(signal ?? undefined);
@@ -252,7 +252,7 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      return await fetchInTime(this.#fetch, url, init, request.timeout ?? timeout);
+      return await fetchWithTimeout(this.#fetch, url, init, request.timeout ?? timeout);
     } catch (error) {
       throwIfAborted(signal);
       throw connectionFailure(error);
@@ -277,7 +277,7 @@ export class S3Client {
 }
 
 /** The text of an answer that is an error; "" for one that is none of S3's. */
-async function errorText(response: Answer): Promise<string> {
+async function errorText(response: HttpResponse): Promise<string> {
   try {
     return await readText(response, LONGEST_ERROR);
   } catch (error) {
@@ -286,11 +286,11 @@ async function errorText(response: Answer): Promise<string> {
   }
 }
 
-function asFailed({ headers }: Answer): Answer {
+function asFailed({ headers }: HttpResponse): HttpResponse {
   return { ok: false, status: 500, statusText: "", headers, body: null };
 }
 
-function missing(): Answer {
+function missing(): HttpResponse {
   const headers = { get: () => null, has: () => false };
   return { ok: false, status: 404, statusText: "", headers, body: null };
 }

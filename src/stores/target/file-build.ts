@@ -7,10 +7,10 @@ import { DirectoryStore } from "../directory.ts";
 import { asyncFileCalls } from "../files/file-calls.ts";
 import { fileError, isMissing } from "../files/file-error.ts";
 import type { StoreSpec, TargetBuild } from "../store.ts";
-import type { Construction } from "./construction.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import type { LockOptions } from "./prefix-lock.ts";
+import type { TargetWriter } from "./target-writer.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 
@@ -89,7 +89,7 @@ async function constructionOf(
   spec: FileSpec,
   build: string,
   options: TargetBuildOptions,
-): Promise<Construction> {
+): Promise<TargetWriter> {
   const { kind } = spec;
   const description = descriptionOf(spec);
   // What zips need takes longer to load than all that a directory needs.
@@ -109,8 +109,8 @@ async function constructionOf(
 
 /** @throws `locked` while a run writes in a folder that is there. */
 async function demandUnlockedFolder(path: string, options: LockOptions): Promise<void> {
-  const { demandUnlocked } = await import("./prefix-lock.ts");
-  await demandUnlocked(new DirectoryStore(path), options);
+  const { assertUnlocked } = await import("./prefix-lock.ts");
+  await assertUnlocked(new DirectoryStore(path), options);
 }
 
 /** Refuses early what would fail when all is built. */

@@ -3,7 +3,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
-import { demandUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
+import { assertUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
 
 /** Where a target is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
@@ -24,7 +24,7 @@ export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
   { ifExists, beforeReplacing, breakLock, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
-  if (ifExists !== "replace") await demandEmpty(store, { breakLock, signal });
+  if (ifExists !== "replace") await assertEmpty(store, { breakLock, signal });
   const lock = await PrefixLock.take(store, { breakLock, signal });
   let isEmptied = false;
   try {
@@ -32,7 +32,7 @@ export async function openInPlaceBuild(
       await beforeReplacing?.();
       isEmptied = true;
       await deleteAll(store, { signal });
-    } else await demandEmpty(store, { signal });
+    } else await assertEmpty(store, { signal });
   } catch (error) {
     // a lock that is left tells that what is there is what a run could not remove
     await (isEmptied ? lock?.leave() : lock?.release())?.catch(() => {});
@@ -70,14 +70,14 @@ async function checkPlace(
   store: WritableStore & ListableStore,
   { ifExists, breakLock, signal }: TargetPlaceOptions,
 ): Promise<void> {
-  if (ifExists !== "replace") await demandEmpty(store, { breakLock, signal });
-  await demandUnlocked(store, { breakLock, signal });
+  if (ifExists !== "replace") await assertEmpty(store, { breakLock, signal });
+  await assertUnlocked(store, { breakLock, signal });
 }
 
 /** @throws `target-exists`, or `locked` when a run is writing there now. */
-async function demandEmpty(store: WritableStore & ListableStore, options: LockOptions): Promise<void> {
+async function assertEmpty(store: WritableStore & ListableStore, options: LockOptions): Promise<void> {
   for await (const _ of store.list("", { signal: options.signal })) {
-    await demandUnlocked(store, options);
+    await assertUnlocked(store, options);
     throw new ZarrflowError("target-exists", "there are objects at the target", {
       store: store.description,
       hint: "Replace it, or name another target.",

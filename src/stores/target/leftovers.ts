@@ -1,5 +1,5 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
-import { folderInside } from "../folder-spec.ts";
+import { childSpec } from "../folder-spec.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
@@ -23,7 +23,7 @@ export async function* leftoversAt(
   { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
   options: LeftoverOptions = {},
 ): AsyncGenerator<Leftover> {
-  const place = folderInside(spec, path) ?? spec;
+  const place = childSpec(spec, path) ?? spec;
   if (place.kind === "directory" || place.kind === "zip") {
     yield* (await import("./file-leftovers.ts")).fileLeftovers(place.path);
   }
@@ -54,7 +54,7 @@ async function* leftoversIn(
   if (!isListable(store) || spec.kind !== "s3") return;
   for await (const entry of store.listDirectory("", options)) {
     if (!("prefix" in entry) || !entry.prefix.startsWith(SCRATCH_PREFIX)) continue;
-    const inside = folderInside(spec, entry.prefix.slice(0, -1));
+    const inside = childSpec(spec, entry.prefix.slice(0, -1));
     const scratch = inside && (await openStoreIfThere(inside));
     if (!scratch || !isListable(scratch) || !isWritable(scratch)) continue;
     const held: LockRecord | undefined = await readLock(scratch, options);

@@ -71,7 +71,7 @@ export class PrefixLock {
         if (isTakeover) await lock.#settle({ signal });
         return lock;
       }
-      await demandUnlocked(store, isTakeover ? { signal } : options);
+      await assertUnlocked(store, isTakeover ? { signal } : options);
       await store.delete(LOCK_NAME, { signal });
     }
   }
@@ -162,7 +162,7 @@ export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
 }
 
 /** Checks that no other run is at work in a store. @throws `locked` */
-export async function demandUnlocked(
+export async function assertUnlocked(
   store: Store,
   { breakLock = false, signal }: LockOptions = {},
 ): Promise<void> {

@@ -2,15 +2,15 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { FileReader } from "../files/file-reader.ts";
 import { FileSink } from "../files/file-sink.ts";
 import { ZipWriter } from "../zip/zip-writer.ts";
-import type { Construction } from "./construction.ts";
 import type { TargetBuildOptions } from "./options.ts";
+import type { TargetWriter } from "./target-writer.ts";
 
 /** Begins a zip in the new file `build`. */
 export async function constructZip(
   build: string,
   description: string,
   { deflate, fsync = false }: TargetBuildOptions,
-): Promise<Construction> {
+): Promise<TargetWriter> {
   const writer = new ZipWriter(await FileSink.create(build, { fsync }), description, { deflate });
   return {
     store: writer,

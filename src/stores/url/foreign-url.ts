@@ -38,7 +38,7 @@ const FRAGMENT = /^(.*?\.(?:zarr|zip|ozx|n5|nc|h5))\/?#(.*)$/is;
  *
  * @throws `invalid-option`
  */
-export function refuseForeign(text: string): void {
+export function assertNotForeign(text: string): void {
   if (CHAIN.test(text)) {
     throw new ZarrflowError("invalid-option", "chained URLs are read from left to right here", {
       value: text,

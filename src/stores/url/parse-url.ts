@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { holdsCredentials } from "../../util/redact.ts";
-import { fragment, refuseForeign, unknownScheme } from "./foreign-url.ts";
+import { assertNotForeign, fragment, unknownScheme } from "./foreign-url.ts";
 import { absolutePath, pathOfFileUrl, slashed } from "./local-path.ts";
 import { applyStage, decoded, zipValue } from "./pipeline.ts";
 import type { StoreUrl } from "./store-url.ts";
@@ -25,7 +25,7 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
 export function parseStoreUrl(text: string): StoreUrl {
   if (text.includes("\0")) throw new ZarrflowError("invalid-option", "a URL must not hold a zero byte");
   refuseCredentials(text);
-  refuseForeign(text);
+  assertNotForeign(text);
   const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);
   return stages.reduce(applyStage, parseBase(base));
 }

@@ -1,11 +1,11 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
-import { folderAround } from "../folder-spec.ts";
+import { parentSpec } from "../folder-spec.ts";
 import type { StoreSpec } from "../store.ts";
-import type { StoreDialect, StoreUrl } from "./store-url.ts";
+import type { FoundFormat, StoreUrl } from "./store-url.ts";
 
-/** The last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the dialect open. */
-const DIALECTS: ReadonlyMap<string, StoreDialect | undefined> = new Map([
+/** The last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the format open. */
+const FORMATS: ReadonlyMap<string, FoundFormat | undefined> = new Map([
   ["zarr", undefined],
   ["zarr1", "v1"],
   ["zarr2", "v2"],
@@ -19,20 +19,20 @@ const DIALECTS: ReadonlyMap<string, StoreDialect | undefined> = new Map([
  * @throws `unsupported-operation`
  * @see ZEP 8
  */
-export function applyStage({ spec, path, dialect }: StoreUrl, stage: string): StoreUrl {
+export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string): StoreUrl {
   const colon = stage.indexOf(":");
   const name = stage.slice(0, colon).toLowerCase();
   const within = normalisePath(stage.slice(colon + 1));
-  const zip = dialect === undefined && name === "zip" ? zipOf(spec, path) : undefined;
+  const zip = zarrFormat === undefined && name === "zip" ? zipOf(spec, path) : undefined;
   if (zip !== undefined) return { spec: zip, path: within };
-  if (dialect === undefined && DIALECTS.has(name)) {
-    const named = DIALECTS.get(name);
+  if (zarrFormat === undefined && FORMATS.has(name)) {
+    const named = FORMATS.get(name);
     const inner = normalisePath(`${path}/${within}`);
-    return named === undefined ? { spec, path: inner } : { spec, path: inner, dialect: named };
+    return named === undefined ? { spec, path: inner } : { spec, path: inner, zarrFormat: named };
   }
   throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not possible here`, {
     value: stage,
-    hint: `Known are zip: behind the name of a zip, and last ${[...DIALECTS.keys()].map((known) => `${known}:`).join(", ")}.`,
+    hint: `Known are zip: behind the name of a zip, and last ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
   });
 }
 
@@ -41,7 +41,7 @@ function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path !== "") return zipValue(spec, path);
   if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };
   if (spec.kind === "zip-value") return spec;
-  const around = folderAround(spec);
+  const around = parentSpec(spec);
   return around && zipValue(around.spec, around.name);
 }
 

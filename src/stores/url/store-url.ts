@@ -8,8 +8,8 @@ export interface StoreUrl {
    * and the node's path begins: all is in `spec` then, and the caller finds the root by walking up.
    */
   readonly path: string;
-  /** The dialect, where the URL names one. */
-  readonly dialect?: StoreDialect;
+  /** The format, where the URL names one. */
+  readonly zarrFormat?: FoundFormat;
 }
 
-export type StoreDialect = "v1" | "v2" | "v3" | "v3-draft-2019";
+export type FoundFormat = "v1" | "v2" | "v3" | "v3-draft-2019";

@@ -3,7 +3,7 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { type GetOptions, isWritable, type Store } from "../store.ts";
-import { checkMissing, checkVersion } from "../version.ts";
+import { assertMissing, assertVersion } from "../version.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface CacheOptions {
@@ -65,8 +65,8 @@ export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: Cach
       if (kept.changes === changes) kept.keep(key, range, { value: bytes, version });
       return bytes;
     }
-    if (found.value === undefined) return checkMissing(options);
-    checkVersion(options, found.version);
+    if (found.value === undefined) return assertMissing(options);
+    assertVersion(options, found.version);
     const bytes = allocate(found.value.length);
     bytes.set(found.value);
     return bytes;

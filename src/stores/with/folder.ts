@@ -1,8 +1,8 @@
 import { streamFrom } from "../../util/web-streams.ts";
 import {
   isListable,
+  type KeyEntry,
   type ListableStore,
-  type Listed,
   type ListedEntry,
   type Store,
   type WritableStore,
@@ -29,7 +29,7 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>
-        streamFrom(listed(store.list(start + prefix, options)) as AsyncGenerator<Listed>),
+        streamFrom(listed(store.list(start + prefix, options)) as AsyncGenerator<KeyEntry>),
       listDirectory: (prefix, options) => streamFrom(listed(store.listDirectory(start + prefix, options))),
     }),
   };

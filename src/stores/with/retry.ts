@@ -1,4 +1,4 @@
-import { type RetryOptions, repeater, withOneBuffer } from "../remote/repeat-requests.ts";
+import { type RetryOptions, retrier, withOneBuffer } from "../remote/repeat-requests.ts";
 import type { GetOptions, Store } from "../store.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
@@ -23,7 +23,7 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
  * ```
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
-  const repeat = repeater(store.description, options);
+  const repeat = retrier(store.description, options);
   const wrapped = wrapStore(store, (call, run, { signal }) =>
     REPEATABLE.includes(call.operation) ? repeat(call, run, signal) : run(),
   );

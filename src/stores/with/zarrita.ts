@@ -3,7 +3,7 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { bufferedWriter } from "../buffered-writer.ts";
-import { aboutKey, storeFailure } from "../error-context.ts";
+import { forKey, storeFailure } from "../error-context.ts";
 import { isMissing } from "../files/file-error.ts";
 import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
@@ -75,7 +75,7 @@ export function toZarrita(store: Store): ZarritaReader {
 export function fromZarrita(store: ZarritaStore): Store {
   const description = `zarrita ${store.constructor?.name ?? "store"}`;
   const about = <T>(key: string, signal: AbortSignal | undefined, call: (path: Path) => Promise<T>) =>
-    aboutKey({ store: description, key, signal }, () => call(`/${key}`));
+    forKey({ store: description, key, signal }, () => call(`/${key}`));
   const reader: Store = {
     description,
     get: (key, { range, allocate = plainBuffers.take, signal } = {}) =>

@@ -1,12 +1,12 @@
 import { abortError } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
-import { MOST_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
+import { MAX_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
 import { readForAll, soon } from "../shared-read.ts";
 
 /** The most bytes of all requests for several ranges that are under way; beyond, each range is read alone. */
-export const MOST_HELD = 2 * MOST_TOGETHER;
+export const MAX_HELD = 2 * MAX_TOGETHER;
 /** Entries of so few bytes are read with those behind them, up to `AHEAD`: metadata documents lie side by side. */
-const FEW_BYTES = 4 * 1024;
+const SMALL_BYTES = 4 * 1024;
 const AHEAD = 32 * 1024;
 
 export interface EntryReadOptions extends RangeReadOptions {
@@ -68,9 +68,9 @@ export class NearReads implements RangeReader {
     const asked = this.#waiting.filter((read) => !rejectedByNow(read));
     this.#waiting = [];
     for (const { offset, length, parts: reads } of mergeRanges(asked)) {
-      const isFew = length <= FEW_BYTES && reads.some(({ isEntry }) => isEntry);
+      const isFew = length <= SMALL_BYTES && reads.some(({ isEntry }) => isEntry);
       if (isFew) this.#together(reads, offset, Math.min(AHEAD, this.size - offset), true);
-      else if (reads.length > 1 && this.#held + length <= MOST_HELD) this.#together(reads, offset, length);
+      else if (reads.length > 1 && this.#held + length <= MAX_HELD) this.#together(reads, offset, length);
       else for (const read of reads) this.#alone(read);
     }
   }

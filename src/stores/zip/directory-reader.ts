@@ -9,14 +9,14 @@ const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const ZIP64_END_BYTES = 56;
 const ENTRY_SIGNATURE = 0x02014b50;
-const MOST_COMMENT_BYTES = 0xffff;
+const MAX_COMMENT_BYTES = 0xffff;
 /** Bytes of the directory that are read at one time, of a local file and of others, where a request costs more. */
 const BLOCK_BYTES = 1024 * 1024;
 const REMOTE_BLOCK_BYTES = 8 * BLOCK_BYTES;
 /** Bytes at the end that are read first, of what is no local file: with them the directory of 3,000 entries. */
 const REMOTE_TAIL_BYTES = 256 * 1024;
 /** Bytes of the largest directory, of some 10 million entries: who sends more will never end. */
-const MOST_DIRECTORY_BYTES = 2 ** 30;
+const MAX_DIRECTORY_BYTES = 2 ** 30;
 
 /** A run of bytes of the archive. */
 interface Block {
@@ -66,7 +66,7 @@ export class DirectoryReader extends RandomAccessReader {
 
   /** @throws `corrupt-store` when no directory is at the end. */
   static async open(reader: RangeReader, signal?: AbortSignal): Promise<DirectoryReader> {
-    const least = ZIP64_LOCATOR_BYTES + END_BYTES + MOST_COMMENT_BYTES;
+    const least = ZIP64_LOCATOR_BYTES + END_BYTES + MAX_COMMENT_BYTES;
     const length = Math.min(reader.size, reader.remote ? REMOTE_TAIL_BYTES : least);
     const tail = {
       at: reader.size - length,
@@ -152,9 +152,9 @@ export class DirectoryReader extends RandomAccessReader {
         found: size,
       });
     }
-    if (this.#loaded > MOST_DIRECTORY_BYTES) {
+    if (this.#loaded > MAX_DIRECTORY_BYTES) {
       throw new ZarrflowError("resource-limit", "the zip directory is too large", {
-        expected: `at most ${MOST_DIRECTORY_BYTES} bytes`,
+        expected: `at most ${MAX_DIRECTORY_BYTES} bytes`,
       });
     }
     const most = Math.max(length, this.#reader.remote ? REMOTE_BLOCK_BYTES : BLOCK_BYTES);

@@ -6,9 +6,9 @@ import type { PlacedEntry, ZipEntry } from "./zip-index.ts";
 const HEADER_BYTES = 30;
 const HEADER_SIGNATURE = 0x04034b50;
 /** Up to so many bytes, one read of header and data, which are copied, beats two: of a local file, and of others. */
-const FEW_BYTES = 32 * 1024;
-const FEW_REMOTE_BYTES = 256 * 1024;
-const MOST_REMEMBERED = 10_000;
+const SMALL_BYTES = 32 * 1024;
+const SMALL_REMOTE_BYTES = 256 * 1024;
+const MAX_REMEMBERED = 10_000;
 
 /** How an entry is read. */
 export interface EntryAccess {
@@ -46,7 +46,7 @@ export class EntryReader {
     const placed = this.#startByPlace(entry, isChecked);
     const end = offset + into.length;
     const isNear =
-      end <= FEW_BYTES || (placed === undefined && this.#reader.remote && end <= FEW_REMOTE_BYTES);
+      end <= SMALL_BYTES || (placed === undefined && this.#reader.remote && end <= SMALL_REMOTE_BYTES);
     const how = { signal, into, isEntry: isWhole };
     const fill = async (start: number) => {
       const bytes = await this.#reader.read(start + offset, into.length, how);
@@ -129,7 +129,7 @@ export class EntryReader {
     this.#extraBytes = view.getUint16(28, true);
     const start = entry.offset + HEADER_BYTES + view.getUint16(26, true) + this.#extraBytes;
     this.#checkEnd(start + entry.packedSize);
-    if (this.#dataStarts.size >= MOST_REMEMBERED) this.#dataStarts.clear();
+    if (this.#dataStarts.size >= MAX_REMEMBERED) this.#dataStarts.clear();
     this.#dataStarts.set(entry.offset, start);
     return start;
   }

@@ -9,11 +9,11 @@ export interface Inflater {
 }
 
 /** Up to so many packed bytes, handing them to another thread costs more than inflating them here. */
-const FEW_BYTES = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
 /** No byte of deflate stands for more. */
-const MOST_RATIO = 1032;
+const MAX_RATIO = 1032;
 /** Nobody deflates to more than twice the size, and so many bytes. */
-const MOST_ADDED = 64 * 1024;
+const MAX_ADDED = 64 * 1024;
 
 export const nodeInflater: Inflater = {
   async *pieces(packed) {
@@ -26,7 +26,7 @@ export const nodeInflater: Inflater = {
     const { inflateRaw, inflateRawSync } = await import("node:zlib");
     // a chunk one byte larger than the value: no second one is taken, and a longer value is noticed
     const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) };
-    if (packed.length <= FEW_BYTES) return inflateRawSync(packed, options);
+    if (packed.length <= SMALL_BYTES) return inflateRawSync(packed, options);
     return new Promise((resolve, reject) => {
       inflateRaw(packed, options, (error, bytes) => (error ? reject(error) : resolve(bytes)));
     });
@@ -102,11 +102,11 @@ async function inflatePart(
  *
  * @throws `corrupt-store`
  */
-export function checkInflatedSize(packedSize: number, size: number): void {
-  if (size > packedSize * MOST_RATIO) throw wrongSize(size, `at most ${packedSize * MOST_RATIO}`);
-  if (packedSize > 2 * size + MOST_ADDED) {
+export function assertInflatedSize(packedSize: number, size: number): void {
+  if (size > packedSize * MAX_RATIO) throw wrongSize(size, `at most ${packedSize * MAX_RATIO}`);
+  if (packedSize > 2 * size + MAX_ADDED) {
     throw new ZarrflowError("corrupt-store", "the zip entry takes more bytes than its value can", {
-      expected: `at most ${2 * size + MOST_ADDED}`,
+      expected: `at most ${2 * size + MAX_ADDED}`,
       found: packedSize,
     });
   }

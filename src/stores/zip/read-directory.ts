@@ -9,7 +9,7 @@ import { DirectoryReader } from "./directory-reader.ts";
 import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
 /** Entries that are told of one by one. */
-const MOST_FINDINGS = 1000;
+const MAX_FINDINGS = 1000;
 /** Folders above an entry: more than any file system has, and few enough to walk one by one. */
 const MAX_DEPTH = 1000;
 
@@ -36,7 +36,7 @@ export async function readDirectory(
   const findings: StoreFinding[] = [];
   let untold = 0;
   const tell = (key: string, message: string) => {
-    if (findings.length < MOST_FINDINGS) findings.push({ key, message });
+    if (findings.length < MAX_FINDINGS) findings.push({ key, message });
     else untold++;
   };
   const archive = await DirectoryReader.open(reader, signal);

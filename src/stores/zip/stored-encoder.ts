@@ -7,7 +7,7 @@ import {
   directoryEntry,
   endRecords,
   localHeader,
-  MOST_32_BIT,
+  MAX_32_BIT,
   type StoredEntry,
 } from "./zip-records.ts";
 
@@ -32,7 +32,7 @@ export class StoredEncoder implements EntryEncoder {
   }
 
   async add(key: string, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > MOST_32_BIT) {
+    if (bytes.length > MAX_32_BIT) {
       await this.begin(key);
       await this.write(bytes);
       await this.end();
@@ -58,7 +58,7 @@ export class StoredEncoder implements EntryEncoder {
   /** States size and CRC in the local header, which all readers understand, where the sink can; else after the data. */
   async end(): Promise<void> {
     const entry = this.#opened();
-    if (this.#sink.patch !== undefined && entry.size <= MOST_32_BIT) {
+    if (this.#sink.patch !== undefined && entry.size <= MAX_32_BIT) {
       const known = { ...entry, sizesFollow: false };
       await this.#sink.patch(entry.offset, localHeader(known));
       this.#list(known);

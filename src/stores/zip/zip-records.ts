@@ -1,8 +1,8 @@
 import { FILE_MODE } from "./entry-encoder.ts";
 
 /** Sizes and offsets beyond do not fit into 4 bytes, where 0xffffffff means "see the zip64 field". */
-export const MOST_32_BIT = 0xfffffffe;
-const MOST_16_BIT = 0xfffe;
+export const MAX_32_BIT = 0xfffffffe;
+const MAX_16_BIT = 0xfffe;
 
 const UTF8_NAME = 0x0800;
 const SIZES_FOLLOW = 0x0008;
@@ -73,9 +73,9 @@ export function directoryEntry(entry: StoredEntry): Uint8Array {
 
 /** The end of an archive whose directory of `entries` entries is `size` bytes at `offset`. */
 export function endRecords(entries: number, offset: number, size: number): Uint8Array {
-  const manyEntries = entries > MOST_16_BIT;
-  const longDirectory = size > MOST_32_BIT;
-  const farDirectory = offset > MOST_32_BIT;
+  const manyEntries = entries > MAX_16_BIT;
+  const longDirectory = size > MAX_32_BIT;
+  const farDirectory = offset > MAX_32_BIT;
   const end = new ZipRecord(22)
     .u32(0x06054b50)
     .u16(0)
@@ -109,7 +109,7 @@ function flags(sizesFollow: boolean): number {
 }
 
 function isZip64({ size, offset }: StoredEntry): boolean {
-  return size > MOST_32_BIT || offset > MOST_32_BIT;
+  return size > MAX_32_BIT || offset > MAX_32_BIT;
 }
 
 /** Little-endian fields, one after the other. */

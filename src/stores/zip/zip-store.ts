@@ -4,14 +4,21 @@ import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
-import { inStore } from "../error-context.ts";
-import { checkKey } from "../key.ts";
+import { withErrorContext } from "../error-context.ts";
+import { assertKey } from "../key.ts";
 import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
-import type { GetOptions, ListableStore, Listed, ListedEntry, StoreFinding, StoreOptions } from "../store.ts";
+import type {
+  GetOptions,
+  KeyEntry,
+  ListableStore,
+  ListedEntry,
+  StoreFinding,
+  StoreOptions,
+} from "../store.ts";
 import { sourceChanged } from "../version.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
-import { checkInflatedSize, inflate } from "./inflate.ts";
+import { assertInflatedSize, inflate } from "./inflate.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
 import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
@@ -84,14 +91,14 @@ export class ZipStore implements ListableStore {
     description: string,
     { root = "", signal }: ZipStoreOptions = {},
   ): Promise<ZipStore> {
-    if (root !== "") checkKey(root);
+    if (root !== "") assertKey(root);
     try {
       const version = await reader.version?.();
       const directory = await readDirectory(reader, root === "" ? "" : `${root}/`, signal);
       return new ZipStore(reader, description, directory, version ?? (await reader.version?.()));
     } catch (error) {
       await reader.close?.();
-      throw inStore(error, description);
+      throw withErrorContext(error, description);
     }
   }
 
@@ -104,7 +111,7 @@ export class ZipStore implements ListableStore {
     { range, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     try {
       this.#refuseLink(key);
       const entry = this.#directory.index.get(key);
@@ -119,7 +126,7 @@ export class ZipStore implements ListableStore {
       throwIfAborted(signal);
       return bytes;
     } catch (error) {
-      throw inStore(error, this.description, key);
+      throw withErrorContext(error, this.description, key);
     }
   }
 
@@ -147,11 +154,11 @@ export class ZipStore implements ListableStore {
 
   async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     return this.#sizeOf(key);
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<Listed> {
+  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
     return listKeys(this.#keys, prefix, signal);
   }
 
@@ -166,7 +173,7 @@ export class ZipStore implements ListableStore {
 
   #refuseLink(key: string): void {
     const link = this.#directory.index.linkOnTheWay(key);
-    if (link !== undefined) throw inStore(linkError(link), this.description);
+    if (link !== undefined) throw withErrorContext(linkError(link), this.description);
   }
 
   /**
@@ -178,12 +185,12 @@ export class ZipStore implements ListableStore {
     throwIfAborted(signal);
     const now = await this.#reader.version?.();
     if (now !== this.#version)
-      throw inStore(sourceChanged("the zip was written over while it was read"), this.description);
+      throw withErrorContext(sourceChanged("the zip was written over while it was read"), this.description);
     return now;
   }
 
   #readAtOnce(key: string, into: Uint8Array): number | undefined {
-    checkKey(key);
+    assertKey(key);
     const entry = this.#directory.index.get(key);
     const isStored = entry?.method === STORED && entry.packedSize === entry.size;
     if (!entry || !isStored || entry.size > into.length) return undefined;
@@ -198,7 +205,7 @@ export class ZipStore implements ListableStore {
 
 function checkReadable({ method, packedSize, size }: ZipEntry): void {
   if (method === ENCRYPTED) throw new ZarrflowError("unsupported-operation", "the zip entry is encrypted");
-  if (method === DEFLATED) checkInflatedSize(packedSize, size);
+  if (method === DEFLATED) assertInflatedSize(packedSize, size);
   else if (method !== STORED) {
     throw new ZarrflowError(
       "unsupported-operation",

@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
-import { checkKey } from "../key.ts";
+import { assertKey } from "../key.ts";
 import { markNativeStore } from "../native-stores.ts";
 import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
 import { inTurn } from "../writer.ts";
@@ -58,7 +58,7 @@ export class ZipWriter implements WritableStore {
 
   /** @throws `target-not-empty` when the key was written before. */
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
-    checkKey(key);
+    assertKey(key);
     const release = await this.#turn(signal);
     try {
       this.#claim(key);
@@ -70,7 +70,7 @@ export class ZipWriter implements WritableStore {
 
   /** @throws `target-not-empty` when the key was written before. */
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
-    checkKey(key);
+    assertKey(key);
     const release = await this.#turn(signal);
     let hasBegun = false;
     const step = async (encode: () => Promise<void>) => {
@@ -115,7 +115,7 @@ export class ZipWriter implements WritableStore {
   /** @throws `unsupported-operation` when the key was written: an archive only grows. */
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
-    checkKey(key);
+    assertKey(key);
     if (this.#keys.has(key)) throw this.#unsupported("a zip archive that is being written only grows", key);
   }
 
@@ -152,7 +152,7 @@ export class ZipWriter implements WritableStore {
   }
 
   #setAtOnce(key: string, bytes: Uint8Array): boolean {
-    checkKey(key);
+    assertKey(key);
     const isIdle = this.#waiting === 0 && this.#failure === undefined && !this.#isFinished;
     if (!isIdle || this.#keys.has(key) || !this.#encoder.addSync?.(key, bytes)) return false;
     this.#keys.add(key);

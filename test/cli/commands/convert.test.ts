@@ -5,7 +5,7 @@ import { runCli } from "../../support/cli.ts";
 import { folderWithGroup } from "../../support/v2-store.ts";
 
 describe("zarrflow convert", () => {
-  it("writes another dialect and back, and nothing that counts differs", async () => {
+  it("writes another format and back, and nothing that counts differs", async () => {
     const cwd = await folderWithGroup();
     expect(await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--quiet")).toMatchObject({
       code: 0,
@@ -77,7 +77,7 @@ describe("zarrflow convert", () => {
     }
   });
 
-  it("refuses what the dialect cannot hold, unless it is named", async () => {
+  it("refuses what the format cannot hold, unless it is named", async () => {
     const cwd = await folderWithGroup();
     await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--quiet");
     const document = join(cwd, "v3.zarr/t/zarr.json");
@@ -113,6 +113,6 @@ describe("zarrflow convert", () => {
   it("plans a conversion", async () => {
     const cwd = await folderWithGroup();
     const { stdout } = await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--dry-run", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ operation: "convert", publication: { dialect: "v3" } });
+    expect(JSON.parse(stdout)).toMatchObject({ operation: "convert", publication: { zarrFormat: "v3" } });
   });
 });

@@ -20,7 +20,7 @@ describe("zarrflow info", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
       "a.zarr  float32 (y 100, x 120)
-        dialect     v2
+        format      v2
         chunks      (50, 60), 3 of 4 present
         codecs      bytes(little)
         size        36 kB stored, 48 kB of items, ratio 1.33
@@ -40,7 +40,7 @@ describe("zarrflow info", () => {
       expect.objectContaining({ path: "sub/u", chunks: 2, attributes: { limit: null } }),
       expect.objectContaining({
         path: "t",
-        dialect: "v2",
+        zarrFormat: "v2",
         shape: [4],
         chunkShape: [2],
         dataType: "float32",

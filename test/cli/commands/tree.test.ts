@@ -44,7 +44,7 @@ describe("zarrflow tree", () => {
     expect(nodes[5]).toEqual({
       kind: "array",
       path: "t",
-      dialect: "v2",
+      zarrFormat: "v2",
       findings: [],
       dataType: "float32",
       shape: [4, 6],

@@ -51,7 +51,7 @@ describe("eventAdvance", () => {
   it("goes by progress, then by what is read back, and passes over the rest", () => {
     const advance = eventAdvance(plan({ chunksRead: 2, chunksWritten: 2 }));
     expect(advance({ type: "task-start", task: 0 })).toBeUndefined();
-    const told = advance({ type: "progress", progress: { ...progress(1, 1), bufferBytes: 7 } });
+    const told = advance({ type: "progress", progress: { ...progress(1, 1), expectedBytes: 7 } });
     expect(told).toMatchObject({ fraction: 0.5, bytes: 3000 });
     expect(advance({ type: "verify", keys: 3, allKeys: 1200 })).toEqual({
       bytes: 3000,

@@ -3,7 +3,7 @@ import { isAsciiLocale, treeText } from "../../../src/cli/text/tree.ts";
 import type { TreeNode } from "../../../src/flows/tree.ts";
 
 function group(path: string, findings: TreeNode["findings"] = [], implied = false): TreeNode {
-  return { kind: "group", path, dialect: "v2", findings, implied };
+  return { kind: "group", path, zarrFormat: "v2", findings, implied };
 }
 
 describe("a tree", () => {

@@ -25,7 +25,7 @@ describe("order", () => {
 
   test("errors of one codec point at it, as its document does", async () => {
     const pointer = "/compressor/id";
-    const stated = { ...codec("nosuch"), stated: { dialect: "v2", json: {}, pointer } } as const;
+    const stated = { ...codec("nosuch"), stated: { zarrFormat: "v2", json: {}, pointer } } as const;
     const error = await errorOf(() => loadCodecs([BYTES, stated], specOf([4], FLOAT64)), "unsupported-codec");
     expect(error.details).toMatchObject({ codec: "nosuch", pointer });
     const unstated = await errorOf(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Lane } from "../../../src/codecs/kernels/kernel-types.ts";
+import type { NumberFormat } from "../../../src/codecs/kernels/kernel-types.ts";
 import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
 
-const LANES: readonly (readonly [Lane, number])[] = [
+const LANES: readonly (readonly [NumberFormat, number])[] = [
   ["i8", 1],
   ["i16", 2],
   ["i32", 4],
@@ -15,7 +15,7 @@ const LANES: readonly (readonly [Lane, number])[] = [
 const COUNTS = [0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 100, 8192, 8193, 16_385, 65_537];
 
 /** Noise in whole lanes, also numbers that are none, endless, of negative zero. */
-function noise(lane: Lane, size: number, count: number): Uint8Array {
+function noise(lane: NumberFormat, size: number, count: number): Uint8Array {
   const random = randomNumbers(count + size);
   const bytes = Uint8Array.from({ length: count * size }, () => random(256));
   if (lane.startsWith("i")) return bytes;
@@ -29,7 +29,7 @@ function noise(lane: Lane, size: number, count: number): Uint8Array {
 }
 
 /** Engines may choose the bits of a NaN that arithmetic gives. */
-function withOneNaN(bytes: Uint8Array, lane: Lane): Uint8Array {
+function withOneNaN(bytes: Uint8Array, lane: NumberFormat): Uint8Array {
   if (lane.startsWith("i")) return bytes;
   const numbers = lane === "f32" ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
   numbers.forEach((value, i) => {

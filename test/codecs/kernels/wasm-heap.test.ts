@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BoxLayout, copyBox } from "../../../src/codecs/kernels/copy-box.ts";
 import { copyShared, heapBox } from "../../../src/codecs/kernels/heap-box.ts";
-import type { BlockLayout, HeapBox, Lane, OpenHeap } from "../../../src/codecs/kernels/kernel-types.ts";
+import type {
+  BlockLayout,
+  HeapBox,
+  NumberFormat,
+  OpenHeap,
+} from "../../../src/codecs/kernels/kernel-types.ts";
 import { kernels, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
@@ -187,7 +192,7 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
 
   it("differences, sums, swaps and checksums", () => {
     fc.assert(
-      fc.property(items, fc.constantFrom<Lane>("i8", "i16", "i32", "i64"), (bytes, lane) => {
+      fc.property(items, fc.constantFrom<NumberFormat>("i8", "i16", "i32", "i64"), (bytes, lane) => {
         const unit = Number(lane.slice(1)) / 8;
         const source = bytes.subarray(0, bytes.length - (bytes.length % unit));
         const from = inHeap(source);

@@ -106,7 +106,7 @@ test("LZ4: parts of changed and cut blocks get the same verdict and the same byt
 test("LZ4: a match that ends beyond all addresses is too long, and nothing is written at the first ones", () => {
   const memory = new WasmMemory();
   const most = Math.ceil(2 ** 32 / 255);
-  const [from = 0, to = 0] = memory.layOut(most + 100, 1000);
+  const [from = 0, to = 0] = memory.allocate(most + 100, 1000);
   // One literal, a match at distance 1 that ends at address 2^32 + 64, and 14 literals.
   const length = 2 ** 32 + 64 - (to + 1);
   const lengthBytes = Math.floor((length - 19) / 255);
@@ -134,7 +134,7 @@ describe("BloscLZ", () => {
       targetEnd: number,
     ) => {
       const room = targetEnd - targetStart;
-      const [from = 0, to = 0] = memory.layOut(end - start, room);
+      const [from = 0, to = 0] = memory.allocate(end - start, room);
       memory.bytes.set(source.subarray(start, end), from);
       const size = memory.exports[name](from, from + end - start, to, to + room);
       if (size > 0) target.set(memory.bytes.subarray(to, to + size), targetStart);

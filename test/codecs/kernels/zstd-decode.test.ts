@@ -75,7 +75,7 @@ test("changed frames keep within both buffers, and give nothing but whole conten
       for (let change = numbers(3); change >= 0; change--)
         changed[5 + numbers(changed.length - 5)] = numbers(256);
       const room = size + numbers(50);
-      const places = memory.layOut(GUARD, changed.length, GUARD, room, GUARD);
+      const places = memory.allocate(GUARD, changed.length, GUARD, room, GUARD);
       const [before = 0, from = 0, between = 0, to = 0, after = 0] = places;
       for (const place of [before, between, after]) memory.bytes.fill(GUARD, place, place + GUARD);
       memory.bytes.fill(GUARD, from + changed.length + SLACK, between);

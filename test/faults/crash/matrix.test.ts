@@ -62,14 +62,14 @@ const cases = Object.keys(places).flatMap((place) =>
 );
 
 describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, operation, mode }) => {
-  const dialects = IS_LONG
+  const zarrFormats = IS_LONG
     ? (["v2", "v3"] as const)
     : ([(operation.length + mode.length) % 2 ? "v2" : "v3"] as const);
-  test.each(dialects)(
+  test.each(zarrFormats)(
     "of %s shows no wrong value, wherever it is cut",
-    async (dialect) => {
+    async (zarrFormat) => {
       const place = places[name]?.() as Place;
-      const run: Run = { operation, mode, dialect };
+      const run: Run = { operation, mode, zarrFormat };
       const [old, from] = [await before(run), await source(run)];
       const calls = async (cut: Cut) => {
         await place.reset(old);

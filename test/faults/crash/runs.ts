@@ -9,18 +9,18 @@ export interface Run {
   readonly operation: Operation;
   readonly mode: Mode;
   /** Of the target; the source of a conversion is of the other one. */
-  readonly dialect: "v2" | "v3";
+  readonly zarrFormat: "v2" | "v3";
 }
 
 const SHAPE = [4, 6];
 
 /** A consolidated group with arrays of these names, all of whose values are above `start`. */
 export async function hierarchy(
-  dialect: "v2" | "v3",
+  zarrFormat: "v2" | "v3",
   { names, start, chunks }: { names: readonly string[]; start: number; chunks: readonly number[] },
 ): Promise<MemoryStore> {
   const store = new MemoryStore(`values from ${start}`);
-  const root = await createGroup(store, { dialect, attributes: { start } }, { consolidated: true });
+  const root = await createGroup(store, { zarrFormat, attributes: { start } }, { consolidated: true });
   for (const [n, name] of names.entries()) {
     const writer = await root.create(name, {
       dataType: "int16",
@@ -40,15 +40,15 @@ export async function hierarchy(
 }
 
 /** What is at the target before; undefined where nothing is. */
-export async function before({ mode, dialect }: Run): Promise<MemoryStore | undefined> {
+export async function before({ mode, zarrFormat }: Run): Promise<MemoryStore | undefined> {
   if (mode === "fresh") return undefined;
   const names = mode === "skip" ? ["b"] : ["a", "b"];
-  return hierarchy(dialect, { names, start: 1001, chunks: [3, 3] });
+  return hierarchy(zarrFormat, { names, start: 1001, chunks: [3, 3] });
 }
 
-export function source({ operation, dialect }: Run): Promise<MemoryStore> {
-  const other = dialect === "v2" ? "v3" : "v2";
-  const from = operation === "convert" ? other : dialect;
+export function source({ operation, zarrFormat }: Run): Promise<MemoryStore> {
+  const other = zarrFormat === "v2" ? "v3" : "v2";
+  const from = operation === "convert" ? other : zarrFormat;
   return hierarchy(from, { names: ["a", "b"], start: 2001, chunks: [2, 3] });
 }
 
@@ -64,7 +64,7 @@ export interface RunOptions {
 
 /** Runs it; again, where it was cut. */
 export async function runOnce(
-  { operation, mode, dialect }: Run,
+  { operation, mode, zarrFormat }: Run,
   { from, targetAt, signal, scratch, isAgain = false }: RunOptions,
 ): Promise<void> {
   const isMember = mode === "member" || mode === "new member";
@@ -81,7 +81,7 @@ export async function runOnce(
     ...(isAgain && { breakLock: true }),
   } as const;
   if (operation === "copy") await copy(node, target, options);
-  else if (operation === "convert") await convert(node, target, { ...options, to: dialect });
+  else if (operation === "convert") await convert(node, target, { ...options, to: zarrFormat });
   else
     await rechunk(node, target, {
       ...options,

@@ -22,13 +22,13 @@ export async function viewsOf(store: ListableStore & Store): Promise<Record<"own
   }
   for (const path of folders) {
     await add(own, await openNode(store, path));
-    for (const dialect of ["v2", "v3"] as const) {
-      const root = await groupAt(store, path, dialect);
+    for (const zarrFormat of ["v2", "v3"] as const) {
+      const root = await groupAt(store, path, zarrFormat);
       const documents = root && (await consolidatedOf(root));
       for (const key of documents?.keys() ?? []) {
         const member = key.slice(0, Math.max(0, key.lastIndexOf("/")));
         if (documents && /(?:\.zarray|zarr\.json)$/.test(key)) {
-          await add(consolidated, nodeIn(documents, store, member, { dialect, areConsolidated: true }));
+          await add(consolidated, nodeIn(documents, store, member, { zarrFormat, areConsolidated: true }));
         }
       }
     }
@@ -37,12 +37,12 @@ export async function viewsOf(store: ListableStore & Store): Promise<Record<"own
 }
 
 /** A group, also one of v2 that has nothing but its consolidated metadata. */
-async function groupAt(store: Store, path: string, dialect: "v2" | "v3") {
+async function groupAt(store: Store, path: string, zarrFormat: "v2" | "v3") {
   const key = path === "" ? ".zmetadata" : `${path}/.zmetadata`;
-  const isToldAlone = dialect === "v2" && (await store.size(key)) !== undefined;
+  const isToldAlone = zarrFormat === "v2" && (await store.size(key)) !== undefined;
   const node = isToldAlone
-    ? nodeIn(new Map([[key.replace(".zmetadata", ".zgroup"), group]]), store, path, { dialect })
-    : await openNode(store, path, { dialect });
+    ? nodeIn(new Map([[key.replace(".zmetadata", ".zgroup"), group]]), store, path, { zarrFormat })
+    : await openNode(store, path, { zarrFormat });
   return node?.kind === "group" ? node : undefined;
 }
 

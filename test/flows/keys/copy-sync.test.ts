@@ -10,10 +10,10 @@ import { crc32 } from "../../../src/util/crc32.ts";
 
 const value = new Uint8Array([1, 2, 3, 4, 5]);
 const { signal } = new AbortController();
-const swept = { key: "k", targetKey: "to/k" };
+const keysToCopy = { key: "k", targetKey: "to/k" };
 
 /** A source that answers at once, `ms` milliseconds later, and what a copy from it takes. */
-function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, unseen = false } = {}) {
+function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, skipChecksum = false } = {}) {
   const source: Store = {
     description: "source",
     get: async () => value,
@@ -29,7 +29,7 @@ function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, un
   const buffers = new BufferPool(1e6);
   const ledger = new MemoryLedger();
   const log = new RunLog(ledger, () => 0, undefined);
-  const copier = new CopyReadAtOnce({ source, target, mostBytes: 1000, unseen, budget, buffers, log });
+  const copier = new CopyReadAtOnce({ source, target, mostBytes: 1000, skipChecksum, budget, buffers, log });
   return { copier, target, ledger, held: () => [budget.leased, buffers.taken] };
 }
 
@@ -42,28 +42,28 @@ async function entriesOf(ledger: MemoryLedger) {
 describe("CopyReadAtOnce", () => {
   it("copies a value of listed size, and enters it in the ledger", async () => {
     const { copier, target, ledger, held } = setUp();
-    expect(await copier.copy({ ...swept, size: 5 }, signal)).toBe(true);
+    expect(await copier.copy({ ...keysToCopy, size: 5 }, signal)).toBe(true);
     expect(await target.get("to/k")).toEqual(value);
     expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5, crc32: crc32(value) }]);
     expect(held()).toEqual([0, 0]);
   });
 
   it("copies a value of unknown size once others were as large", async () => {
-    const { copier, ledger, held } = setUp({ unseen: true });
-    expect(await copier.copy(swept, signal)).toBe(false);
+    const { copier, ledger, held } = setUp({ skipChecksum: true });
+    expect(await copier.copy(keysToCopy, signal)).toBe(false);
     copier.noteSize(4);
-    expect(await copier.copy(swept, signal)).toBe(false);
+    expect(await copier.copy(keysToCopy, signal)).toBe(false);
     copier.noteSize(2000);
-    expect(await copier.copy(swept, signal)).toBe(false);
+    expect(await copier.copy(keysToCopy, signal)).toBe(false);
     copier.noteSize(5);
-    expect(await copier.copy(swept, signal)).toBe(true);
+    expect(await copier.copy(keysToCopy, signal)).toBe(true);
     expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5 }]);
     expect(held()).toEqual([0, 0]);
   });
 
   it("leaves a value that has another size than it was listed with", async () => {
     const { copier, target, held } = setUp();
-    expect(await copier.copy({ ...swept, size: 7 }, signal)).toBe(false);
+    expect(await copier.copy({ ...keysToCopy, size: 7 }, signal)).toBe(false);
     expect(await target.get("to/k")).toBeUndefined();
     expect(held()).toEqual([0, 0]);
   });
@@ -71,14 +71,14 @@ describe("CopyReadAtOnce", () => {
   it("leaves the next values after one that took long", async () => {
     const { copier } = setUp({ ms: 3 });
     const copied = [];
-    for (let i = 0; i < 18; i++) copied.push(await copier.copy({ ...swept, size: 5 }, signal));
+    for (let i = 0; i < 18; i++) copied.push(await copier.copy({ ...keysToCopy, size: 5 }, signal));
     expect(copied).toEqual([true, ...Array(16).fill(false), true]);
   });
 
   it("gives back what it holds when the target fails", async () => {
     const failing = { description: "target", set: () => Promise.reject(new Error("full")) };
     const { copier, held } = setUp({ target: failing as unknown as WritableStore });
-    await expect(copier.copy({ ...swept, size: 5 }, signal)).rejects.toThrow("full");
+    await expect(copier.copy({ ...keysToCopy, size: 5 }, signal)).rejects.toThrow("full");
     expect(held()).toEqual([0, 0]);
   });
 });

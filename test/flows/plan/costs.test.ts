@@ -10,7 +10,7 @@ const shape = [1024, 256, 512];
 function side(chunkShape: number[], codecs: readonly CodecConfig[]): GridSide {
   const decodedSize = 4 * chunkShape.reduce((product, n) => product * n, 1);
   return {
-    dialect: "v2",
+    zarrFormat: "v2",
     chunkKeyEncoding: { name: "plain", separator: "." },
     shape,
     chunkShape,
@@ -30,7 +30,7 @@ function secondsIn(window: number[], visits: number, ...codecs: CodecConfig[]): 
     sides: { source: side([1, 256, 512], codecs), target: side([1024, 16, 32], []) },
     items: 1024 * 256 * 512,
     chunksWritten: 256,
-    windows: { window, readAhead: 1, taskBytes: 1, bufferBytes: 1, chunksRead: 1024 * visits },
+    windows: { window, readAhead: 1, leaseBytes: 1, expectedBytes: 1, chunksRead: 1024 * visits },
     tasks: visits,
     maxMemory: 2 ** 28,
     tasksAtOnce: 1,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { demandCountable } from "../../../src/flows/plan/demand-countable.ts";
+import { assertCountable } from "../../../src/flows/plan/assert-countable.ts";
 
 const MOST = { items: Number.MAX_SAFE_INTEGER, chunks: 2 ** 31 };
 
 test("what can be counted passes", () => {
-  expect(() => demandCountable(MOST, "a")).not.toThrow();
+  expect(() => assertCountable(MOST, "a")).not.toThrow();
 });
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   { items: Number.POSITIVE_INFINITY },
   { items: Number.NaN },
 ])("%j is refused", (more) => {
-  expect(() => demandCountable({ ...MOST, ...more }, "a")).toThrow(
+  expect(() => assertCountable({ ...MOST, ...more }, "a")).toThrow(
     expect.objectContaining({ code: "resource-limit", details: expect.objectContaining({ path: "a" }) }),
   );
 });

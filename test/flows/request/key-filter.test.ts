@@ -19,10 +19,10 @@ describe("pathFilter", () => {
   });
 });
 
-describe.each(["v2", "v3"] as const)("a filtered copy in %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   let source: MemoryStore;
   beforeEach(async () => {
-    source = await makeHierarchy(dialect, { consolidated: true });
+    source = await makeHierarchy(zarrFormat, { consolidated: true });
     nameMemoryStore("filter-source", source);
     nameMemoryStore("filter-target", undefined);
   });
@@ -57,7 +57,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (dialect) => {
     expect(await nodesOf()).toEqual(["2024", "2024/t2m", "empty", "time"]);
     expect(keys.filter((key) => /^2023|u10|txt/.test(key))).toEqual([]);
     const zmetadata = new TextDecoder().decode(
-      await namedMemoryStore("filter-target")?.get(dialect === "v2" ? ".zmetadata" : "zarr.json"),
+      await namedMemoryStore("filter-target")?.get(zarrFormat === "v2" ? ".zmetadata" : "zarr.json"),
     );
     expect(zmetadata).toContain("2024/t2m");
     expect(zmetadata).not.toMatch(/2023|u10/);
@@ -65,10 +65,10 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (dialect) => {
   });
 
   test("never takes some chunks of an array", async () => {
-    await keysOf({ include: dialect === "v2" ? "0.*" : "c" });
+    await keysOf({ include: zarrFormat === "v2" ? "0.*" : "c" });
     expect(await nodesOf()).toEqual([]);
     nameMemoryStore("filter-target", undefined);
-    const all = await keysOf({ exclude: dialect === "v2" ? "0.*" : "c" });
+    const all = await keysOf({ exclude: zarrFormat === "v2" ? "0.*" : "c" });
     expect(all.filter((key) => key.startsWith("2024/t2m")).length).toBeGreaterThan(4);
   });
 
@@ -83,7 +83,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (dialect) => {
 
   test("opens nothing of what is excluded, whatever is wrong with it", async () => {
     const broken = new TextEncoder().encode("{ this is no JSON");
-    const documents = dialect === "v2" ? [".zarray", ".zattrs"] : ["zarr.json"];
+    const documents = zarrFormat === "v2" ? [".zarray", ".zattrs"] : ["zarr.json"];
     for (const name of documents) {
       await source.set(`2023/${name}`, broken);
       await source.set(`2024/u10/${name}`, broken);

@@ -12,11 +12,11 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-plain-"));
   source = join(folder, "source");
   const store = new DirectoryStore(source);
-  for (const [name, dialect] of [
+  for (const [name, zarrFormat] of [
     ["a.zarr", "v2"],
     ["deep/b.zarr", "v3"],
   ] as const) {
-    const made = await makeHierarchy(dialect);
+    const made = await makeHierarchy(zarrFormat);
     for await (const { key } of made.list("")) {
       await store.set(`${name}/${key}`, (await made.get(key)) ?? new Uint8Array());
     }

@@ -69,11 +69,11 @@ describe("the pace of a flow", () => {
   );
 });
 
-describe("the dialect that a target's URL names", () => {
+describe("the format that a target's URL names", () => {
   it("is the one that is written", async () => {
     const { source } = await makeArray();
     await copy(source, "memory:tail|zarr2:");
-    expect((await openArray("memory:tail")).layout.dialect).toBe("v2");
+    expect((await openArray("memory:tail")).layout.zarrFormat).toBe("v2");
     nameMemoryStore("tail", undefined);
   });
 

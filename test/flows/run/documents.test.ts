@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { publishDocuments } from "../../../src/flows/run/documents.ts";
-import { dialectNamed } from "../../../src/meta/formats.ts";
+import { formatNamed } from "../../../src/meta/formats.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreOptions } from "../../../src/stores/store.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
@@ -23,7 +23,7 @@ class SlowStore extends MemoryStore {
   }
 }
 
-const { hierarchy: v2 } = dialectNamed("v2").layout("");
+const { hierarchy: v2 } = formatNamed("v2").layout("");
 
 async function publish(keys: readonly string[], { io = 4, store = new SlowStore(), hierarchy = v2 } = {}) {
   const written: string[] = [];
@@ -60,10 +60,10 @@ describe("publishing documents", () => {
   });
 
   test("writes what a draft's nodes share before them", async () => {
-    const { hierarchy } = dialectNamed("v3-draft-2019").layout("");
+    const { hierarchy } = formatNamed("v3-draft-2019").layout("");
     const keys = [
       "zarr.json",
-      ...["a", "b"].flatMap((path) => dialectNamed("v3-draft-2019").layout(path).documentKeys),
+      ...["a", "b"].flatMap((path) => formatNamed("v3-draft-2019").layout(path).documentKeys),
     ];
     const { before } = await publish(keys, { hierarchy });
     expect(before.get("zarr.json")).toEqual([]);

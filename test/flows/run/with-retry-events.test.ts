@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { copy, estimateCopy, type FlowEvent, planCopy } from "../../../src/index.ts";
 import { nameMemoryStore } from "../../../src/stores/memory.ts";
-import { tellRetry } from "../../../src/stores/remote/retry-events.ts";
+import { emitRetry } from "../../../src/stores/remote/retry-events.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
@@ -21,7 +21,7 @@ async function nameSlowSource(): Promise<void> {
       if (typeof value !== "function") return value;
       if (property !== "get" && property !== "list") return value.bind(target);
       return (key: string, ...rest: unknown[]) => {
-        tellRetry({ ...retry, operation: property, key });
+        emitRetry({ ...retry, operation: property, key });
         return value.call(target, key, ...rest);
       };
     },

@@ -26,13 +26,13 @@ async function digestsOf(url: string): Promise<Record<string, string>> {
   return digests;
 }
 
-describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (zarrFormat) => {
   let target: MemoryStore;
-  const chunk = dialect === "v2" ? "0.0" : "c/0/0";
-  const document = dialect === "v2" ? ".zarray" : "zarr.json";
+  const chunk = zarrFormat === "v2" ? "0.0" : "c/0/0";
+  const document = zarrFormat === "v2" ? ".zarray" : "zarr.json";
   beforeEach(async () => {
-    nameMemoryStore("addition-source", await makeHierarchy(dialect, { consolidated: true, offset: 100 }));
-    nameMemoryStore("addition-old", await makeHierarchy(dialect, { consolidated: true }));
+    nameMemoryStore("addition-source", await makeHierarchy(zarrFormat, { consolidated: true, offset: 100 }));
+    nameMemoryStore("addition-old", await makeHierarchy(zarrFormat, { consolidated: true }));
     await copy("memory:addition-old", TO, { exclude: ["2024/u10", "time", "*.md"] });
     target = namedMemoryStore("addition-target") as MemoryStore;
   });

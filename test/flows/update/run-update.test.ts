@@ -50,17 +50,17 @@ function changesIn(store: Values, log: string[]): Values {
   }) as Values;
 }
 
-describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zarrFormat) => {
   let target: MemoryStore;
   const TO = "memory:update-target";
   beforeEach(async () => {
-    source = await makeHierarchy(dialect, { consolidated: true });
+    source = await makeHierarchy(zarrFormat, { consolidated: true });
     nameMemoryStore("update-source", source);
     await copy(FROM, TO);
     target = namedMemoryStore("update-target") as MemoryStore;
   });
-  const chunk = dialect === "v2" ? "2024/t2m/0.0" : "2024/t2m/c/0/0";
-  const stale = dialect === "v2" ? "2024/t2m/1.9" : "2024/t2m/c/1/9";
+  const chunk = zarrFormat === "v2" ? "2024/t2m/0.0" : "2024/t2m/c/0/0";
+  const stale = zarrFormat === "v2" ? "2024/t2m/1.9" : "2024/t2m/c/1/9";
 
   test("of what is right writes nothing", async () => {
     const log: string[] = [];
@@ -180,11 +180,11 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (dia
     await copy(`${FROM}/2024/t2m`, TO);
     const array = namedMemoryStore("update-target") as MemoryStore;
     const whole = await contentOf(array);
-    await array.delete(dialect === "v2" ? ".zarray" : "zarr.json");
+    await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set(chunk.slice("2024/t2m/".length), new Uint8Array(12));
     await copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" });
     expect(await contentOf(array)).toEqual(whole);
-    await array.delete(dialect === "v2" ? ".zarray" : "zarr.json");
+    await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set("thesis.txt", text("mine"));
     await expect(copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" })).rejects.toMatchObject({
       code: "target-not-empty",
@@ -197,7 +197,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (dia
 describe("an update", () => {
   const TO = "memory:update-target";
 
-  test("is refused where something changes on the way, and of another dialect", async () => {
+  test("is refused where something changes on the way, and of another format", async () => {
     await copy(FROM, TO);
     const update = { ifExists: "update" } as const;
     const changed = copy(FROM, TO, { ...update, codec: "zlib:1" });
@@ -286,13 +286,13 @@ describe("an update of files and buckets", () => {
     expect(await contentOf(new DirectoryStore(to))).toEqual(await contentOf(source));
   });
 
-  test.each(["v2", "v3"] as const)("is what its estimate says, %s", async (dialect) => {
-    nameMemoryStore("update-source", await makeHierarchy(dialect, { consolidated: true }));
+  test.each(["v2", "v3"] as const)("is what its estimate says, %s", async (zarrFormat) => {
+    nameMemoryStore("update-source", await makeHierarchy(zarrFormat, { consolidated: true }));
     const to = join(folder, "x.zarr");
     await copy(FROM, to);
     const there = new DirectoryStore(to);
-    await there.set(dialect === "v2" ? "2024/t2m/0.0" : "2024/t2m/c/0/0", new Uint8Array(12));
-    const other = dialect === "v2" ? "mine/zarr.json" : "mine/.zarray";
+    await there.set(zarrFormat === "v2" ? "2024/t2m/0.0" : "2024/t2m/c/0/0", new Uint8Array(12));
+    const other = zarrFormat === "v2" ? "mine/zarr.json" : "mine/.zarray";
     for (const key of ["mine.txt", other]) await there.set(key, text("{}"));
     await there.set("notes.txt", text("other"));
     const planned = await planCopy(FROM, to, { ifExists: "update" });

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { isSameAtOnce, sameValue } from "../../../src/flows/update/same-value.ts";
+import { isSameSync, sameValue } from "../../../src/flows/update/same-value.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import type { Listed } from "../../../src/stores/store.ts";
+import type { KeyEntry } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../../src/streams/byte-budget.ts";
@@ -16,7 +16,7 @@ const md5 = (value: Uint8Array) => createHash("md5").update(value).digest("hex")
 async function compared(
   a: Uint8Array,
   b: Uint8Array,
-  listed: readonly [Omit<Listed, "key">, Omit<Listed, "key">],
+  listed: readonly [Omit<KeyEntry, "key">, Omit<KeyEntry, "key">],
 ): Promise<{ same: boolean; read: string[] }> {
   const read = new Set<string>();
   const [left, right] = await Promise.all(
@@ -103,12 +103,12 @@ describe("sameValue", () => {
   });
 });
 
-describe("isSameAtOnce", () => {
+describe("isSameSync", () => {
   const small = bytes.subarray(0, 1000);
   const told = (
     a: Uint8Array,
     b: Uint8Array,
-    listed: readonly [Omit<Listed, "key">, Omit<Listed, "key">] = [{}, {}],
+    listed: readonly [Omit<KeyEntry, "key">, Omit<KeyEntry, "key">] = [{}, {}],
   ) => {
     const [left, right] = [a, b].map((value, side) => ({
       store: {
@@ -122,7 +122,7 @@ describe("isSameAtOnce", () => {
       listed: { key: "k", ...listed[side] },
     }));
     if (!left || !right) throw new Error("no values");
-    return isSameAtOnce(left, right, [new Uint8Array(2000), new Uint8Array(2000)]);
+    return isSameSync(left, right, [new Uint8Array(2000), new Uint8Array(2000)]);
   };
 
   test("tells what is surely the same, by bytes or by what listings tell of them", () => {

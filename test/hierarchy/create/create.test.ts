@@ -64,13 +64,13 @@ describe("a URL", () => {
     expect(everythingIn(dirname(target))).toEqual(["plain/", "plain/zarr.json"]);
   });
 
-  test("in a hierarchy is part of it: of its dialect, and existing groups stay as they are", async () => {
+  test("in a hierarchy is part of it: of its format, and existing groups stay as they are", async () => {
     const root = folder.next("hierarchy");
-    await (await createGroup(root, { dialect: "v2", attributes: { title: "mine" } })).close();
+    await (await createGroup(root, { zarrFormat: "v2", attributes: { title: "mine" } })).close();
     await (await create(`${root}/x/t2m`, array)).close();
     expect(everythingIn(root)).toEqual([".zattrs", ".zgroup", "x/", "x/.zgroup", "x/t2m/", "x/t2m/.zarray"]);
     expect((await openGroup(root)).attributes).toEqual({ title: "mine" });
-    await expect(create(`${root}/other`, { ...array, dialect: "v3" })).rejects.toMatchObject({
+    await expect(create(`${root}/other`, { ...array, zarrFormat: "v3" })).rejects.toMatchObject({
       code: "invalid-option",
       details: { expected: "v2", found: "v3" },
     });
@@ -88,13 +88,13 @@ describe("a URL", () => {
     });
   });
 
-  test("names that a dialect does not take", async () => {
+  test("names that a format does not take", async () => {
     const root = folder.next("names.zarr");
     await expect(create(`${root}/__x`, array)).rejects.toMatchObject({ code: "invalid-node-name" });
-    const v2 = { ...array, dialect: "v2" } as const;
+    const v2 = { ...array, zarrFormat: "v2" } as const;
     await expect(create(`${root}/höhe`, v2)).rejects.toMatchObject({ code: "invalid-node-name" });
     await (await create(`${root}/höhe`, v2, { allowUnicode: true })).close();
-    expect((await openArray(`${root}/höhe`)).layout.dialect).toBe("v2");
+    expect((await openArray(`${root}/höhe`)).layout.zarrFormat).toBe("v2");
     expect(existsSync(`${root}/__x`)).toBe(false);
   });
 
@@ -168,11 +168,11 @@ describe("a URL", () => {
     expect((await open("memory:named/a")).kind).toBe("array");
   });
 
-  test("a URL that names a dialect", async () => {
+  test("a URL that names a format", async () => {
     const root = folder.next("piped");
     await (await create(`${root}|zarr2:t2m`, array)).close();
     expect(everythingIn(root)).toEqual(["t2m/", "t2m/.zarray"]);
-    await expect(create(`${root}|zarr2:x`, { ...array, dialect: "v3" })).rejects.toMatchObject({
+    await expect(create(`${root}|zarr2:x`, { ...array, zarrFormat: "v3" })).rejects.toMatchObject({
       code: "invalid-option",
     });
   });
@@ -202,7 +202,7 @@ describe("a store of the caller's", () => {
     const store = withRequestLog(memory, ({ operation, key }) => {
       if (operation === "set") keys.push(key);
     });
-    const writer = await create({ store, path: "a/b" }, { ...array, dialect: "v2", attributes: { x: 1 } });
+    const writer = await create({ store, path: "a/b" }, { ...array, zarrFormat: "v2", attributes: { x: 1 } });
     await writer.write([], ones);
     expect(await keysOf(memory)).toEqual(["a/b/0.0", "a/b/1.0"]);
     await writer.close();
@@ -221,7 +221,10 @@ describe("a store of the caller's", () => {
 
   test("loses an old node before the first new chunk, its documents first", async () => {
     const memory = new MemoryStore();
-    const old = await create({ store: memory, path: "a" }, { ...array, dialect: "v2", attributes: { x: 1 } });
+    const old = await create(
+      { store: memory, path: "a" },
+      { ...array, zarrFormat: "v2", attributes: { x: 1 } },
+    );
     await old.write([], ones);
     await old.close();
     const calls: string[] = [];
@@ -271,26 +274,26 @@ describe("a store of the caller's", () => {
 });
 
 describe("consolidated metadata above stay true", () => {
-  test.each(["v2", "v3"] as const)("%s, when an array is added and replaced", async (dialect) => {
+  test.each(["v2", "v3"] as const)("%s, when an array is added and replaced", async (zarrFormat) => {
     const root = folder.next("consolidated.zarr");
-    const group = await createGroup(root, { dialect, attributes: { title: "t" } }, { consolidated: true });
+    const group = await createGroup(root, { zarrFormat, attributes: { title: "t" } }, { consolidated: true });
     await (await group.create("a", array)).close();
     await group.close();
     const store = new DirectoryStore(root);
     const paths = async () => {
-      if (dialect === "v2") return Object.keys((await jsonAt(store, ".zmetadata")).metadata);
+      if (zarrFormat === "v2") return Object.keys((await jsonAt(store, ".zmetadata")).metadata);
       return Object.keys((await jsonAt(store, "zarr.json")).consolidated_metadata.metadata);
     };
-    expect(await paths()).toEqual(dialect === "v2" ? [".zattrs", ".zgroup", "a/.zarray"] : ["a"]);
+    expect(await paths()).toEqual(zarrFormat === "v2" ? [".zattrs", ".zgroup", "a/.zarray"] : ["a"]);
     await (await create(`${root}/deep/b`, array)).close();
     expect(await paths()).toEqual(
-      dialect === "v2"
+      zarrFormat === "v2"
         ? [".zattrs", ".zgroup", "a/.zarray", "deep/.zgroup", "deep/b/.zarray"]
         : expect.arrayContaining(["a", "deep", "deep/b"]),
     );
     await (await create(`${root}/a`, { ...array, shape: [9, 4] }, { ifExists: "replace" })).close();
     const shapes = [(await openArray({ store, path: "a" })).shape];
-    if (dialect === "v2") shapes.push((await jsonAt(store, ".zmetadata")).metadata["a/.zarray"].shape);
+    if (zarrFormat === "v2") shapes.push((await jsonAt(store, ".zmetadata")).metadata["a/.zarray"].shape);
     else shapes.push((await jsonAt(store, "zarr.json")).consolidated_metadata.metadata.a.shape);
     expect(shapes).toEqual([
       [9, 4],
@@ -304,7 +307,7 @@ describe("the worked examples of the v2 text", () => {
   test("V2-90: documents and chunks, byte for byte", async () => {
     const root = folder.next("example.zarr");
     const writer = await create(root, {
-      dialect: "v2",
+      zarrFormat: "v2",
       shape: [20, 20],
       chunks: [10, 10],
       dataType: "<i4",
@@ -348,7 +351,7 @@ describe("the worked examples of the v2 text", () => {
 
   test.each(["g.zarr", "g.zarr.zip"])("V2-91: exactly these keys, in %s", async (name) => {
     const root = folder.next(name);
-    const group = await createGroup(root, { dialect: "v2" });
+    const group = await createGroup(root, { zarrFormat: "v2" });
     const foo = await group.createGroup("foo");
     const bar = await foo.create("bar", {
       shape: [20, 20],

@@ -55,7 +55,7 @@ describe("an array as people write it", () => {
   });
 
   test("v1, with defaults", async () => {
-    const { store, array } = await created({ dialect: "v1" });
+    const { store, array } = await created({ zarrFormat: "v1" });
     expect(await keysOf(store)).toEqual(["attrs", "meta"]);
     expect(await jsonAt(store, "attrs")).toEqual({});
     expect(await jsonAt(store, "meta")).toEqual({
@@ -68,12 +68,12 @@ describe("an array as people write it", () => {
       fill_value: 0,
       order: "C",
     });
-    expect(array.layout.dialect).toBe("v1");
+    expect(array.layout.zarrFormat).toBe("v1");
   });
 
   test("v1, with everything", async () => {
     const { store } = await created({
-      dialect: "v1",
+      zarrFormat: "v1",
       dataType: ">i2",
       chunks: [-1, 3],
       codec: "blosc:zlib:3:bitshuffle",
@@ -102,7 +102,7 @@ describe("an array as people write it", () => {
     [{ dataType: "string" }, "loss-refused", "/data_type"],
     [{ dataType: "S3", fillValue: "abc" }, "loss-refused", "/fill_value"],
   ])("v1 cannot be %j", async (options, code, pointer) => {
-    const error = await created({ dialect: "v1", ...options }).catch((e) => e);
+    const error = await created({ zarrFormat: "v1", ...options }).catch((e) => e);
     expect({ code: error.code, pointer: error.details.pointers?.[0] ?? error.details.pointer }).toEqual({
       code,
       pointer,
@@ -111,7 +111,7 @@ describe("an array as people write it", () => {
 
   test("v2, with everything", async () => {
     const { store } = await created({
-      dialect: "v2",
+      zarrFormat: "v2",
       dataType: ">i2",
       chunks: [-1, 3],
       codec: "blosc:zstd:3:bitshuffle",
@@ -141,8 +141,8 @@ describe("an array as people write it", () => {
     const gzip = { name: "gzip", configuration: { level: 2 } };
     const big = { name: "bytes", configuration: { endian: "big" } };
     const transpose = { name: "transpose", configuration: { order: [1, 0] } };
-    const listOf = async (codecs: NewArray["codecs"], dialect: "v2" | "v3" = "v3") =>
-      (await created({ codecs, dialect })).array.metadata.codecs.map(describeCodec);
+    const listOf = async (codecs: NewArray["codecs"], zarrFormat: "v2" | "v3" = "v3") =>
+      (await created({ codecs, zarrFormat })).array.metadata.codecs.map(describeCodec);
     expect(await listOf([big, gzip])).toEqual(["bytes(big)", "gzip(2)"]);
     expect(await listOf([transpose, gzip, "crc32c"])).toEqual([
       "transpose([1, 0])",
@@ -165,7 +165,7 @@ describe("an array as people write it", () => {
     });
   });
 
-  test.each(["v2", "v3"] as const)("a codec of the caller's own, in %s", async (dialect) => {
+  test.each(["v2", "v3"] as const)("a codec of the caller's own, in %s", async (zarrFormat) => {
     const invert = (source: Uint8Array, target: Uint8Array) => {
       for (const [i, byte] of source.entries()) target[i] = ~byte;
       return source.length;
@@ -178,12 +178,12 @@ describe("an array as people write it", () => {
       decodeInto: invert,
     };
     registerCodec("invert", () => codec);
-    const codecs = dialect === "v2" ? [{ id: "invert" }] : ["invert"];
+    const codecs = zarrFormat === "v2" ? [{ id: "invert" }] : ["invert"];
     const store = new MemoryStore();
-    const writer = await create(store, { ...array, dialect, codecs, dataType: "uint8" });
+    const writer = await create(store, { ...array, zarrFormat, codecs, dataType: "uint8" });
     await writer.write([], new Uint8Array(24).fill(1));
     await writer.close();
-    expect((await store.get(dialect === "v2" ? "0.0" : "c/0/0"))?.[0]).toBe(254);
+    expect((await store.get(zarrFormat === "v2" ? "0.0" : "c/0/0"))?.[0]).toBe(254);
     expect((await slice(await openArray(store)).read()).data).toEqual(new Uint8Array(24).fill(1));
   });
 
@@ -215,7 +215,7 @@ describe("an array as people write it", () => {
   });
 
   test("fill value: nothing, in v2", async () => {
-    const { store } = await created({ dialect: "v2", fillValue: null });
+    const { store } = await created({ zarrFormat: "v2", fillValue: null });
     expect((await jsonAt(store, ".zarray")).fill_value).toBeNull();
   });
 
@@ -228,7 +228,7 @@ describe("an array as people write it", () => {
     ["a fill value out of range", { dataType: "int8", fillValue: 128 }, "invalid-option", "/fillValue"],
     ["shards of parts of chunks", { shards: [4, 4] }, "invalid-option", "multiples of 2 x 3"],
     ["shards of another rank", { shards: [4] }, "invalid-option", "whole chunks"],
-    ["shards in v2", { shards: [4, 6], dialect: "v2" }, "loss-refused", "sharding_indexed"],
+    ["shards in v2", { shards: [4, 6], zarrFormat: "v2" }, "loss-refused", "sharding_indexed"],
     ["bytes of no item", { fillValue: new Uint8Array(3) }, "invalid-option", "expected 4, found 3"],
     ["a codec with a typo", { codec: "ztsd" }, "invalid-option", "not known here"],
     ["a codec of nobody", { codecs: ["mystery"] }, "unsupported-codec", "mystery"],

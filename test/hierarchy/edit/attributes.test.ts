@@ -9,15 +9,15 @@ import { jsonAt, keysOf } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
-const dialects = ["v2", "v3"] as const;
+const zarrFormats = ["v2", "v3"] as const;
 
 const array = { shape: [3], dataType: "uint8", chunks: [2], dimensionNames: ["x"] } as const;
 
-describe.each(dialects)("attributes of an array of %s", (dialect) => {
+describe.each(zarrFormats)("attributes of an array of %s", (zarrFormat) => {
   async function made() {
     const store = new MemoryStore();
     const attributes = { units: "K", big: 2n ** 60n, old: 1 };
-    await (await create({ store, path: "a" }, { ...array, dialect, attributes })).close();
+    await (await create({ store, path: "a" }, { ...array, zarrFormat, attributes })).close();
     return { store, node: await open({ store, path: "a" }) };
   }
 
@@ -29,7 +29,7 @@ describe.each(dialects)("attributes of an array of %s", (dialect) => {
     expect(changed.metadata).toMatchObject({ dimensionNames: ["x"] });
     // v2 sorts them
     const names = ["units", "big", "more"];
-    expect(Object.keys(changed.attributes)).toEqual(dialect === "v2" ? names.sort() : names);
+    expect(Object.keys(changed.attributes)).toEqual(zarrFormat === "v2" ? names.sort() : names);
   });
 
   test("all of them", async () => {
@@ -56,7 +56,7 @@ describe.each(dialects)("attributes of an array of %s", (dialect) => {
     });
     const node = await open({ store: log, path: "a" });
     await setAttributes(node, { units: "m" });
-    expect(written).toEqual([`set a/${dialect === "v2" ? ".zattrs" : "zarr.json"}`]);
+    expect(written).toEqual([`set a/${zarrFormat === "v2" ? ".zattrs" : "zarr.json"}`]);
     written.length = 0;
     await setAttributes(node, { units: "m", never: undefined });
     expect(written).toEqual([]);
@@ -79,7 +79,7 @@ describe.each(dialects)("attributes of an array of %s", (dialect) => {
     for (const key of await keysOf(store)) await store.delete(key);
     expect(await rejection(setAttributes(node, { a: 1 }))).toMatchObject({ code: "not-found" });
     const zip = folder.next("a.zip");
-    await (await create(zip, { ...array, dialect })).close();
+    await (await create(zip, { ...array, zarrFormat })).close();
     expect(await rejection(setAttributes(await open(zip), { a: 1 }))).toMatchObject({
       code: "unsupported-operation",
     });
@@ -88,15 +88,15 @@ describe.each(dialects)("attributes of an array of %s", (dialect) => {
 
 test("v2: no attributes, no document", async () => {
   const store = new MemoryStore();
-  await (await createGroup(store, { dialect: "v2", attributes: { a: 1 } })).close();
+  await (await createGroup(store, { zarrFormat: "v2", attributes: { a: 1 } })).close();
   await setAttributes(await open(store), { a: undefined });
   expect(await keysOf(store)).toEqual([".zgroup"]);
 });
 
-describe.each(dialects)("consolidated metadata of %s stay true", (dialect) => {
+describe.each(zarrFormats)("consolidated metadata of %s stay true", (zarrFormat) => {
   async function consolidated() {
     const root = folder.next("c.zarr");
-    const group = await createGroup(root, { dialect, attributes: { title: "t" } }, { consolidated: true });
+    const group = await createGroup(root, { zarrFormat, attributes: { title: "t" } }, { consolidated: true });
     const inner = await group.createGroup("inner");
     await (await inner.create("a", { ...array, attributes: { units: "K" } })).close();
     await inner.close();
@@ -107,7 +107,7 @@ describe.each(dialects)("consolidated metadata of %s stay true", (dialect) => {
   /** Attributes by path, as consolidated metadata of the root tell them. */
   async function told(root: string): Promise<Record<string, unknown>> {
     const store = new DirectoryStore(root);
-    if (dialect === "v3") {
+    if (zarrFormat === "v3") {
       const { attributes, consolidated_metadata } = await jsonAt(store, "zarr.json");
       const nodes = Object.entries<{ attributes: object }>(consolidated_metadata.metadata);
       return { "": attributes, ...Object.fromEntries(nodes.map(([path, node]) => [path, node.attributes])) };
@@ -125,7 +125,7 @@ describe.each(dialects)("consolidated metadata of %s stay true", (dialect) => {
     const at =
       how === "URL of the node" ? `${root}/inner/a` : { store: new DirectoryStore(root), path: "inner/a" };
     await setAttributes(await open(at), { units: "m" });
-    const units = dialect === "v2" ? { units: "m", _ARRAY_DIMENSIONS: ["x"] } : { units: "m" };
+    const units = zarrFormat === "v2" ? { units: "m", _ARRAY_DIMENSIONS: ["x"] } : { units: "m" };
     expect((await told(root))["inner/a"]).toEqual(units);
     expect((await told(root))[""]).toEqual({ title: "t" });
   });
@@ -148,7 +148,7 @@ describe.each(dialects)("consolidated metadata of %s stay true", (dialect) => {
     });
     await setAttributes(await open({ store, path: "inner/a" }), { units: "m" });
     expect(calls).toEqual(
-      dialect === "v2"
+      zarrFormat === "v2"
         ? ["set .zmetadata", "set inner/a/.zattrs", "set .zmetadata"]
         : ["set zarr.json", "set inner/a/zarr.json", "set zarr.json"],
     );

@@ -11,8 +11,8 @@ import { everythingIn, jsonAt, keysOf } from "../keys.ts";
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
-async function filled(target: Parameters<typeof createGroup>[0], dialect: "v2" | "v3") {
-  const group = await createGroup(target, { dialect }, { consolidated: true });
+async function filled(target: Parameters<typeof createGroup>[0], zarrFormat: "v2" | "v3") {
+  const group = await createGroup(target, { zarrFormat }, { consolidated: true });
   const inner = await group.createGroup("inner");
   for (const parent of [group, inner]) {
     const writer = await parent.create("a", { shape: [3, 2], dataType: "uint8", chunks: [2, 2] });
@@ -23,46 +23,46 @@ async function filled(target: Parameters<typeof createGroup>[0], dialect: "v2" |
   await group.close();
 }
 
-describe.each(["v2", "v3"] as const)("deleting nodes of %s", (dialect) => {
+describe.each(["v2", "v3"] as const)("deleting nodes of %s", (zarrFormat) => {
   test("an array, opened by its URL; others and what is told of them stay", async () => {
     const root = folder.next("d.zarr");
-    await filled(root, dialect);
+    await filled(root, zarrFormat);
     await deleteNode(await open(`${root}/inner/a`));
     const left = everythingIn(root);
     expect(left.filter((name) => name.startsWith("inner/"))).toEqual([
       "inner/",
-      `inner/${dialect === "v2" ? ".zgroup" : "zarr.json"}`,
+      `inner/${zarrFormat === "v2" ? ".zgroup" : "zarr.json"}`,
     ]);
     const store = new DirectoryStore(root);
     const paths =
-      dialect === "v2"
+      zarrFormat === "v2"
         ? Object.keys((await jsonAt(store, ".zmetadata")).metadata)
         : Object.keys((await jsonAt(store, "zarr.json")).consolidated_metadata.metadata).sort();
-    expect(paths).toEqual(dialect === "v2" ? [".zgroup", "a/.zarray", "inner/.zgroup"] : ["a", "inner"]);
+    expect(paths).toEqual(zarrFormat === "v2" ? [".zgroup", "a/.zarray", "inner/.zgroup"] : ["a", "inner"]);
   });
 
   test("a group: all documents go before any other key, its own first", async () => {
     const memory = new MemoryStore();
-    await filled({ store: memory, path: "g" }, dialect);
+    await filled({ store: memory, path: "g" }, zarrFormat);
     await memory.set("g/notes.txt", new Uint8Array(1));
     const deleted: string[] = [];
     const store = withRequestLog(memory, ({ operation, key }) => {
       if (operation === "delete" && !deleted.includes(key)) deleted.push(key);
     });
     await deleteNode(await open({ store, path: "g" }));
-    expect(await keysOf(memory)).toEqual([dialect === "v2" ? ".zgroup" : "zarr.json"]);
+    expect(await keysOf(memory)).toEqual([zarrFormat === "v2" ? ".zgroup" : "zarr.json"]);
     const isDocument = (key: string) => /(?:\.z[a-z]+|zarr\.json|meta|attrs)$/.test(key);
     const firstOther = deleted.findIndex((key) => !isDocument(key));
     expect(deleted.slice(firstOther).filter(isDocument)).toEqual([]);
-    const own = dialect === "v2" ? "g/.zgroup" : "g/zarr.json";
-    const below = dialect === "v2" ? "g/a/.zarray" : "g/a/zarr.json";
+    const own = zarrFormat === "v2" ? "g/.zgroup" : "g/zarr.json";
+    const below = zarrFormat === "v2" ? "g/a/.zarray" : "g/a/zarr.json";
     expect(deleted.indexOf(own)).toBeGreaterThanOrEqual(0);
     expect(deleted.indexOf(own)).toBeLessThan(deleted.indexOf(below));
   });
 
   test("the root: every key", async () => {
     const root = folder.next("d.zarr");
-    await filled(root, dialect);
+    await filled(root, zarrFormat);
     writeFileSync(`${root}/notes.txt`, "");
     await deleteNode(await open(root));
     expect(everythingIn(root)).toEqual([]);
@@ -70,7 +70,7 @@ describe.each(["v2", "v3"] as const)("deleting nodes of %s", (dialect) => {
 
   test("in a store that cannot list: an array by its grid, a group not at all", async () => {
     const store = new TestStore();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     await deleteNode(await open({ store, path: "inner/a" }));
     expect([...store.values.keys()].filter((key) => key.startsWith("inner/a"))).toEqual([]);
     expect([...store.values.keys()].filter((key) => key.startsWith("a/")).length).toBe(3);
@@ -82,7 +82,7 @@ describe.each(["v2", "v3"] as const)("deleting nodes of %s", (dialect) => {
 
   test("not in a zip", async () => {
     const zip = folder.next("d.zip");
-    await filled(zip, dialect);
+    await filled(zip, zarrFormat);
     expect(await rejection(deleteNode(await open(zip)))).toMatchObject({ code: "unsupported-operation" });
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { homeAround } from "../../../src/hierarchy/edit/parent.ts";
+import { parentHierarchyOf } from "../../../src/hierarchy/edit/parent.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -29,7 +29,7 @@ describe("the hierarchy that a folder is part of", () => {
     ["does not reach over a gap from its own name", ["h*", "h/data"], "h/data/new.zarr", ""],
     ["is part of the group that it lies in, whatever its name", ["h*"], "h/new.zarr", "new.zarr"],
   ])("%s", async (_, folders, name, path) => {
-    const home = await homeAround({ kind: "directory", path: join(make(...folders), name) });
+    const home = await parentHierarchyOf({ kind: "directory", path: join(make(...folders), name) });
     expect(home.path).toBe(path);
     expect(home.store.description).toMatch(
       new RegExp(`${name.slice(0, name.length - path.length).replace(/\/$/, "")}$`),

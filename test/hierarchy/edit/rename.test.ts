@@ -14,12 +14,12 @@ import { storeOf } from "../stores.ts";
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
-const dialects = ["v2", "v3"] as const;
+const zarrFormats = ["v2", "v3"] as const;
 type Target = Parameters<typeof createGroup>[0];
 
 /** A group with `a`, `g/a` and `g/h/a`, all of it consolidated. */
-async function filled(target: Target, dialect: (typeof dialects)[number]) {
-  const root = await createGroup(target, { dialect, attributes: { title: "t" } }, { consolidated: true });
+async function filled(target: Target, zarrFormat: (typeof zarrFormats)[number]) {
+  const root = await createGroup(target, { zarrFormat, attributes: { title: "t" } }, { consolidated: true });
   const g = await root.createGroup("g");
   const h = await g.createGroup("h");
   for (const [i, parent] of [root, g, h].entries()) {
@@ -43,8 +43,8 @@ async function openArrayAt(store: WritableStore, path: string) {
   return node;
 }
 
-describe.each(dialects)("renaming nodes of %s", (dialect) => {
-  const document = dialect === "v2" ? ".zgroup" : "zarr.json";
+describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
+  const document = zarrFormat === "v2" ? ".zgroup" : "zarr.json";
   const stores: [string, () => Promise<WritableStore & (MemoryStore | DirectoryStore)>][] = [
     ["memory", async () => new MemoryStore()],
     ["a directory", async () => new DirectoryStore(folder.next("r.zarr"))],
@@ -52,7 +52,7 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
 
   test.each(stores)("an array and a group with all below them, in %s", async (_, make) => {
     const store = await make();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     const before = await keysOf(store);
     const renamed = await renameNode(await open({ store, path: "a" }), "b");
     expect(renamed).toMatchObject({ path: "b", kind: "array", attributes: { i: 0 } });
@@ -67,7 +67,7 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
 
   test("a node that was opened by its own URL moves in the hierarchy around it", async () => {
     const root = folder.next("r.zarr");
-    await filled(root, dialect);
+    await filled(root, zarrFormat);
     const renamed = await renameNode(`${root}/g/h`, "/x/");
     expect(renamed).toMatchObject({ path: "x", spec: { kind: "directory", path: root } });
     expect(await dataOf(new DirectoryStore(root), "x/a")).toEqual([1, 2, 3, 4, 5, 6]);
@@ -78,18 +78,18 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
   test("moves everything in one call of the store", async () => {
     const calls: string[] = [];
     const store = new MemoryStore();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     const log = withRequestLog(store, ({ operation, key }) => {
       if (!["get", "size", "list"].includes(operation)) calls.push(`${operation} ${key}`);
     });
     await renameNode(await open({ store: log, path: "g" }), "h");
-    const told = dialect === "v2" ? "set .zmetadata" : "set zarr.json";
+    const told = zarrFormat === "v2" ? "set .zmetadata" : "set zarr.json";
     expect(calls).toEqual([told, "rename g/", told]);
   });
 
   test("what is in the way is refused, and nothing is changed", async () => {
     const store = new MemoryStore();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     await store.set("left/0.0", new Uint8Array(1));
     const before = await contents(store);
     const cases: [string, string, string][] = [
@@ -102,7 +102,7 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
       ["a", "", "path-not-allowed"],
       ["a", "../x", "path-not-allowed"],
       ["a", "left", "target-not-empty"],
-      ["a", dialect === "v2" ? "ü" : "__x", "invalid-node-name"],
+      ["a", zarrFormat === "v2" ? "ü" : "__x", "invalid-node-name"],
     ];
     for (const [from, to, code] of cases) {
       const error = await rejection(renameNode(await open({ store, path: from }), to));
@@ -113,14 +113,14 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
 
   test("a store that cannot rename says so", async () => {
     const store = new TestStore();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     const before = [...store.values.keys()];
     expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({
       code: "unsupported-operation",
       details: { store: "test store", path: "a" },
     });
     const zip = folder.next("r.zip");
-    await filled(zip, dialect);
+    await filled(zip, zarrFormat);
     expect(await rejection(renameNode(`${zip}/a`, "b"))).toMatchObject({
       code: "unsupported-operation",
       details: { store: `zip ${zip}` },
@@ -130,7 +130,7 @@ describe.each(dialects)("renaming nodes of %s", (dialect) => {
 
   test("when the store fails, all is as it was", async () => {
     const store = new MemoryStore();
-    await filled(store, dialect);
+    await filled(store, zarrFormat);
     const node = await open({ store, path: "g" });
     const before = await contents(store);
     const reason = new Error("the disk is gone");
@@ -155,7 +155,7 @@ test("a node without a document of its own is not moved by what tells of it", as
 
 test("an array of v1 keeps its keys", async () => {
   const store = new MemoryStore();
-  const array = { shape: [4], dataType: "uint8", chunks: [2], dialect: "v1" } as const;
+  const array = { shape: [4], dataType: "uint8", chunks: [2], zarrFormat: "v1" } as const;
   await (await create({ store, path: "x/a" }, array)).close();
   const before = await keysOf(store);
   expect(await renameNode(await open({ store, path: "x/a" }), "y")).toMatchObject({ path: "y", shape: [4] });
@@ -250,7 +250,7 @@ describe("renaming nodes of the 2019 draft", () => {
   });
 });
 
-test("a node of another dialect than the groups around its new path", async () => {
+test("a node of another format than the groups around its new path", async () => {
   const store = await storeOf({});
   await filled({ store, path: "two" }, "v2");
   for (const key of await keysOf(store)) if (!key.startsWith("two/")) await store.delete(key);

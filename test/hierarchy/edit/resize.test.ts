@@ -11,12 +11,16 @@ import { keysOf } from "../keys.ts";
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
-const dialects = ["v1", "v2", "v3-draft-2019", "v3"] as const;
+const zarrFormats = ["v1", "v2", "v3-draft-2019", "v3"] as const;
 const array = { shape: [5, 4], dataType: "uint8", chunks: [2, 2], fillValue: 9, codec: "none" } as const;
 const items = Uint8Array.from({ length: 20 }, (_, i) => i + 10);
 
-async function filled(store: MemoryStore | TestStore, dialect: (typeof dialects)[number], more: object = {}) {
-  const writer = await create({ store, path: "a" }, { ...array, dialect, ...more });
+async function filled(
+  store: MemoryStore | TestStore,
+  zarrFormat: (typeof zarrFormats)[number],
+  more: object = {},
+) {
+  const writer = await create({ store, path: "a" }, { ...array, zarrFormat, ...more });
   await writer.write([], items);
   await writer.close();
   const node = await open({ store, path: "a" });
@@ -27,10 +31,10 @@ async function filled(store: MemoryStore | TestStore, dialect: (typeof dialects)
 const chunksOf = async (store: MemoryStore) =>
   (await keysOf(store)).filter((key) => /\d+[./]\d+$/.test(key)).length;
 
-describe.each(dialects)("resizing an array of %s", (dialect) => {
+describe.each(zarrFormats)("resizing an array of %s", (zarrFormat) => {
   test("it shrinks, and grows over what was kept", async () => {
     const store = new MemoryStore();
-    const small = await resizeArray(await filled(store, dialect), [3, 2]);
+    const small = await resizeArray(await filled(store, zarrFormat), [3, 2]);
     expect(small.shape).toEqual([3, 2]);
     expect([...(await slice(small).read()).data]).toEqual([10, 11, 14, 15, 18, 19]);
     expect(await chunksOf(store)).toBe(6);
@@ -43,9 +47,9 @@ describe.each(dialects)("resizing an array of %s", (dialect) => {
 
   test("on request without the chunks outside, after it shrinks and before it grows", async () => {
     const store = new MemoryStore();
-    const small = await resizeArray(await filled(store, dialect), [2, 2], { outside: "delete" });
+    const small = await resizeArray(await filled(store, zarrFormat), [2, 2], { outside: "delete" });
     expect(await chunksOf(store)).toBe(1);
-    const kept = await resizeArray(await filled(new MemoryStore(), dialect), [2, 2]);
+    const kept = await resizeArray(await filled(new MemoryStore(), zarrFormat), [2, 2]);
     for (const one of [small, kept]) {
       const large = await resizeArray(one, [3, 3], { outside: "delete" });
       expect([...(await slice(large).read()).data]).toEqual([10, 11, 9, 14, 15, 9, 9, 9, 9]);
@@ -54,7 +58,7 @@ describe.each(dialects)("resizing an array of %s", (dialect) => {
 
   test("what is no shape is refused, and nothing is changed", async () => {
     const store = new MemoryStore();
-    const node = await filled(store, dialect);
+    const node = await filled(store, zarrFormat);
     for (const shape of [[5], [5, 4, 1], [-1, 4], [1.5, 4], [2 ** 53, 4]]) {
       const refused = await rejection(resizeArray(node, shape, { outside: "delete" }));
       expect(refused).toMatchObject({ code: "invalid-option", details: { path: "a" } });
@@ -75,8 +79,8 @@ test("shards stay whole, and the grid is theirs", async () => {
 
 test("consolidated metadata of the groups above stay true, by a URL too", async () => {
   const root = folder.next("r.zarr");
-  for (const dialect of ["v2", "v3"] as const) {
-    const group = await createGroup(root, { dialect }, { consolidated: true, ifExists: "replace" });
+  for (const zarrFormat of ["v2", "v3"] as const) {
+    const group = await createGroup(root, { zarrFormat }, { consolidated: true, ifExists: "replace" });
     await (await group.create("a", array)).close();
     await group.close();
     expect((await resizeArray(`${root}/a`, [7, 7])).shape).toEqual([7, 7]);

@@ -7,7 +7,7 @@ import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 describe("open", () => {
-  it("opens arrays and groups of either dialect", async () => {
+  it("opens arrays and groups of either format", async () => {
     const store = await storeOf({
       ".zgroup": ZGROUP,
       ".zattrs": { title: "root" },
@@ -34,7 +34,7 @@ describe("open", () => {
   it("takes v3 where both are, with a finding", async () => {
     const store = await storeOf({ ".zarray": ZARRAY, "zarr.json": ARRAY });
     const node = await open(store);
-    expect(node.layout.dialect).toBe("v3");
+    expect(node.layout.zarrFormat).toBe("v3");
     expect(node.findings).toHaveLength(1);
   });
 
@@ -161,7 +161,7 @@ describe("other formats", () => {
 });
 
 describe("exists", () => {
-  it("tells whether a node is there, of any dialect", async () => {
+  it("tells whether a node is there, of any format", async () => {
     const documents = {
       ".zgroup": ZGROUP,
       "a/.zarray": ZARRAY,

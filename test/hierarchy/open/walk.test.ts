@@ -51,7 +51,7 @@ describe("walk", () => {
     expect(found[0]?.documents.size).toBe(0);
   });
 
-  it("keeps to the group's dialect", async () => {
+  it("keeps to the group's format", async () => {
     const store = await storeOf({
       "zarr.json": GROUP,
       ".zgroup": ZGROUP,

@@ -65,12 +65,12 @@ describe("an array being written", () => {
   test.each([
     ["C", "v2"],
     ["F", "v3"],
-  ] as const)("is the target of the stages, in %s order and %s", async (order, dialect) => {
+  ] as const)("is the target of the stages, in %s order and %s", async (order, zarrFormat) => {
     const source = await created({ chunks: [3, 2] });
     await source.writer.write([], ramp);
     await source.writer.close();
     const from = await openArray({ store: source.store, path: "a" });
-    const { store, writer } = await created({ order, dialect });
+    const { store, writer } = await created({ order, zarrFormat });
     await readChunks(from, refsOf(from.shape, from.chunkShape))
       .pipeThrough(decodeChunks(from))
       .pipeThrough(new TransformStream<DecodedChunk, DecodedChunk>())

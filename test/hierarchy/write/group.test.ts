@@ -69,15 +69,15 @@ describe("a group with what is in it", () => {
     });
   });
 
-  test.each(["v2", "v3"] as const)("with consolidated metadata: %s", async (dialect) => {
+  test.each(["v2", "v3"] as const)("with consolidated metadata: %s", async (zarrFormat) => {
     const target = folder.next("g.zarr.zip");
-    const group = await createGroup(target, { dialect }, { consolidated: true });
+    const group = await createGroup(target, { zarrFormat }, { consolidated: true });
     const inner = await group.createGroup("inner");
     await (await inner.create("a", { ...array, dimensionNames: ["x"] })).close();
     await inner.close();
     await group.close();
     const store = await openZipFile(target);
-    if (dialect === "v2") {
+    if (zarrFormat === "v2") {
       const { metadata } = await jsonAt(store, ".zmetadata");
       expect(Object.keys(metadata)).toEqual([
         ".zgroup",

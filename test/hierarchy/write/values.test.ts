@@ -69,7 +69,7 @@ describe("values that come back as they were", () => {
       { x: 2, y: { z: 1, s: Uint8Array.of(1, 2) }, n: [0, 3] },
     ];
     const store = new MemoryStore();
-    const writer = await create(store, { shape: [2], dataType: type, chunks: [2], dialect: "v2" });
+    const writer = await create(store, { shape: [2], dataType: type, chunks: [2], zarrFormat: "v2" });
     await writer.write([], items);
     await writer.close();
     expect([...(await slice(await openArray(store)).read()).data]).toEqual(items);
@@ -123,7 +123,7 @@ describe("values that are refused", () => {
   ])("%s", async (_, dataType, values, message) => {
     const error = { code: "invalid-option", message: expect.stringContaining(message) };
     const store = new MemoryStore();
-    const writer = await create(store, { shape: [3], dataType, chunks: [2], dialect: "v2" });
+    const writer = await create(store, { shape: [3], dataType, chunks: [2], zarrFormat: "v2" });
     await expect(writer.write([], values)).rejects.toMatchObject(error);
     await writer.abort();
   });

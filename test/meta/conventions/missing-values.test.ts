@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { ArrayMetadata, DialectName } from "../../../src/meta/array-metadata.ts";
+import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
-import { USUAL_ARRAY } from "../../../src/meta/format-defaults.ts";
-import { dialectNamed } from "../../../src/meta/formats.ts";
+import { FORMAT_DEFAULTS } from "../../../src/meta/format-defaults.ts";
+import { formatNamed } from "../../../src/meta/formats.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 
 function v2(zarray: Json, attributes: Json = { _ARRAY_DIMENSIONS: ["x"] }): ArrayMetadata {
-  const dialect = dialectNamed("v2");
+  const zarrFormat = formatNamed("v2");
   const document = {
     zarr_format: 2,
     shape: [4],
@@ -24,11 +24,11 @@ function v2(zarray: Json, attributes: Json = { _ARRAY_DIMENSIONS: ["x"] }): Arra
     [".zarray", encode(document)],
     [".zattrs", encode(attributes)],
   ]);
-  return arrayOf(dialect.parse(documents, dialect.layout(""))?.metadata);
+  return arrayOf(zarrFormat.parse(documents, zarrFormat.layout(""))?.metadata);
 }
 
 function v3(zarr: Json): ArrayMetadata {
-  const dialect = dialectNamed("v3");
+  const zarrFormat = formatNamed("v3");
   const document = {
     zarr_format: 3,
     node_type: "array",
@@ -41,7 +41,9 @@ function v3(zarr: Json): ArrayMetadata {
     dimension_names: ["x"],
     ...zarr,
   };
-  return arrayOf(dialect.parse(new Map([["zarr.json", encode(document)]]), dialect.layout(""))?.metadata);
+  return arrayOf(
+    zarrFormat.parse(new Map([["zarr.json", encode(document)]]), zarrFormat.layout(""))?.metadata,
+  );
 }
 
 function arrayOf(metadata: ConventionNode["metadata"] | undefined): ArrayMetadata {
@@ -50,23 +52,20 @@ function arrayOf(metadata: ConventionNode["metadata"] | undefined): ArrayMetadat
 }
 
 /** The documents of an array after a conversion, read again from what would be written. */
-function through(
-  metadata: ArrayMetadata,
-  ...formats: readonly [DialectName, ...DialectName[]]
-): ArrayMetadata {
+function through(metadata: ArrayMetadata, ...formats: readonly [ZarrFormat, ...ZarrFormat[]]): ArrayMetadata {
   return formats.slice(1).reduce((now, to, i) => {
     const from = formats[i] ?? to;
     const { nodes } = convertConventions([{ path: "", metadata: now }], { from, to });
-    const dialect = dialectNamed(to);
-    const keyed = { ...arrayOf(nodes[0]?.metadata), chunkKeyEncoding: USUAL_ARRAY[to].keys };
-    const layout = dialect.layout("");
-    return arrayOf(dialect.parse(dialect.write(keyed, layout), layout)?.metadata);
+    const zarrFormat = formatNamed(to);
+    const keyed = { ...arrayOf(nodes[0]?.metadata), chunkKeyEncoding: FORMAT_DEFAULTS[to].keys };
+    const layout = zarrFormat.layout("");
+    return arrayOf(zarrFormat.parse(zarrFormat.write(keyed, layout), layout)?.metadata);
   }, metadata);
 }
 
 function written(metadata: ArrayMetadata, format: "v2" | "v3"): Json {
-  const dialect = dialectNamed(format);
-  const documents = [...dialect.write(metadata, dialect.layout("")).values()];
+  const zarrFormat = formatNamed(format);
+  const documents = [...zarrFormat.write(metadata, zarrFormat.layout("")).values()];
   return Object.assign({}, ...documents.map((bytes) => JSON.parse(new TextDecoder().decode(bytes))));
 }
 
@@ -91,12 +90,16 @@ describe("to v3, an array with dimension names gets the attribute _FillValue", (
   test("integers of 64 bits keep all digits", () => {
     const text = '{"zarr_format":2,"shape":[4],"chunks":[2],"order":"C","filters":null,"compressor":null';
     const zarray = `${text},"dtype":"<u8","fill_value":18446744073709551615}`;
-    const dialect = dialectNamed("v2");
+    const zarrFormat = formatNamed("v2");
     const documents = new Map([
       [".zarray", new TextEncoder().encode(zarray)],
       [".zattrs", encode({ _ARRAY_DIMENSIONS: ["x"] })],
     ]);
-    const metadata = through(arrayOf(dialect.parse(documents, dialect.layout(""))?.metadata), "v2", "v3");
+    const metadata = through(
+      arrayOf(zarrFormat.parse(documents, zarrFormat.layout(""))?.metadata),
+      "v2",
+      "v3",
+    );
     expect(String(metadata.attributes._FillValue)).toBe("[object Object]");
     expect(metadata.attributes._FillValue).toMatchObject({ text: "18446744073709551615" });
   });

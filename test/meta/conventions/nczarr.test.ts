@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
 import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
 import type { Documents } from "../../../src/meta/format.ts";
-import { USUAL_ARRAY } from "../../../src/meta/format-defaults.ts";
-import { dialectNamed } from "../../../src/meta/formats.ts";
+import { FORMAT_DEFAULTS } from "../../../src/meta/format-defaults.ts";
+import { formatNamed } from "../../../src/meta/formats.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 const array = {
@@ -18,8 +18,8 @@ const array = {
 };
 
 function parsed(format: "v2" | "v3", documents: Documents): NodeMetadata {
-  const dialect = dialectNamed(format);
-  const node = dialect.parse(documents, dialect.layout(""));
+  const zarrFormat = formatNamed(format);
+  const node = zarrFormat.parse(documents, zarrFormat.layout(""));
   if (node === undefined) throw new Error("no node");
   return node.metadata;
 }
@@ -27,10 +27,10 @@ function parsed(format: "v2" | "v3", documents: Documents): NodeMetadata {
 /** What is written, and read again, of a node in another format. */
 function through(metadata: NodeMetadata, from: "v2" | "v3", to: "v2" | "v3") {
   const { nodes, notes } = convertConventions([{ path: "", metadata }], { from, to });
-  const dialect = dialectNamed(to);
+  const zarrFormat = formatNamed(to);
   const now = nodes[0]?.metadata ?? metadata;
-  const keyed = now.kind === "array" ? { ...now, chunkKeyEncoding: USUAL_ARRAY[to].keys } : now;
-  return { metadata: parsed(to, dialect.write(keyed, dialect.layout(""))), notes };
+  const keyed = now.kind === "array" ? { ...now, chunkKeyEncoding: FORMAT_DEFAULTS[to].keys } : now;
+  return { metadata: parsed(to, zarrFormat.write(keyed, zarrFormat.layout(""))), notes };
 }
 
 test.each(["_NCZARR_ARRAY", "_nczarr_array"])(

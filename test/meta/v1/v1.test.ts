@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
-import { v1Dialect } from "../../../src/meta/v1/v1.ts";
-import { v2Dialect } from "../../../src/meta/v2/v2.ts";
+import { v1Format } from "../../../src/meta/v1/v1.ts";
+import { v2Format } from "../../../src/meta/v2/v2.ts";
 import { arrayWith, failure, json, parseWith, writeWith } from "../helpers.ts";
 
-const v1 = v1Dialect();
-const v2 = v2Dialect();
+const v1 = v1Format();
+const v2 = v2Format();
 
 const META = {
   zarr_format: 1,
@@ -251,7 +251,7 @@ describe("order F", () => {
   });
 
   it("is taken literally where the reader says so, and cannot be written", () => {
-    const literal = v1Dialect("as-stated");
+    const literal = v1Format("as-stated");
     const array = arrayWith(literal, withOrder("zlib", 1));
     expect(codecNames(array)).toEqual(["transpose", "bytes", "zlib"]);
     expect(failure(() => writeWith(v1, array)).details.pointers).toEqual(["/order"]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { v2Dialect } from "../../../src/meta/v2/v2.ts";
+import { v2Format } from "../../../src/meta/v2/v2.ts";
 import { arrayWith, failure } from "../helpers.ts";
 
-const v2 = v2Dialect();
+const v2 = v2Format();
 const zarray = (rest: object) => ({
   zarr_format: 2,
   shape: [4, 6],

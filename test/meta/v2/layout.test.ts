@@ -5,7 +5,7 @@ import { failure } from "../helpers.ts";
 it("lays documents and chunks side by side below the path", () => {
   const layout = layoutV2("/foo\\bar//");
   expect(layout).toMatchObject({
-    dialect: "v2",
+    zarrFormat: "v2",
     path: "foo/bar",
     documentKeys: ["foo/bar/.zattrs", "foo/bar/.zarray", "foo/bar/.zgroup"],
   });

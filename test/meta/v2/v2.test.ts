@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { v2Dialect } from "../../../src/meta/v2/v2.ts";
+import { v2Format } from "../../../src/meta/v2/v2.ts";
 import { JsonNumber } from "../../../src/util/json-value.ts";
 import { arrayWith, failure, hex, json, parseWith, textOf, writeWith } from "../helpers.ts";
 
-const v2 = v2Dialect();
+const v2 = v2Format();
 
 const ZARRAY = {
   zarr_format: 2,
@@ -186,7 +186,7 @@ describe("what a v2 node says", () => {
   });
 
   it("reads a separator that is not stated as its caller says", () => {
-    const nested = v2Dialect({ separator: "/" });
+    const nested = v2Format({ separator: "/" });
     expect(arrayWith(nested, { ".zarray": ZARRAY }).chunkKeyEncoding.separator).toBe("/");
     const dotted = { ...ZARRAY, dimension_separator: "." };
     expect(arrayWith(nested, { ".zarray": dotted }).chunkKeyEncoding.separator).toBe(".");
@@ -394,7 +394,7 @@ describe("what v2 cannot hold", () => {
       },
       ["/codecs/0"],
     ],
-    ["names of another dialect", { extra: { dialect: "v3", json: { ext: {} } } as const }, ["/ext"]],
+    ["names of another format", { extra: { zarrFormat: "v3", json: { ext: {} } } as const }, ["/ext"]],
     [
       "NaN payloads",
       {
@@ -411,7 +411,7 @@ describe("what v2 cannot hold", () => {
   it("names all losses at once, and lets go of those that are allowed", () => {
     const lossy = {
       ...array,
-      extra: { dialect: "v3", json: { ext: {}, more: {} } } as const,
+      extra: { zarrFormat: "v3", json: { ext: {}, more: {} } } as const,
       dimensionNames: ["y", null],
       attributes: { x: new JsonNumber("1.0") },
     };

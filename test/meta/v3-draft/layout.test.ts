@@ -11,7 +11,7 @@ describe("keys of the draft of 2019", () => {
   it("lie in two trees", () => {
     const layout = layoutOf("/foo/baz");
     expect(layout).toMatchObject({
-      dialect: "v3-draft-2019",
+      zarrFormat: "v3-draft-2019",
       path: "foo/baz",
       documentKeys: ["meta/root/foo/baz.array", "meta/root/foo/baz.group"],
       prefixes: ["meta/root/foo/baz/", "data/foo/baz/"],

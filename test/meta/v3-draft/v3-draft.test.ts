@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
-import { dialectNamed } from "../../../src/meta/formats.ts";
+import { formatNamed } from "../../../src/meta/formats.ts";
 import { PROTOCOL } from "../../../src/meta/v3-draft/form.ts";
 import { arrayWith, bytesOf, failure, parseWith, textOf, writeWith } from "../helpers.ts";
 
-const draft = dialectNamed("v3-draft-2019");
-const later = dialectNamed("v3-draft-2020");
-const v2 = dialectNamed("v2");
-const v3 = dialectNamed("v3");
+const draft = formatNamed("v3-draft-2019");
+const later = formatNamed("v3-draft-2020");
+const v2 = formatNamed("v2");
+const v3 = formatNamed("v3");
 
 const ARRAY = "meta/root.array";
 const GROUP = "meta/root.group";

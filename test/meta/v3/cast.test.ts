@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { typeBehind } from "../../../src/meta/v3/cast.ts";
+import { typeAfter } from "../../../src/meta/v3/cast.ts";
 import { v3 } from "../../../src/meta/v3/v3.ts";
 import { arrayWith, failure } from "../helpers.ts";
 
@@ -28,7 +28,7 @@ function rewritten(document: unknown): unknown {
 test("each cast counts from its place on", () => {
   const list = [cast("int16"), { name: "transpose", configuration: { order: [1, 0] } }, cast("uint8")];
   const types = [0, 1, 2, 3].map((n) =>
-    typeBehind({ dataType: { kind: "bool", size: 1 } }, list.slice(0, n), ""),
+    typeAfter({ dataType: { kind: "bool", size: 1 } }, list.slice(0, n), ""),
   );
   expect(types.map(({ dataType }) => dataType)).toEqual([
     { kind: "bool", size: 1 },

@@ -4,7 +4,7 @@ import { failure } from "../helpers.ts";
 
 it("puts one document and the chunks below the path", () => {
   const layout = layoutV3("/foo/bar/");
-  expect(layout).toMatchObject({ dialect: "v3", path: "foo/bar", documentKeys: ["foo/bar/zarr.json"] });
+  expect(layout).toMatchObject({ zarrFormat: "v3", path: "foo/bar", documentKeys: ["foo/bar/zarr.json"] });
   const encoding = { name: "default", separator: "/" } as const;
   expect(layout.chunkKey([1, 2], encoding)).toBe("foo/bar/c/1/2");
   expect(layout.parseChunkKey("foo/bar/c/1/2", 2, encoding)).toEqual([1, 2]);

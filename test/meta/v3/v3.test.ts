@@ -452,7 +452,7 @@ describe("variable data", () => {
     expect(codecsOf(strings([transpose, gzip], "LargeString"))).toEqual([transpose, layout(8), gzip]);
     expect(codecsOf(strings([LITTLE, gzip], "binary"))).toEqual([layout(4), gzip]);
     expect(
-      written({ ...strings([gzip], "LargeString"), wording: { dialect: "v3", stated: {}, usual: {} } }),
+      written({ ...strings([gzip], "LargeString"), wording: { zarrFormat: "v3", stated: {}, usual: {} } }),
     ).toMatchObject({
       data_type: { name: "LargeString" },
       codecs: [gzip],
@@ -600,7 +600,7 @@ describe("what v3 cannot hold", () => {
     ["padding", struct({ name: "" }), ["/data_type"]],
     ["byte orders of fields", struct({ endian: "big" }), ["/data_type"]],
     ["codecs of v2 alone", { codecs: [LITTLE, { name: "base64", configuration: {} }] }, ["/codecs/1"]],
-    ["names of another dialect", { extra: { dialect: "v2", json: { "a/b": 1 } } as const }, ["/a~1b"]],
+    ["names of another format", { extra: { zarrFormat: "v2", json: { "a/b": 1 } } as const }, ["/a~1b"]],
   ])("%s", (_, members, pointers) => {
     expect(failure(() => written({ ...read(), ...members }))).toMatchObject({
       code: "loss-refused",

@@ -1,5 +1,5 @@
 import { copy, deleteNode, open, openArray, slice, walk } from "../../../src/index.ts";
-import { v2Dialect } from "../../../src/meta/v2/v2.ts";
+import { v2Format } from "../../../src/meta/v2/v2.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";
@@ -59,7 +59,7 @@ async function dimensionNames(attributes: object): Promise<unknown[]> {
 }
 
 const KEYS = ["documentKeys", "prefixes"] as const;
-const layout = (path: string) => KEYS.map((name) => v2Dialect().layout(path)[name]);
+const layout = (path: string) => KEYS.map((name) => v2Format().layout(path)[name]);
 const unchanged = {
   units: "K",
   _CRS: { url: "x" },

@@ -39,7 +39,7 @@ export async function made(
   { items, content = {}, ...options }: { items?: Uint8Array; content?: Content; allowUnicode?: boolean } = {},
 ): Promise<MemoryStore> {
   const store = await storeOf(content);
-  const usual = { shape: [2], chunks: [1], dataType: "uint8", dialect: "v2", codec: "none" } as const;
+  const usual = { shape: [2], chunks: [1], dataType: "uint8", zarrFormat: "v2", codec: "none" } as const;
   const writer = await create({ store, path }, { ...usual, ...members }, options);
   if (items) await writer.write([[0, writer.shape[0] ?? 0]], items);
   await writer.close();

@@ -1,5 +1,5 @@
 import { copy, createGroup, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
-import { dialectNamed } from "../../../src/meta/formats.ts";
+import { formatNamed } from "../../../src/meta/formats.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
@@ -19,7 +19,7 @@ async function membersIn(content: Content): Promise<string[]> {
 
 async function groupAt(path: string, content: Content): Promise<string[]> {
   const store = await storeOf(content);
-  const writer = await createGroup({ store, path }, { dialect: "v3-draft-2019" });
+  const writer = await createGroup({ store, path }, { zarrFormat: "v3-draft-2019" });
   await writer.close();
   return sortedKeys(store);
 }
@@ -49,7 +49,7 @@ async function unlisted(path: string): Promise<unknown> {
 
 /** The draft knows which characters a key may have, every store which form. */
 function read(key: string): Promise<unknown> {
-  dialectNamed("v3-draft-2019").layout("").hierarchy.checkKey(key);
+  formatNamed("v3-draft-2019").layout("").hierarchy.assertKey(key);
   return new MemoryStore().get(key);
 }
 

@@ -56,7 +56,7 @@ export async function made(
     shape: [2],
     chunks: [1],
     dataType: "uint8",
-    dialect: "v3-draft-2019",
+    zarrFormat: "v3-draft-2019",
     codec: "none",
   } as const;
   const writer = await create({ store, path }, { ...usual, ...members });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Answer, PlainFetch } from "../../../src/stores/http/answer.ts";
+import type { HttpResponse, PlainFetch } from "../../../src/stores/http/answer.ts";
 import { followRedirects } from "../../../src/stores/http/follow-redirects.ts";
 
 /** A server that sends the first request on to `location`. */
@@ -9,7 +9,7 @@ function sendingTo(location: string): { readonly fetch: PlainFetch; readonly ask
     asked.push(url.href);
     const status = asked.length === 1 ? 302 : 200;
     const headers = new Headers(status === 302 ? { location } : {});
-    return { ok: status === 200, status, statusText: "", headers, body: null } satisfies Answer;
+    return { ok: status === 200, status, statusText: "", headers, body: null } satisfies HttpResponse;
   };
   return { fetch, asked };
 }

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Answer } from "../../../src/stores/http/answer.ts";
-import { fetchInTime } from "../../../src/stores/remote/fetch-with-timeout.ts";
+import type { HttpResponse } from "../../../src/stores/http/answer.ts";
+import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
 
 const closings: (() => void)[] = [];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -29,7 +29,7 @@ async function serveParts(begin: string) {
     answers.push(response);
     response.writeHead(200).write(begin);
   });
-  const response = await fetchInTime(fetch, url, {}, 200);
+  const response = await fetchWithTimeout(fetch, url, {}, 200);
   const [answer] = answers;
   const reader = response.body?.getReader();
   if (!answer || !reader) throw new Error("there is no body");
@@ -38,19 +38,19 @@ async function serveParts(begin: string) {
 
 const silence = { code: "transient", reason: "the server is silent" };
 
-const textOf = ({ body }: Answer) => new Response(body).text();
+const textOf = ({ body }: HttpResponse) => new Response(body).text();
 
-describe("fetchInTime", () => {
+describe("fetchWithTimeout", () => {
   it("passes on an answer as it is", async () => {
     const url = await serve((_, response) => response.writeHead(206, "Part", { a: "b" }).end("text"));
-    const response = await fetchInTime(fetch, url, {}, 1000);
+    const response = await fetchWithTimeout(fetch, url, {}, 1000);
     expect([response.status, response.statusText, response.headers.get("a")]).toEqual([206, "Part", "b"]);
     expect(await textOf(response)).toBe("text");
   });
 
   it("fails when there is no answer", async () => {
     const url = await serve(() => {});
-    const failing = expect(fetchInTime(fetch, url, {}, 50)).rejects.toMatchObject(silence);
+    const failing = expect(fetchWithTimeout(fetch, url, {}, 50)).rejects.toMatchObject(silence);
     await vi.advanceTimersByTimeAsync(50);
     await failing;
   });
@@ -93,7 +93,7 @@ describe("fetchInTime", () => {
       asked = resolve;
     });
     const url = await serve((_, response) => asked(response));
-    const send = () => fetchInTime(fetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
+    const send = () => fetchWithTimeout(fetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
     const sending = send();
     await vi.advanceTimersByTimeAsync(1099);
     (await answer).end();
@@ -106,11 +106,11 @@ describe("fetchInTime", () => {
   it("ends with the caller's reason, before and amid the answer", async () => {
     const url = await serve((_, response) => void response.writeHead(200).write("a"));
     const caller = new AbortController();
-    const response = await fetchInTime(fetch, url, { signal: caller.signal }, 10_000);
+    const response = await fetchWithTimeout(fetch, url, { signal: caller.signal }, 10_000);
     const reading = textOf(response);
     caller.abort(new Error("enough"));
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
-    await expect(fetchInTime(fetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
+    await expect(fetchWithTimeout(fetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
       code: "aborted",
       cause: new Error("enough"),
     });
@@ -123,7 +123,7 @@ describe("fetchInTime", () => {
       const drip = setInterval(() => response.write("x") && sent++, 10);
       response.on("close", () => clearInterval(drip));
     });
-    const response = await fetchInTime(fetch, url, {}, 300);
+    const response = await fetchWithTimeout(fetch, url, {}, 300);
     await expect(textOf(response)).rejects.toMatchObject({
       code: "transient",
       reason: "the server sends too slowly",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec, TargetBuild } from "../../../src/stores/store.ts";
-import { checkTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
+import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { expectBytes } from "../../stores/expect-bytes.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
@@ -152,7 +152,7 @@ describe.each([
 it("a store in memory that has no name gets it with the zip", async () => {
   const place = { kind: "memory", name: "zip-value-build-new" } as const;
   const spec = { kind: "zip-value", store: place, key: "x.zip" } as const;
-  await checkTargetPlace(spec, { ifExists: "error" });
+  await assertTargetPlace(spec, { ifExists: "error" });
   const given = await openTargetBuild(spec, { ifExists: "error" });
   await given.discard();
   expect(namedMemoryStore(place.name)).toBeUndefined();
@@ -160,8 +160,8 @@ it("a store in memory that has no name gets it with the zip", async () => {
   await build.store.set("a", one);
   await build.publish();
   expect(await (await openStore(spec)).get("a")).toEqual(one);
-  await checkTargetPlace(spec, { ifExists: "replace" });
-  await expect(checkTargetPlace(spec, { ifExists: "error" })).rejects.toMatchObject({
+  await assertTargetPlace(spec, { ifExists: "replace" });
+  await expect(assertTargetPlace(spec, { ifExists: "error" })).rejects.toMatchObject({
     code: "target-exists",
   });
   nameMemoryStore(place.name, undefined);
@@ -169,7 +169,7 @@ it("a store in memory that has no name gets it with the zip", async () => {
 
 it("a web server, and a zip, cannot hold one", async () => {
   const store = { kind: "http", url: "http://127.0.0.1:1/data" } as const;
-  for (const begin of [openTargetBuild, checkTargetPlace]) {
+  for (const begin of [openTargetBuild, assertTargetPlace]) {
     await expect(
       begin({ kind: "zip-value", store, key: "x.zip" }, { ifExists: "error" }),
     ).rejects.toMatchObject({ code: "unsupported-operation", details: { store: "http://127.0.0.1:1/data" } });

@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {
-  checkInflatedSize,
+  assertInflatedSize,
   fflateInflater,
   type Inflater,
   inflate,
@@ -59,18 +59,18 @@ describe.each<[string, Inflater]>([
   });
 });
 
-describe("checkInflatedSize", () => {
+describe("assertInflatedSize", () => {
   it("refuses what deflate cannot do", () => {
     const zeros = deflateRawSync(new Uint8Array(10_000_000), { level: 9 });
-    expect(() => checkInflatedSize(zeros.length, 10_000_000)).not.toThrow();
-    expect(() => checkInflatedSize(zeros.length, 11_000_000)).toThrow(
+    expect(() => assertInflatedSize(zeros.length, 10_000_000)).not.toThrow();
+    expect(() => assertInflatedSize(zeros.length, 11_000_000)).toThrow(
       expect.objectContaining({ code: "corrupt-store" }),
     );
   });
 
   it("refuses what nobody deflates so badly", () => {
-    expect(() => checkInflatedSize(100_000, 50_000)).not.toThrow();
-    expect(() => checkInflatedSize(100_000, 1000)).toThrow(
+    expect(() => assertInflatedSize(100_000, 50_000)).not.toThrow();
+    expect(() => assertInflatedSize(100_000, 1000)).toThrow(
       expect.objectContaining({ code: "corrupt-store" }),
     );
   });

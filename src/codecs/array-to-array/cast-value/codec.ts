@@ -2,11 +2,11 @@ import { parseV3DataType } from "../../../meta/v3/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { type Cast, castTo, type OutOfRange } from "../../numbers/cast.ts";
 import type { NumberType } from "../../numbers/number-type.ts";
 import { ROUNDINGS } from "../../numbers/round-float.ts";
-import { expectNames, inOption, numbersAt, scalar } from "../scalars.ts";
+import { assertNames, inOption, numbersAt, scalar } from "../scalars.ts";
 import { valueCodec } from "../value-codec.ts";
 
 /**
@@ -17,8 +17,8 @@ import { valueCodec } from "../value-codec.ts";
  * @see V3-48
  */
 export const createCastValue: CodecFactory = (configuration, { spec }) => {
-  expectNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);
-  const settings = new Settings(configuration);
+  assertNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);
+  const settings = new ConfigReader(configuration);
   const target = settings.value("data_type");
   if (target === undefined) throw new ZarrflowError("invalid-metadata", "`data_type` is required");
   const decoded = numbersAt("cast_value", spec.dataType);
@@ -36,7 +36,7 @@ export const createCastValue: CodecFactory = (configuration, { spec }) => {
   });
 };
 
-function outOfRangeOf(settings: Settings, stored: NumberType): OutOfRange {
+function outOfRangeOf(settings: ConfigReader, stored: NumberType): OutOfRange {
   const outOfRange = settings.word<OutOfRange>("out_of_range", ["clamp", "wrap", "error"], "error");
   if (outOfRange !== "wrap" || stored.kind !== "float") return outOfRange;
   throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` for types of integers only");
@@ -54,12 +54,12 @@ function scalars(
   from: NumberType,
   to: NumberType,
 ): ReadonlyMap<number | bigint, number | bigint> {
-  const pairs = isObject(map) ? new Settings(map).value(name) : undefined;
+  const pairs = isObject(map) ? new ConfigReader(map).value(name) : undefined;
   const list = pairs ?? [];
   if (!isObject(map) || !Array.isArray(list) || !list.every(isPair)) {
     throw new ZarrflowError("invalid-metadata", `\`${name}\` of \`scalar_map\` must be a list of pairs`);
   }
-  expectNames(map, ["encode", "decode"]);
+  assertNames(map, ["encode", "decode"]);
   const values = list.map(([a, b]): [number | bigint, number | bigint] => [
     scalar(a, from, "scalar_map"),
     scalar(b, to, "scalar_map"),

@@ -1,10 +1,10 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { integerRange } from "../../numbers/cast.ts";
 import { keeper } from "../../numbers/number-array.ts";
 import type { NumberType } from "../../numbers/number-type.ts";
-import { expectNames, numbersAt, scalar } from "../scalars.ts";
+import { assertNames, numbersAt, scalar } from "../scalars.ts";
 import { valueCodec } from "../value-codec.ts";
 
 /**
@@ -14,9 +14,9 @@ import { valueCodec } from "../value-codec.ts";
  * @see V3-48
  */
 export const createScaleOffset: CodecFactory = (configuration, { spec }) => {
-  expectNames(configuration, ["offset", "scale"]);
+  assertNames(configuration, ["offset", "scale"]);
   const type = numbersAt("scale_offset", spec.dataType);
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const scale = scalar(settings.value("scale") ?? 1, type, "scale");
   const offset = scalar(settings.value("offset") ?? 0, type, "offset");
   const coding =

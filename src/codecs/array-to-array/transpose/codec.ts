@@ -4,7 +4,7 @@ import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 import { cStrides } from "../../../util/shape.ts";
 import type { ChunkData, FixedData, VariableData } from "../../chunk-data.ts";
 import type { ArrayToArrayCodec, ChunkSpec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 
 /**
  * `transpose`: dimension `i` of the encoded array is dimension `order[i]` of the decoded one. Fixed data get other
@@ -13,7 +13,7 @@ import { Settings } from "../../config-reader.ts";
  * @see V3-42
  */
 export const createTranspose: CodecFactory = (configuration, { spec }) => {
-  const order = permutation(new Settings(configuration).value("order"), spec.shape.length);
+  const order = permutation(new ConfigReader(configuration).value("order"), spec.shape.length);
   const inverse = order.map((_, d) => order.indexOf(d));
   return {
     kind: "array-to-array",

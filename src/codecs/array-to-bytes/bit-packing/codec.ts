@@ -2,7 +2,7 @@ import { isFixed } from "../../../meta/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 
 /**
@@ -13,7 +13,7 @@ import { corrupt } from "../../failures.ts";
  * @see V3-48
  */
 export const createBitPacking: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const width = isFixed(dataType) ? bitsOf(dataType.kind, dataType.size) : undefined;
   if (!isFixed(dataType) || width === undefined) {
     throw new ZarrflowError("invalid-metadata", `\`packbits\` cannot hold items of type ${dataType.kind}`);

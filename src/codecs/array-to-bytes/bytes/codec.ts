@@ -3,7 +3,7 @@ import { isFixed } from "../../../meta/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 import { bigEndianRuns, needsEndian, swapRuns } from "./byte-order.ts";
 
@@ -22,7 +22,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
   }
   const itemSize = dataType.size;
   const size = product(shape) * itemSize;
-  const runs = bigEndianRuns(dataType, endianOf(new Settings(configuration), dataType));
+  const runs = bigEndianRuns(dataType, endianOf(new ConfigReader(configuration), dataType));
   const decodeItems = (bytes: Uint8Array) => {
     if (dataType.kind === "bool") normaliseBooleans(bytes);
     swapRuns(bytes, itemSize, runs);
@@ -62,7 +62,7 @@ function normaliseBooleans(bytes: Uint8Array): void {
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 1) bytes[i] = 1;
 }
 
-function endianOf(settings: Settings, dataType: FixedDataType): Endian {
+function endianOf(settings: ConfigReader, dataType: FixedDataType): Endian {
   if (settings.value("endian") === undefined && !needsEndian(dataType)) return "little";
   return settings.word("endian", ["little", "big"]);
 }

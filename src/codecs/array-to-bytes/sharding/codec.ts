@@ -7,7 +7,7 @@ import type { ChunkData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecPipeline, NestingCodecFactory } from "../../codec.ts";
 import { corrupt, partFailure } from "../../failures.ts";
 import { isFilled } from "../../is-filled.ts";
-import { boundOfOthers, MAX_CHUNK_SIZE } from "../../limits.ts";
+import { foreignSizeBound, MAX_CHUNK_SIZE } from "../../limits.ts";
 import { type InnerRange, ShardIndex } from "./entries.ts";
 import { fixedBoxes } from "./fixed.ts";
 import { type ShardFormat, shardFormat } from "./format.ts";
@@ -28,7 +28,7 @@ export const loadSharding: NestingCodecFactory = async (configuration, { spec, p
   const inner = await pipelineOf(format.codecs, { ...spec, shape: format.chunkShape });
   const { chunkShape, grid } = format;
   // What items of varying size take is not known before.
-  const maxInnerSize = isFixed(spec.dataType) ? boundOfOthers(inner.maxEncodedSize) : MAX_CHUNK_SIZE;
+  const maxInnerSize = isFixed(spec.dataType) ? foreignSizeBound(inner.maxEncodedSize) : MAX_CHUNK_SIZE;
   const partsSize = product(grid) * inner.maxEncodedSize;
   const boxes = isFixed(spec.dataType)
     ? fixedBoxes(spec, chunkShape, { strides: inner.strides, itemSize: spec.dataType.size })

@@ -5,7 +5,7 @@ import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonObject } from "../../../util/json-value.ts";
 import { product } from "../../../util/shape.ts";
 import type { CodecPipeline, PipelineMaker } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt, partFailure } from "../../failures.ts";
 import { ENTRY_SIZE, ShardIndex } from "./entries.ts";
 
@@ -57,7 +57,7 @@ export async function shardFormat(
     grid,
     chunkShape,
     codecs: innerCodecs(configuration.codecs),
-    indexLocation: new Settings(configuration).word("index_location", ["start", "end"], "end"),
+    indexLocation: new ConfigReader(configuration).word("index_location", ["start", "end"], "end"),
     indexSize,
     async decodeIndex(bytes) {
       if (bytes.length !== indexSize) {

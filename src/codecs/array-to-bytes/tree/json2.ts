@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../../util/json-parse.ts";
 import { writeJson } from "../../../util/json-write.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { treeCodec } from "./tree-codec.ts";
 
 /**
@@ -13,7 +13,7 @@ import { treeCodec } from "./tree-codec.ts";
  * @see V2-56
  */
 export const createJson2: CodecFactory = (configuration, context) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const encoding = settings.text("encoding", "utf-8");
   if (!/^(?:utf-?8|(?:us-)?ascii)$/i.test(encoding)) {
     throw new ZarrflowError("unsupported-codec", "JSON is read and written as UTF-8 only", {

@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { readMsgpack } from "./msgpack/read.ts";
 import { writeMsgpack } from "./msgpack/write.ts";
 import { treeCodec } from "./tree-codec.ts";
@@ -11,7 +11,7 @@ import { treeCodec } from "./tree-codec.ts";
  * @see V2-56
  */
 export const createMsgpack2: CodecFactory = (configuration, context) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   settings.flag("raw", false);
   const options = {
     hasShortTexts: settings.flag("use_bin_type", true),

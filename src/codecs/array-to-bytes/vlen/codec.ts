@@ -6,7 +6,7 @@ import type { ChunkData, VariableData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecContext } from "../../codec.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { expectVariable } from "../packed-items.ts";
+import { assertVariable } from "../packed-items.ts";
 
 const COUNT_SIZE = 4;
 const LENGTH_SIZE = 4;
@@ -85,7 +85,7 @@ function countOf(bytes: Uint8Array): number {
 }
 
 function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {
-  const { offsets } = expectVariable(name, data);
+  const { offsets } = assertVariable(name, data);
   const items = offsets.length - 1;
   const first = offsets[0] ?? 0;
   const encoded = buffers.take(COUNT_SIZE + LENGTH_SIZE * items + (offsets[items] ?? 0) - first);

@@ -3,7 +3,7 @@ import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 import { formatFloat } from "../../../util/json-write.ts";
 import type { VariableData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 import { isBig, readNumbers, writeNumbers } from "../../numbers/number-array.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
@@ -25,7 +25,7 @@ const BOOL: ListType = { kind: "uint", size: 1, endian: "little", isBool: true }
  * @see V2-56
  */
 export const createVlenArray: CodecFactory = (configuration, context) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const type: ListType = settings.value("dtype") === "|b1" ? BOOL : numberType(settings, "dtype");
   const name = "vlen-array";
   const packed = vlenCodec(name, context, "object", () => {});

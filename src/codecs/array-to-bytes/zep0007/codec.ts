@@ -3,11 +3,11 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { product } from "../../../util/shape.ts";
 import type { ChunkData, VariableData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { checkStrings } from "../check-strings.ts";
-import { expectVariable } from "../packed-items.ts";
+import { assertStrings } from "../assert-strings.ts";
+import { assertVariable } from "../packed-items.ts";
 
 /** The items' bytes begin at a multiple of this. */
 const ALIGNMENT = 64;
@@ -21,7 +21,7 @@ const MAX_OFFSET = 2 ** 31 - 1;
  * @see S7-10 to S7-25
  */
 export const createZep0007: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
-  const width = new Settings(configuration).integer("offset_size", 4, 8, 4);
+  const width = new ConfigReader(configuration).integer("offset_size", 4, 8, 4);
   if (width !== 4 && width !== 8) {
     throw new ZarrflowError("invalid-metadata", "`offset_size` must be 4 or 8", { found: width });
   }
@@ -38,10 +38,10 @@ export const createZep0007: CodecFactory = (configuration, { spec: { dataType, s
     encodedSize: undefined,
     decode(bytes) {
       const data: VariableData = { kind: "variable", ...takeItems(bytes, items, width), shape };
-      if (dataType.kind === "string") checkStrings(data);
+      if (dataType.kind === "string") assertStrings(data);
       return data;
     },
-    encode: (data, buffers) => layOut(data, width, buffers),
+    encode: (data, buffers) => allocate(data, width, buffers),
   } satisfies ArrayToBytesCodec;
 };
 
@@ -84,8 +84,8 @@ function readOffsets(bytes: Uint8Array, items: number, width: 4 | 8, available: 
   return offsets;
 }
 
-function layOut(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array {
-  const { bytes, offsets } = expectVariable("zep0007", chunk);
+function allocate(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array {
+  const { bytes, offsets } = assertVariable("zep0007", chunk);
   const items = offsets.length - 1;
   const first = offsets[0] ?? 0;
   const size = (offsets[items] ?? 0) - first;

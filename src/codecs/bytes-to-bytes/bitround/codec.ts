@@ -1,7 +1,7 @@
 import { isFixed } from "../../../meta/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { overrun } from "../../failures.ts";
 import { swapBytes } from "../../kernels/swap-bytes.ts";
 import { wordsOf } from "../../kernels/words.ts";
@@ -16,7 +16,7 @@ const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
  * @see V3-48
  */
 export const createBitround: CodecFactory = (configuration, { spec, itemSize, endian }) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const { value: keepBits, check } = encoderSetting(() => settings.integer("keepbits", 0, 52), 0);
   const copy = (source: Uint8Array, target: Uint8Array) => {
     if (source.length > target.length) throw overrun(target.length);
@@ -29,7 +29,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
     ...(isFixed(spec.dataType) && { encodedDataType: spec.dataType }),
     maxEncodedSize: (decodedSize) => decodedSize,
     fixedEncodedSize: (decodedSize) => decodedSize,
-    checkEncoding: check,
+    assertEncodable: check,
     encodeInto(source, target) {
       const bits = SIGNIFICAND[itemSize] ?? 0;
       if (spec.dataType.kind !== "float" || keepBits > bits) {

@@ -3,7 +3,7 @@ import { kernels } from "../../kernels/kernels.ts";
 import type { Shuffle } from "./frame.ts";
 
 /** Larger working buffers are not kept. */
-const MOST_KEPT = 4 * 1024 * 1024;
+const MAX_KEPT = 4 * 1024 * 1024;
 const kept: Uint8Array[] = [];
 
 /** A working buffer of at least `size` bytes; `which` tells those apart that are in use at the same time. */
@@ -11,7 +11,7 @@ export function workingBuffer(which: 0 | 1 | 2, size: number): Uint8Array {
   const buffer = kept[which];
   if (buffer && buffer.length >= size) return buffer;
   const larger = new Uint8Array(size);
-  if (size <= MOST_KEPT) kept[which] = larger;
+  if (size <= MAX_KEPT) kept[which] = larger;
   return larger;
 }
 

@@ -1,9 +1,9 @@
-import { canSplit, type InnerName, LEAST_STREAM } from "./frame.ts";
+import { canSplit, type InnerName, MIN_STREAM } from "./frame.ts";
 
 const KIB = 1024;
-const LEAST_SPLIT_BLOCK = 64 * KIB;
-const MOST_SPLIT_STREAM = 256 * KIB;
-const MOST_SPLIT_BLOCK = 1024 * KIB;
+const MIN_SPLIT_BLOCK = 64 * KIB;
+const MAX_SPLIT_STREAM = 256 * KIB;
+const MAX_SPLIT_BLOCK = 1024 * KIB;
 const MAX_BLOCK = 2 ** 31 - 1 - 64 * KIB;
 
 /** Blocks of 32 KiB times this, by level. */
@@ -30,14 +30,14 @@ export function chooseBlockSize(
 ): number {
   if (size < typeSize) return 1;
   let blockSize = size;
-  if (wanted > 0) blockSize = Math.min(Math.max(wanted, LEAST_STREAM), MAX_BLOCK);
+  if (wanted > 0) blockSize = Math.min(Math.max(wanted, MIN_STREAM), MAX_BLOCK);
   else if (size >= 32 * KIB) {
     blockSize = 32 * KIB * (FACTORS[level] ?? 1) * (highRatio ? 2 : 1);
     if (level === 9 && highRatio) blockSize *= 2;
   }
   if (level > 0 && splitsBlocks(inner, typeSize, blockSize)) {
-    const split = Math.min(blockSize, MOST_SPLIT_STREAM) * typeSize;
-    blockSize = Math.min(Math.max(split, LEAST_SPLIT_BLOCK), MOST_SPLIT_BLOCK);
+    const split = Math.min(blockSize, MAX_SPLIT_STREAM) * typeSize;
+    blockSize = Math.min(Math.max(split, MIN_SPLIT_BLOCK), MAX_SPLIT_BLOCK);
   }
   blockSize = Math.min(blockSize, size);
   return blockSize > typeSize ? blockSize - (blockSize % typeSize) : blockSize;

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { chooseBlockSize, splitsBlocks } from "./block-size.ts";
 import { decodeBlockRange, decodeBlocks } from "./decode.ts";
@@ -28,7 +28,7 @@ const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
  * @see V2-55, V2-60, V3-44
  */
 export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const stated = encoderSetting<BloscSettings>(() => bloscSettings(settings, itemSize), STAND_INS);
   const { cname, level, wantedBlockSize, typeSize, shuffle } = stated.value;
 
@@ -39,7 +39,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
     // Blocks in the making: before and after the shuffle, and an inner codec's own copies.
     scratchSize: (decodedSize) => 4 * Math.min(decodedSize, Math.max(wantedBlockSize, 1024 * 1024)),
     statedDecodedSize: (source) => readHeader(source).size,
-    checkEncoding() {
+    assertEncodable() {
       stated.check();
       innerName(cname);
     },
@@ -113,7 +113,7 @@ const STAND_INS: BloscSettings = {
   shuffle: "noshuffle",
 };
 
-function bloscSettings(settings: Settings, itemSize: number): BloscSettings {
+function bloscSettings(settings: ConfigReader, itemSize: number): BloscSettings {
   const typeSize = settings.integer("typesize", 1, 2 ** 31 - 1, itemSize);
   const usedTypeSize = typeSize > MAX_TYPE_SIZE ? 1 : typeSize;
   return {
@@ -126,7 +126,7 @@ function bloscSettings(settings: Settings, itemSize: number): BloscSettings {
 }
 
 /** The automatic choice is bit shuffle for items of one byte, else byte shuffle. */
-function shuffleSetting(settings: Settings, typeSize: number): Shuffle {
+function shuffleSetting(settings: ConfigReader, typeSize: number): Shuffle {
   const shuffle = settings.word("shuffle", SHUFFLES, "shuffle");
   if (shuffle !== "auto") return shuffle;
   return typeSize === 1 ? "bitshuffle" : "shuffle";

@@ -1,14 +1,7 @@
 import { wordsOf } from "../../kernels/words.ts";
 import { blockKernels } from "./block-kernels.ts";
 import { shuffleBlock, shuffleOfBlock, workingBuffer } from "./block-shuffle.ts";
-import {
-  type BloscHeader,
-  blockCount,
-  HEADER_SIZE,
-  LEAST_STREAM,
-  streamCount,
-  writeHeader,
-} from "./frame.ts";
+import { type BloscHeader, blockCount, HEADER_SIZE, MIN_STREAM, streamCount, writeHeader } from "./frame.ts";
 import type { InnerCodec } from "./inner-codecs.ts";
 
 /**
@@ -24,7 +17,7 @@ export function encodeBlosc(
   target: Uint8Array,
   level: number,
 ): number {
-  const worthwhile = level > 0 && source.length >= LEAST_STREAM;
+  const worthwhile = level > 0 && source.length >= MIN_STREAM;
   const encodedSize = worthwhile ? encodeBlocks(source, header, inner, target, level) : 0;
   if (encodedSize > 0) {
     writeHeader(target, { ...header, isStored: false, encodedSize });

@@ -6,7 +6,7 @@ export const HEADER_SIZE = 16;
 const FORMAT_VERSION = 2;
 const CODEC_VERSION = 1;
 /** Blocks are split into one stream a byte of the item, but for large items and streams shorter than this. */
-export const LEAST_STREAM = 128;
+export const MIN_STREAM = 128;
 const MAX_STREAMS = 16;
 
 const FLAGS = { shuffled: 0x01, stored: 0x02, bitShuffled: 0x04, unknown: 0x08, whole: 0x10 } as const;
@@ -117,5 +117,5 @@ export function streamCount({ blockSize, mayBeSplit, typeSize }: BloscHeader, le
 
 /** Whether blocks of this size split into streams of useful length. */
 export function canSplit(typeSize: number, blockSize: number): boolean {
-  return typeSize <= MAX_STREAMS && Math.floor(blockSize / typeSize) >= LEAST_STREAM;
+  return typeSize <= MAX_STREAMS && Math.floor(blockSize / typeSize) >= MIN_STREAM;
 }

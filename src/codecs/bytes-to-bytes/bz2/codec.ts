@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { columnLimit, decodeBz2 } from "./decode.ts";
 import { blockCapacity, encodeBz2, maxBz2Size } from "./encode.ts";
 import { BLOCK_UNIT } from "./format.ts";
@@ -11,7 +11,7 @@ const ENCODER_TABLES = 65_536;
 
 /** `bz2`: bzip2 streams, several of which are read as one. @see V2-54 */
 export const createBz2: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const { value: level, check } = encoderSetting(() => settings.integer("level", 1, 9, 1), 1);
   return {
     kind: "bytes-to-bytes",
@@ -22,7 +22,7 @@ export const createBz2: CodecFactory = (configuration) => {
       const decoder = 4 * Math.min(9 * BLOCK_UNIT, columnLimit(decodedSize)) + TABLES_SIZE;
       return Math.max(decoder, ENCODER_SHARE * blockCapacity(decodedSize, level) + ENCODER_TABLES);
     },
-    checkEncoding: check,
+    assertEncodable: check,
     encodeInto: (source, target) => encodeBz2(source, target, level),
     decodeInto: decodeBz2,
   };

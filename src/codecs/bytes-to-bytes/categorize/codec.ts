@@ -5,7 +5,7 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { product } from "../../../util/shape.ts";
 import { mapItems, packItems } from "../../array-to-bytes/packed-items.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext, CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { itemsToDecode, itemsToEncode } from "../../item-count.ts";
 import { readNumbers, writeNumbers } from "../../numbers/number-array.ts";
@@ -25,7 +25,7 @@ interface Categories {
  * @see V2-52, V2-56
  */
 export const createCategorize: CodecFactory = (configuration, context) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const labels = settings.value("labels");
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string")) {
     throw new ZarrflowError("invalid-metadata", "`labels` must be a list of texts", { setting: "labels" });
@@ -40,7 +40,7 @@ export const createCategorize: CodecFactory = (configuration, context) => {
 };
 
 /** The type of the texts; where items are of no known type, that which the configuration states. */
-function textType(settings: Settings, itemSize: number): FixedDataType {
+function textType(settings: ConfigReader, itemSize: number): FixedDataType {
   const dtype = settings.text("dtype");
   const [, characters] = /^[<>=]U([1-9][0-9]*)$/.exec(dtype) ?? [];
   const size = 4 * Number(characters);

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber } from "../../../util/json-value.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { lookup3 } from "../../kernels/lookup3.ts";
 import { checksumCodec } from "./checksum.ts";
 
@@ -12,7 +12,7 @@ import { checksumCodec } from "./checksum.ts";
  * @see V2-52
  */
 export const createJenkinsLookup3: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const initial = settings.integer("initval", 0, 2 ** 32 - 1, 0);
   const prefix = prefixOf(settings);
   const codec = checksumCodec("jenkins_lookup3", "end", (bytes) => {
@@ -26,7 +26,7 @@ export const createJenkinsLookup3: CodecFactory = (configuration) => {
   return { ...codec, scratchSize: (decodedSize) => prefix.length + decodedSize };
 };
 
-function prefixOf(settings: Settings): Uint8Array {
+function prefixOf(settings: ConfigReader): Uint8Array {
   const prefix = settings.value("prefix") ?? [];
   const bytes = Array.isArray(prefix)
     ? prefix.map((byte) => (byte instanceof JsonNumber ? Number(byte.text) : byte))

@@ -1,5 +1,5 @@
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
 import { loadDeflate } from "./load-deflate.ts";
 
@@ -23,14 +23,14 @@ export async function loadDeflateCodec({
 }: DeflateCodec): Promise<CodecFactory> {
   const { inflate, deflate } = await loadDeflate();
   return (configuration) => {
-    const settings = new Settings(configuration);
+    const settings = new ConfigReader(configuration);
     const level = encoderSetting(() => settings.integer("level", leastLevel, 9, 1), 1);
     return {
       kind: "bytes-to-bytes",
       name,
       maxEncodedSize: maxDeflatedSize,
       scratchSize: maxDeflatedSize,
-      checkEncoding: level.check,
+      assertEncodable: level.check,
       encodeInto: (source, target) => deflate(writes, source, target, level.value),
       decodeInto: (source, target) => inflate(formatOf(source), source, target),
     } satisfies BytesToBytesCodec;

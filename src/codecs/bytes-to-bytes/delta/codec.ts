@@ -1,6 +1,6 @@
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
-import type { Lane } from "../../kernels/kernel-types.ts";
+import { ConfigReader } from "../../config-reader.ts";
+import type { NumberFormat } from "../../kernels/kernel-types.ts";
 import { kernels } from "../../kernels/kernels.ts";
 import { convertNumbers } from "../../numbers/convert.ts";
 import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
@@ -14,7 +14,7 @@ import { type NumberType, numberType } from "../../numbers/number-type.ts";
  * @see V2-53
  */
 export const createDelta: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const decoded = numberType(settings, "dtype");
   const stored = numberType(settings, "astype", decoded);
   const sameType = decoded.kind === stored.kind && decoded.size === stored.size;
@@ -65,9 +65,9 @@ function sum(numbers: NumberArray | BigArray, type: NumberType): void {
 }
 
 /** What the kernels know the type as; undefined for half floats, which lie in wider numbers. */
-function laneOf({ kind, size }: NumberType): Lane | undefined {
-  if (kind !== "float") return `i${8 * size}` as Lane;
-  return size === 2 ? undefined : (`f${8 * size}` as Lane);
+function laneOf({ kind, size }: NumberType): NumberFormat | undefined {
+  if (kind !== "float") return `i${8 * size}` as NumberFormat;
+  return size === 2 ? undefined : (`f${8 * size}` as NumberFormat);
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: NumberArray | BigArray): Uint8Array {

@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { convertNumbers } from "../../numbers/convert.ts";
 import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
@@ -13,7 +13,7 @@ import { roundToEven } from "../../numbers/round-to-even.ts";
  * @see V2-52
  */
 export const createFixedScaleOffset: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const offset = settings.number("offset");
   const scale = settings.number("scale");
   const decoded = numberType(settings, "dtype");

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { kernels } from "../../kernels/kernels.ts";
 import { lz4MaxEncodedSize } from "../../kernels/lz4-block.ts";
@@ -13,7 +13,7 @@ const MAX_RATIO = 255;
 
 /** `lz4` of numcodecs: the decoded size as u32le, then one raw block. @see V2-54 */
 export const createLz4: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const acceleration = encoderSetting(() => settings.integer("acceleration", -MAX_SIZE, MAX_SIZE, 1), 1);
   const effort = Math.min(Math.max(acceleration.value, 1), 65_537);
   return {
@@ -23,7 +23,7 @@ export const createLz4: CodecFactory = (configuration) => {
     // The kernels' copies of input and output.
     scratchSize: (decodedSize) => decodedSize + lz4MaxEncodedSize(decodedSize),
     statedDecodedSize,
-    checkEncoding: acceleration.check,
+    assertEncodable: acceleration.check,
     encodeInto(source, target) {
       if (source.length > MAX_SIZE) {
         throw new ZarrflowError("resource-limit", "lz4 takes at most 2 GiB a chunk", {

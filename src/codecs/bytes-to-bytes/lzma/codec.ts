@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { type EncoderSetting, encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, type EncoderSetting, encoderSetting } from "../../config-reader.ts";
 import { decodeLzma, type LzmaFormat } from "./decode.ts";
 import { encodeLzma, encoderSpace, maxLzmaSize } from "./encode.ts";
 import { type FilterChain, filterChain, presetChain } from "./filters.ts";
@@ -15,7 +15,7 @@ const MAX_CHECK = 15;
  * @see V2-54, V1-32
  */
 export const createLzma: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const format = FORMATS[settings.integer("format", 0, FORMATS.length - 1, 1)] ?? "xz";
   const check = encoderSetting(() => settings.integer("check", -1, MAX_CHECK, -1), -1);
   // Other formats than `raw` say themselves how they were written.
@@ -25,7 +25,7 @@ export const createLzma: CodecFactory = (configuration) => {
     name: "lzma",
     maxEncodedSize: (decodedSize) => maxLzmaSize(decodedSize, chain.value),
     scratchSize: (decodedSize) => encoderSpace(decodedSize, chain.value),
-    checkEncoding: () => {
+    assertEncodable: () => {
       check.check();
       chain.check();
     },
@@ -38,12 +38,12 @@ function certain(chain: FilterChain): EncoderSetting<FilterChain> {
   return { value: chain, check() {} };
 }
 
-function chainForEncoding(settings: Settings, format: LzmaFormat): EncoderSetting<FilterChain> {
+function chainForEncoding(settings: ConfigReader, format: LzmaFormat): EncoderSetting<FilterChain> {
   return encoderSetting(() => chainOf(settings, format), presetChain("lzma2", undefined));
 }
 
 /** @throws `invalid-metadata`, `unsupported-codec` */
-function chainOf(settings: Settings, format: LzmaFormat): FilterChain {
+function chainOf(settings: ConfigReader, format: LzmaFormat): FilterChain {
   const filters = settings.value("filters");
   if (filters !== undefined) return filterChain(filters);
   if (format === "raw") return filterChain([]);

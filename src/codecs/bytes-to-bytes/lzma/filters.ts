@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
-import { Settings } from "../../config-reader.ts";
+import { ConfigReader } from "../../config-reader.ts";
 import { hasLiteralBits, type LzmaProperties } from "./model.ts";
 
 /** Filters in encoding order: differences, then a compressor. */
@@ -69,7 +69,7 @@ export function filterChain(filters: JsonValue): FilterChain {
     if (json === null || typeof json !== "object" || Array.isArray(json) || json instanceof JsonNumber) {
       throw invalid("a filter must be an object with an `id`", json);
     }
-    const settings = new Settings(json, "filters");
+    const settings = new ConfigReader(json, "filters");
     const id = filterId(settings.value("id"));
     const isLast = i === filters.length - 1;
     if (id === DELTA && !isLast) {
@@ -77,7 +77,7 @@ export function filterChain(filters: JsonValue): FilterChain {
     } else if ((id === LZMA2 || id === LZMA1) && isLast) {
       return { deltas, compressor: compressorOf(id === LZMA2 ? "lzma2" : "lzma1", settings) };
     } else {
-      refuseBranchFilter(id);
+      assertNoBranchFilter(id);
       throw invalid("`filters` must be delta filters, then one LZMA filter", settings.value("id") ?? null);
     }
   }
@@ -85,7 +85,7 @@ export function filterChain(filters: JsonValue): FilterChain {
 }
 
 /** @throws `unsupported-codec` when `id` is a filter for machine code. */
-export function refuseBranchFilter(id: unknown): void {
+export function assertNoBranchFilter(id: unknown): void {
   const machine = BRANCH_FILTERS.get(Number(id));
   if (machine === undefined) return;
   throw new ZarrflowError("unsupported-codec", `the filter for ${machine} code is not undone`, {
@@ -104,7 +104,7 @@ function filterId(value: JsonValue | undefined): number | string {
   throw invalid("a filter needs an `id`, which is a number", value ?? null);
 }
 
-function compressorOf(kind: Compressor["kind"], settings: Settings): Compressor {
+function compressorOf(kind: Compressor["kind"], settings: ConfigReader): Compressor {
   const preset = settings.value("preset") === undefined ? undefined : settings.number("preset");
   const effort = effortOf(preset, "filters");
   const lc = settings.integer("lc", 0, 4, 3);

@@ -17,13 +17,13 @@ const MAX_ENCODED_CHUNK = 2 ** 16;
 /** More than one symbol takes. */
 const SYMBOL_SIZE = 64;
 /** However badly it compresses, a chunk has more than this when its encoded form is full. */
-const LEAST_CHUNK = 2 ** 13;
+const MIN_CHUNK = 2 ** 13;
 const STORED_HEADER = 3;
 const LZMA_HEADER = 5;
 
 /** The most bytes that `size` bytes become: what does not compress is stored. */
 export function maxLzma2Size(size: number): number {
-  return size + STORED_HEADER * (Math.ceil(size / LEAST_CHUNK) + 1) + 1;
+  return size + STORED_HEADER * (Math.ceil(size / MIN_CHUNK) + 1) + 1;
 }
 
 /** Bytes of the chunk that is being made. */

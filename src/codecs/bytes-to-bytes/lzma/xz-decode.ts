@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
 import { decodeDelta } from "./delta-filter.ts";
-import { DELTA, LZMA2, refuseBranchFilter } from "./filters.ts";
+import { assertNoBranchFilter, DELTA, LZMA2 } from "./filters.ts";
 import { decodeLzma2 } from "./lzma2.ts";
 import type { Progress } from "./progress.ts";
 import { type XzCheck, xzCheck } from "./xz-checks.ts";
@@ -120,7 +120,7 @@ function readFilter(reader: XzReader, isLast: boolean): number | undefined {
   const first = reader.source[properties] ?? 0;
   if (id === DELTA && size === 1 && !isLast) return first + 1;
   if (id === LZMA2 && size === 1 && isLast && first <= MAX_DICTIONARY_CODE) return undefined;
-  refuseBranchFilter(id);
+  assertNoBranchFilter(id);
   throw unknown("a filter of an xz block", id);
 }
 

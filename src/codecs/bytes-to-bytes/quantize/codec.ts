@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { convertNumbers } from "../../numbers/convert.ts";
 import { keeper } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
@@ -14,7 +14,7 @@ import { roundToEven } from "../../numbers/round-to-even.ts";
  * @see V2-52
  */
 export const createQuantize: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const { value: digits, check } = encoderSetting(() => settings.integer("digits", -300, 300), 0);
   const decoded = numberType(settings, "dtype");
   const stored = numberType(settings, "astype", decoded);
@@ -36,5 +36,5 @@ export const createQuantize: CodecFactory = (configuration) => {
     },
     decode: convertNumbers,
   });
-  return { ...filter, checkEncoding: check };
+  return { ...filter, assertEncodable: check };
 };

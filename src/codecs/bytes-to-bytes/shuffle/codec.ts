@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { overrun } from "../../failures.ts";
 import { itemsToDecode, itemsToEncode } from "../../item-count.ts";
 import { kernels } from "../../kernels/kernels.ts";
@@ -11,7 +11,7 @@ import { kernels } from "../../kernels/kernels.ts";
  * @see V2-52
  */
 export const createShuffle: CodecFactory = (configuration) => {
-  const settings = new Settings(configuration);
+  const settings = new ConfigReader(configuration);
   const stated = settings.integer("elementsize", -(2 ** 31), 2 ** 31 - 1, 4);
   const { value: itemSize, check } = encoderSetting(
     () => settings.integer("elementsize", 1, 2 ** 31 - 1, 4),
@@ -23,7 +23,7 @@ export const createShuffle: CodecFactory = (configuration) => {
     maxEncodedSize: (decodedSize) => decodedSize,
     fixedEncodedSize: (decodedSize) => decodedSize,
     statedDecodedSize: (source) => source.length,
-    checkEncoding: check,
+    assertEncodable: check,
     encodeInto(source, target) {
       itemsToEncode(source, itemSize);
       kernels().shuffle(source, target, itemSize);

@@ -1,5 +1,5 @@
 import type { CodecFactory } from "../../codec.ts";
-import { encoderSetting, Settings } from "../../config-reader.ts";
+import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
@@ -9,7 +9,7 @@ import { loadZstd } from "./load-zstd.ts";
 export async function loadZstdCodec(): Promise<CodecFactory> {
   const backend = await loadZstd();
   return (configuration) => {
-    const settings = new Settings(configuration);
+    const settings = new ConfigReader(configuration);
     const level = encoderSetting(() => settings.integer("level", ZSTD_LEVELS.least, ZSTD_LEVELS.most, 0), 0);
     const checksum = encoderSetting(() => settings.flag("checksum", false), false);
     return {
@@ -19,7 +19,7 @@ export async function loadZstdCodec(): Promise<CodecFactory> {
       // The backend's copies of input and output.
       scratchSize: (decodedSize) => 2 * (decodedSize + maxZstdSize(decodedSize)),
       statedDecodedSize: (source) => contentSize(zstdFrames(source)),
-      checkEncoding: () => {
+      assertEncodable: () => {
         level.check();
         checksum.check();
       },

@@ -1,6 +1,6 @@
 import type { ZstdKernels } from "../../kernels/kernel-types.ts";
+import { assertHeldLimit } from "./assert-held-limit.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
-import { limitHeld } from "./limit-held.ts";
 
 /** Chunks from this size on are encoded faster by the library: its calls cost more, its loops less. */
 const LARGE = 32 * 1024;
@@ -16,7 +16,7 @@ export function kernelZstd(kernels: ZstdKernels, library: ZstdBackend | undefine
       if (library && target.length >= least && target.length <= most) {
         return library.decodeFrame(frame, target);
       }
-      limitHeld(frame.length + target.length, kernels.maxSize);
+      assertHeldLimit(frame.length + target.length, kernels.maxSize);
       return kernels.decode(frame, target);
     },
     encode(source, target, statedLevel, checksum) {
@@ -24,7 +24,7 @@ export function kernelZstd(kernels: ZstdKernels, library: ZstdBackend | undefine
       if (library && (level > kernels.levels.most || source.length >= LARGE)) {
         return library.encode(source, target, level, checksum);
       }
-      limitHeld(source.length + target.length, kernels.maxSize);
+      assertHeldLimit(source.length + target.length, kernels.maxSize);
       return kernels.encode(source, target, level, checksum);
     },
   };

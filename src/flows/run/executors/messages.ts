@@ -26,7 +26,7 @@ export interface WorkerStart {
 
 /** What a worker thread tells the main one. */
 export type WorkerMessage =
-  | { readonly type: "notes"; readonly notes: TaskNotes }
+  | { readonly type: "notes"; readonly notes: TaskStats }
   | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
   /** Values to be stored; answered by `stored`. */
   | { readonly type: "store"; readonly values: readonly HandedOver[] }
@@ -53,7 +53,7 @@ export interface HandedOver {
 }
 
 /** What tasks did since it was told last. */
-export interface TaskNotes {
+export interface TaskStats {
   readonly thread: number;
   readonly kernels: "wasm" | "plain";
   /** Tasks that began, and those that ended, in order. */

@@ -37,10 +37,10 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
   if (plan.stages.every((tasks) => tasks === 0)) return;
   const { buffers, log, maxMemory, threads } = options;
   if (threads === undefined) return inline(plan, options);
-  const { Control, runThreads } = await import("./threads.ts");
-  const control = new Control(plan.stages, maxMemory, threads.workers.length + 1);
+  const { SharedScheduler, runThreads } = await import("./threads.ts");
+  const control = new SharedScheduler(plan.stages, maxMemory, threads.workers.length + 1);
   const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
-  log.bufferBytes = () => buffers.taken + control.taken;
+  log.expectedBytes = () => buffers.taken + control.taken;
   await runThreads(plan, { ...options, ...threads, control, note });
   log.notePeak(control.peak);
 }

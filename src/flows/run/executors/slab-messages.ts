@@ -1,5 +1,5 @@
-import type { DialectName } from "../../../meta/array-metadata.ts";
-import type { DialectOptions } from "../../../meta/formats.ts";
+import type { ZarrFormat } from "../../../meta/array-metadata.ts";
+import type { FormatOptions } from "../../../meta/formats.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Selection } from "../../../streams/selection.ts";
 import type { SlabPlan } from "../../plan/slab-plan.ts";
@@ -12,7 +12,7 @@ export interface SlabStart {
   /** The array's, with the documents that describe it. */
   readonly path: string;
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  readonly reading: DialectOptions & { readonly dialect: DialectName };
+  readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
   readonly selection: Selection;
   readonly plan: SlabPlan;
   readonly slabs: number;
@@ -33,4 +33,4 @@ export type SlabMessage =
 export type SlabCall = { readonly type: "taken"; readonly buffer: ArrayBuffer } | { readonly type: "stop" };
 
 /** Slabs that a thread has read and that were not taken yet. */
-export const MOST_WAITING = 2;
+export const MAX_WAITING = 2;

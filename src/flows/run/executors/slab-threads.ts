@@ -10,16 +10,16 @@ import { nextTurn } from "../../../util/next-turn.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../../slabs/slab-reader.ts";
 import { unpackError } from "./messages.ts";
-import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
+import { MAX_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
 import { watchThreads } from "./watchdog.ts";
-import { crashed, vanished, type WorkerSettings } from "./worker-thread.ts";
+import { type WorkerSettings, workerCrashError, workerExitError } from "./worker-thread.ts";
 
 /** The script of a thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
 const SCRIPT = new URL("./slab-worker.js", import.meta.url);
 /** Decoded bytes; to start and to get warm takes a thread as much time as some hundred MiB take to read and decode. */
 const WORTH_A_THREAD = 2 ** 30;
 /** Slabs in this thread: one in the caller's hands, one that is ready before it is due. */
-const MOST_HELD = 2;
+const MAX_HELD = 2;
 
 export interface SlabThreadsOptions {
   /** Opens the array's store again. */
@@ -53,12 +53,12 @@ export async function slabThreads(
   if (!isFixed(dataType)) return undefined;
   const slabs = product(gridShape(selection.shape, plan.slabShape));
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
-  const memoryEach = plan.readAhead * plan.bytesPerChunk + (1 + MOST_WAITING) * slabBytes;
+  const memoryEach = plan.readAhead * plan.bytesPerChunk + (1 + MAX_WAITING) * slabBytes;
   const isWorthwhile = plan.chunksRead * pipeline.decodedSize >= WORTH_A_THREAD;
   const threads = Math.min(wanted ?? (isWorthwhile ? most : 1), slabs, Math.floor(maxMemory / memoryEach));
   if (!(threads > 1) || !existsSync(script)) return undefined;
   const { path, documents } = array;
-  const reading = { ...array.reading, dialect: array.layout.dialect };
+  const reading = { ...array.reading, zarrFormat: array.layout.zarrFormat };
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const start = {
     sourceVersion: await array.store.version?.(),
@@ -108,8 +108,8 @@ export async function* slabsOfThreads(
         changed();
       }
     });
-    worker.on("error", (error) => fail(crashed(error)));
-    worker.on("exit", () => isDone || fail(vanished()));
+    worker.on("error", (error) => fail(workerCrashError(error)));
+    worker.on("exit", () => isDone || fail(workerExitError()));
     // It ends by itself, with the slab that it reads: to terminate a thread that still starts may end the process.
     const end = () => {
       worker.unref();
@@ -147,7 +147,7 @@ export async function* slabsOfThreads(
           found.give();
           break;
         }
-        if (held < MOST_HELD && (await readOne())) await nextTurn();
+        if (held < MAX_HELD && (await readOne())) await nextTurn();
         else if (!ready.has(due) && !failure) {
           isWaiting = true;
           await new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ import { directSlabs } from "../../slabs/direct-slabs.ts";
 import { slabReader } from "../../slabs/slab-reader.ts";
 import { packError } from "./messages.ts";
 import { openSame } from "./open-same.ts";
-import { MOST_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
+import { MAX_WAITING, type SlabCall, type SlabMessage, type SlabStart } from "./slab-messages.ts";
 
 /** The script of a thread that reads slabs for another one, which takes them in C order. */
 const port = parentPort;
@@ -47,7 +47,7 @@ async function work(start: SlabStart): Promise<void> {
   const reading = { array, pipeline, selection, plan, buffers, io, signal };
   const read = slabReader(await directSlabs(reading), reading);
   for (;;) {
-    while (waiting === MOST_WAITING && !isStopped) {
+    while (waiting === MAX_WAITING && !isStopped) {
       await new Promise<void>((resolve) => {
         changed = resolve;
       });

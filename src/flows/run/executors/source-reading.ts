@@ -5,7 +5,7 @@ import type { ArrayJob, Plan } from "../../plan/plan.ts";
 export function readingOf(
   { source }: Plan,
   job: ArrayJob,
-): Pick<OpenNodeOptions, "dialect" | "v1Order" | "v2"> {
-  const { dialect, chunkKeyEncoding } = job.source;
-  return { ...source.reading, dialect, v2: { separator: chunkKeyEncoding.separator } };
+): Pick<OpenNodeOptions, "zarrFormat" | "v1Order" | "v2"> {
+  const { zarrFormat, chunkKeyEncoding } = job.source;
+  return { ...source.reading, zarrFormat, v2: { separator: chunkKeyEncoding.separator } };
 }

@@ -1,7 +1,7 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../../codecs/kernels/kernels.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { Control } from "./control.ts";
+import type { SharedScheduler } from "./shared-scheduler.ts";
 
 /** The buffers of one thread's tasks. */
 export interface TaskBuffers {
@@ -10,7 +10,7 @@ export interface TaskBuffers {
 }
 
 export interface TaskBuffersOptions {
-  readonly control: Control;
+  readonly control: SharedScheduler;
   readonly threads: number;
   /** Whether buffers are handed to another thread, which takes them away: those of the kernels' memory stay in it. */
   readonly leave?: boolean;

@@ -1,15 +1,15 @@
 import type { Plan } from "../../plan/plan.ts";
 import { taskAt, taskBytesOf } from "../../plan/task.ts";
-import type { Control } from "./control.ts";
-import type { TaskNotes } from "./messages.ts";
-import { NoteTaker } from "./note-taker.ts";
+import type { TaskStats } from "./messages.ts";
+import type { SharedScheduler } from "./shared-scheduler.ts";
+import { TaskReporter } from "./task-reporter.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskLoopOptions {
-  readonly control: Control;
+  readonly control: SharedScheduler;
   readonly threads: number;
   /** Told now and then what tasks did. */
-  readonly note: (notes: TaskNotes) => void;
+  readonly note: (notes: TaskStats) => void;
   /** Aborted with the first failure, so that other tasks of this thread end. */
   readonly stop: AbortController;
   /** Called when all tasks of a stage have ended, in whichever threads: those of the next have buffers of other sizes. */
@@ -27,12 +27,12 @@ export async function loopTasks(
   run: TaskRunner,
   { control, threads, note, stop, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
-  const notes = new NoteTaker(note);
+  const notes = new TaskReporter(note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / threads);
   const lane = async (stage: number) => {
-    for (let dealt = control.deal(stage); dealt; dealt = control.deal(stage)) {
+    for (let dealt = control.claim(stage); dealt; dealt = control.claim(stage)) {
       const end = dealt.first + dealt.count;
       for (let index = dealt.first; index < end; index++) {
         const task = taskAt(plan, stage, index);

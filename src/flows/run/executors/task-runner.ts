@@ -1,7 +1,7 @@
 import { ZarrArray } from "../../../hierarchy/node.ts";
 import { openNode } from "../../../hierarchy/open/open-node.ts";
-import { openFromAbove } from "../../../hierarchy/open/open-via-ancestor.ts";
-import { dialectNamed } from "../../../meta/formats.ts";
+import { openViaAncestor } from "../../../hierarchy/open/open-via-ancestor.ts";
+import { formatNamed } from "../../../meta/formats.ts";
 import type { Store, WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { ArrayJob, Driver, Plan } from "../../plan/plan.ts";
@@ -32,7 +32,7 @@ export type TaskRunner = (task: Task, events: TaskEvents, signal: AbortSignal) =
 const DRIVERS = { streams: runTask, loop: loopTask };
 
 /** Arrays that stay open: tasks of one array follow one another. */
-const MOST_OPEN = 16;
+const MAX_OPEN = 16;
 
 interface BothArrays {
   readonly source: ZarrArray;
@@ -52,7 +52,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
     const known = arrays.get(job);
     if (known) return known;
     for (const oldest of arrays.keys()) {
-      if (arrays.size < MOST_OPEN) break;
+      if (arrays.size < MAX_OPEN) break;
       arrays.delete(oldest);
     }
     const both = openBoth(job, work, signal);
@@ -79,13 +79,13 @@ async function openBoth(
   { plan, source, target, documents }: TaskWork,
   signal: AbortSignal,
 ): Promise<BothArrays> {
-  const dialect = dialectNamed(plan.publication.dialect);
-  const layout = dialect.layout(job.targetPath);
-  const parsed = dialect.parse(documents, layout);
+  const zarrFormat = formatNamed(plan.publication.zarrFormat);
+  const layout = zarrFormat.layout(job.targetPath);
+  const parsed = zarrFormat.parse(documents, layout);
   const reading = { ...readingOf(plan, job), signal };
   const found =
     (await openNode(source, job.path, reading)) ??
-    (await openFromAbove(source, plan.source.store, job.path, reading));
+    (await openViaAncestor(source, plan.source.store, job.path, reading));
   if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
     throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
   }

@@ -7,19 +7,19 @@ import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
 import { pause } from "../../../util/pause.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
-import { attentive } from "./attentive.ts";
-import type { Control } from "./control.ts";
 import { ioPerThread } from "./io-per-thread.ts";
-import { lookingUp } from "./look-up.ts";
-import type { TaskNotes } from "./messages.ts";
+import type { TaskStats } from "./messages.ts";
 import { openSame } from "./open-same.ts";
+import type { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 import { watchThreads } from "./watchdog.ts";
+import { withStopCheck } from "./with-stop-check.ts";
 import { type OtherThreads, startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
-export { Control } from "./control.ts";
+export { SharedScheduler } from "./shared-scheduler.ts";
 
 export interface ThreadsOptions extends OtherThreads {
   readonly source: Store;
@@ -29,8 +29,8 @@ export interface ThreadsOptions extends OtherThreads {
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
   /** Told now and then what tasks did, whichever thread they ran in. */
-  readonly note: (notes: TaskNotes) => void;
-  readonly control: Control;
+  readonly note: (notes: TaskStats) => void;
+  readonly control: SharedScheduler;
   readonly worker?: WorkerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -113,13 +113,13 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   const { source, sourceSpec, build, scratch, documents, control, workers, note } = options;
   const { writeEmpty, verify } = options;
   const threads = workers.length + 1;
-  const lookUp = lookingUp();
+  const lookUp = yieldToEventLoop();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
     const version = exclusive ? undefined : await store.version?.();
     const how = { exclusive, files: blockingFileCalls };
     const opened = (await openSame(spec, version, how)) as unknown as S;
-    return attentive(opened, lookUp) as unknown as S;
+    return withStopCheck(opened, lookUp) as unknown as S;
   };
   const { driver, writer } = plan.execution;
   const reading = await blocking(source, sourceSpec, false);

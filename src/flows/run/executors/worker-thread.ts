@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
-import { tellRetry } from "../../../stores/remote/retry-events.ts";
+import { emitRetry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec, WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import {
   type MainMessage,
-  type TaskNotes,
+  type TaskStats,
   unpackError,
   type WorkerMessage,
   type WorkerStart,
@@ -55,7 +55,7 @@ export interface WorkerSettings {
 
 /** Who is told what a worker does. */
 export interface WorkerListener {
-  readonly note: (notes: TaskNotes) => void;
+  readonly note: (notes: TaskStats) => void;
   /** What is handed over is stored here. */
   readonly target: WritableStore;
 }
@@ -80,7 +80,7 @@ export function startWorker(script: URL, resourceLimits: WorkerLimits | undefine
           listener?.note(message.notes);
           break;
         case "retry":
-          tellRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
+          emitRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
           break;
         case "store":
           store(message.values).catch(reject);
@@ -93,8 +93,8 @@ export function startWorker(script: URL, resourceLimits: WorkerLimits | undefine
           resolve();
       }
     });
-    worker.on("error", (error) => reject(crashed(error)));
-    worker.on("exit", () => reject(vanished()));
+    worker.on("error", (error) => reject(workerCrashError(error)));
+    worker.on("exit", () => reject(workerExitError()));
   });
   // Who starts it may fail before it looks at this.
   ended.catch(() => {});
@@ -114,7 +114,7 @@ export function startWorker(script: URL, resourceLimits: WorkerLimits | undefine
 }
 
 /** Why a worker thread ended that threw an error. */
-export function crashed(error: Error): ZarrflowError {
+export function workerCrashError(error: Error): ZarrflowError {
   if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") {
     const hint = "Run again with one thread (--threads 1). If that works, please report this.";
     return new ZarrflowError(
@@ -133,7 +133,7 @@ export function crashed(error: Error): ZarrflowError {
 }
 
 /** Why a worker thread ended that told nothing. */
-export function vanished(): ZarrflowError {
+export function workerExitError(): ZarrflowError {
   return new ZarrflowError("transient", "a worker thread ended before its work was done", {
     hint: "Run again; with one thread (--threads 1) if that happens again.",
   });

@@ -1,25 +1,25 @@
 import { parentPort } from "node:worker_threads";
 import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
-import { watchRetries } from "../../../stores/remote/retry-events.ts";
+import { onRetry } from "../../../stores/remote/retry-events.ts";
 import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { memoryForTasks } from "../../plan/expected-size.ts";
-import { attentive } from "./attentive.ts";
-import { Control } from "./control.ts";
-import { HandOver } from "./hand-over.ts";
 import { ioPerThread } from "./io-per-thread.ts";
 import {
   type MainMessage,
   packError,
-  type TaskNotes,
+  type TaskStats,
   type WorkerMessage,
   type WorkerStart,
 } from "./messages.ts";
 import { openSame } from "./open-same.ts";
+import { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
+import { TransferSink } from "./transfer-sink.ts";
+import { withStopCheck } from "./with-stop-check.ts";
 
 /** The script of a worker thread: it runs the tasks that it is dealt, and tells what it did. */
 const stop = new AbortController();
@@ -28,13 +28,21 @@ const STOPPED = new ZarrflowError("aborted", "the run has stopped");
 const start = await new Promise<WorkerStart>((resolve) => {
   parentPort?.once("message", (message: MainMessage) => message.type === "start" && resolve(message.start));
 });
-const control = new Control(start.plan.stages, memoryForTasks(start.plan), start.threads, start.control);
+const control = new SharedScheduler(
+  start.plan.stages,
+  memoryForTasks(start.plan),
+  start.threads,
+  start.control,
+);
 const { buffers } = taskBuffers(start.plan, {
   control,
   threads: start.threads,
   leave: start.target === undefined,
 });
-const handOver = new HandOver({ postMessage: (...message) => parentPort?.postMessage(...message) }, buffers);
+const handOver = new TransferSink(
+  { postMessage: (...message) => parentPort?.postMessage(...message) },
+  buffers,
+);
 
 parentPort?.on("message", (message: MainMessage) => {
   if (message.type === "stored") handOver.stored(message.values);
@@ -42,7 +50,7 @@ parentPort?.on("message", (message: MainMessage) => {
 });
 
 joinOverloads(start.overloads);
-watchRetries(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
+onRetry(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
 
 try {
   await work(start);
@@ -67,7 +75,7 @@ async function work({ source, sourceVersion, target, scratch, ...how }: WorkerSt
     verify,
     driver: plan.execution.driver,
   });
-  const note = (notes: TaskNotes) => tell({ type: "notes", notes });
+  const note = (notes: TaskStats) => tell({ type: "notes", notes });
   const stageEnded = async () => buffers.clear();
   await loopTasks(plan, run, { control, threads, note, stop, stageEnded });
 }
@@ -78,7 +86,7 @@ async function opened(
   { version, exclusive = false }: { readonly version?: string | undefined; readonly exclusive?: boolean },
 ): Promise<Store> {
   const store = await openSame(spec, version, { exclusive, files: blockingFileCalls });
-  return attentive(store, () => {
+  return withStopCheck(store, () => {
     control.beat();
     return control.isStopped ? Promise.reject(STOPPED) : undefined;
   });

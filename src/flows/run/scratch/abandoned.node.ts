@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
-import { isRunning } from "../../../stores/is-process-alive.ts";
+import { isProcessAlive } from "../../../stores/is-process-alive.ts";
 import { isControlName } from "../../../stores/reserved-names.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
@@ -37,5 +37,5 @@ async function isAbandoned(folder: string, changed: number): Promise<boolean> {
   const owner = await readFile(join(folder, OWNER), "utf8").catch(() => undefined);
   if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
   const [host, pid] = owner.split("\n");
-  return host === hostname() && !isRunning(Number(pid));
+  return host === hostname() && !isProcessAlive(Number(pid));
 }

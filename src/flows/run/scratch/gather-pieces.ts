@@ -1,6 +1,6 @@
 import { isFixed } from "../../../meta/data-type.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../../streams/chunk.ts";
-import { addShared, OpenBoxes } from "../../../streams/open-chunks.ts";
+import { addShared, OpenChunks } from "../../../streams/open-chunks.ts";
 import { coordsIn } from "../../../streams/regrid.ts";
 import { selectedRegion } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
@@ -41,12 +41,12 @@ export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<De
     return open[ordinal];
   };
 
-  let touched: OpenBoxes<OpenPiece> | undefined;
-  const piecesTouching = (items: Region): OpenBoxes<OpenPiece> => {
+  let touched: OpenChunks<OpenPiece> | undefined;
+  const piecesTouching = (items: Region): OpenChunks<OpenPiece> => {
     const coords = boxesTouching(items, next);
     if (touched?.areAt(coords)) return touched;
     const pieces = [...coordsIn(coords)].flatMap((at) => pieceAt(at) ?? []);
-    touched = new OpenBoxes(coords, pieces);
+    touched = new OpenChunks(coords, pieces);
     return touched;
   };
 

@@ -3,9 +3,9 @@ import type { ChunkSpec } from "../../../codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../../../codecs/limits.ts";
 import { isFixed } from "../../../meta/data-type.ts";
 import type { Store, StoreOptions, WritableStore } from "../../../stores/store.ts";
-import { TakenBuffers } from "../../../streams/buffer-scope.ts";
+import { BufferScope } from "../../../streams/buffer-scope.ts";
 import type { ByteBudget } from "../../../streams/byte-budget.ts";
-import type { ChunkPlace, DecodedChunk, Region } from "../../../streams/chunk.ts";
+import type { ChunkStore, DecodedChunk, Region } from "../../../streams/chunk.ts";
 import { mapConcurrent } from "../../../streams/map-concurrent.ts";
 import { beginAssembly, coordsIn } from "../../../streams/regrid.ts";
 import { wholeSelection } from "../../../streams/selection.ts";
@@ -33,7 +33,7 @@ export interface ReadScratchOptions extends ScratchReaderOptions {
 }
 
 /** Where the object of a task is written. */
-export function scratchPlace({ job, round }: ScratchTask, store: WritableStore): ChunkPlace<WritableStore> {
+export function scratchPlace({ job, round }: ScratchTask, store: WritableStore): ChunkStore<WritableStore> {
   const grid = boxGrid(cutsOf(job, round));
   return { store, path: job.path, chunkKey: (coords) => scratchKey(job, round, indexOf(coords, grid)) };
 }
@@ -148,7 +148,7 @@ async function readRange(
   range: { readonly offset: number; readonly length: number },
   { scratch, buffers, signal }: ScratchReaderOptions & StoreOptions,
 ): Promise<Uint8Array | undefined> {
-  const taken = new TakenBuffers(buffers);
+  const taken = new BufferScope(buffers);
   // A store that tries again asks again.
   const allocate = (found: number) => {
     taken.giveAll();

@@ -1,12 +1,12 @@
 import type { WritableStore } from "../../../stores/store.ts";
-import type { ChunkCoding, ChunkPlace, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
+import type { ChunkCodec, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 
 /** What a task runs with: the job's arrays, and what all tasks of a run share. */
 export interface TaskContext {
-  readonly source: ChunkPlace & ChunkCoding;
-  readonly target: ChunkPlace<WritableStore> & ChunkCoding;
+  readonly source: ChunkStore & ChunkCodec;
+  readonly target: ChunkStore<WritableStore> & ChunkCodec;
   /** Where the objects of a shuffle lie; needed for plans of more than one stage. */
   readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;

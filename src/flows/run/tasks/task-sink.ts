@@ -1,5 +1,5 @@
 import type { WritableStore } from "../../../stores/store.ts";
-import { type ChunkPlace, type EncodedChunk, isSharded } from "../../../streams/chunk.ts";
+import { type ChunkStore, type EncodedChunk, isSharded } from "../../../streams/chunk.ts";
 import type { WritableStream } from "../../../streams/web.ts";
 import { chunkSink, writeChunks } from "../../../streams/write-chunks.ts";
 import type { ChunkSink, WriteChunksOptions } from "../../../streams/write-options.ts";
@@ -41,7 +41,7 @@ export function taskSink(task: Task, context: TaskContext): TaskSink {
 }
 
 function sinkAt(
-  place: ChunkPlace<WritableStore>,
+  place: ChunkStore<WritableStore>,
   options: WriteChunksOptions,
   writesAhead: number,
 ): TaskSink {

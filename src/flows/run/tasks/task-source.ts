@@ -1,7 +1,7 @@
-import { mostStoredBytes } from "../../../codecs/limits.ts";
+import { maxStoredSize } from "../../../codecs/limits.ts";
 import { ByteBudget } from "../../../streams/byte-budget.ts";
-import { type ChunkCoding, type ChunkRef, isSharded } from "../../../streams/chunk.ts";
-import { partRefs } from "../../../streams/narrow-refs.ts";
+import { type ChunkCodec, type ChunkRef, isSharded } from "../../../streams/chunk.ts";
+import { narrowRefs } from "../../../streams/narrow-refs.ts";
 import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
 import { selectionWithin } from "../../../streams/selection.ts";
 import type { ReadableStream } from "../../../streams/web.ts";
@@ -31,7 +31,7 @@ async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource
   const options = {
     buffers,
     signal,
-    ...(isDecoded && { maxEncodedSize: mostStoredBytes(await source.pipeline()) }),
+    ...(isDecoded && { maxEncodedSize: maxStoredSize(await source.pipeline()) }),
     ...(onRead && { onRead }),
   };
   const refs = await chunksFor(task, source);
@@ -77,9 +77,9 @@ async function eachOf<T>(stream: ReadableStream<T>, visit: (item: T) => Awaitabl
 }
 
 /** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */
-async function chunksFor(task: Task, source: ChunkCoding): Promise<Iterable<ChunkRef>> {
+async function chunksFor(task: Task, source: ChunkCodec): Promise<Iterable<ChunkRef>> {
   const { job } = task;
   const refs = readsOf(task);
   if (job.strategy === "verbatim" || job.strategy === "transcode") return refs;
-  return partRefs(refs, selectionWithin(job.selection, itemsOf(task)), await source.pipeline());
+  return narrowRefs(refs, selectionWithin(job.selection, itemsOf(task)), await source.pipeline());
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 
 /**
  * The OME-Zarr metadata of a group. Up to 0.4, in Zarr v2, they are attributes among others; from 0.5 on, in Zarr v3,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 import { OME, omeOf } from "./attributes.ts";
 import { multiscalesOf } from "./multiscales.ts";
 import { cutTransformations, type LevelCut } from "./placement.ts";

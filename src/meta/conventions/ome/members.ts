@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf, textsIn } from "./attributes.ts";
 
 /** What the OME-Zarr metadata of a group say of the nodes below it. */

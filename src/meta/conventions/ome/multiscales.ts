@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 import { joinKey } from "../../join-key.ts";
 import { objectsIn, omeOf } from "./attributes.ts";
 

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
 import { writeJson } from "../../../util/json-write.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 
 /** Where the items of a level lie, along each axis: item `i` at `translation + i * scale`. */
 export interface Placement {

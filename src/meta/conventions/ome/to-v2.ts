@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../util/json-value.ts";
 import type { ArrayMetadata, GroupMetadata } from "../../array-metadata.ts";
+import { isObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
-import { isObject, member } from "../../expect.ts";
 import type { ConventionNode, FormatChange } from "../convention.ts";
 import { OME, OME_NAMES, textsIn } from "./attributes.ts";
 import { axesByArray } from "./multiscales.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../expect.ts";
+import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf } from "./attributes.ts";
 
 /** The version for Zarr v2, and the one for Zarr v3; they say the same in other places. */

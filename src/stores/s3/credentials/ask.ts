@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { Answer } from "../../http/answer.ts";
+import type { HttpResponse } from "../../http/answer.ts";
 import { connectionFailure, failureOf } from "../../http/http-failure.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
-import { fetchInTime } from "../../remote/fetch-with-timeout.ts";
+import { fetchWithTimeout } from "../../remote/fetch-with-timeout.ts";
 
 /** A question to a service that gives credentials; whatever it holds is not shown. */
 export interface Question {
@@ -19,7 +19,7 @@ export interface Question {
 const LONGEST_ANSWER = 100_000;
 
 export interface TextAnswer {
-  readonly response: Answer;
+  readonly response: HttpResponse;
   readonly text: string;
 }
 
@@ -27,7 +27,7 @@ export interface TextAnswer {
 export async function ask({ url, timeout, headers, ...question }: Question): Promise<TextAnswer> {
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
-    const response = await fetchInTime(globalThis.fetch, url, init, timeout);
+    const response = await fetchWithTimeout(globalThis.fetch, url, init, timeout);
     return { text: await readText(response, LONGEST_ANSWER), response };
   } catch (error) {
     throw connectionFailure(error);

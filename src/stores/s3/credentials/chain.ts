@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { repeater } from "../../remote/repeat-requests.ts";
+import { retrier } from "../../remote/repeat-requests.ts";
 import {
   Credentials,
   credentialsOf,
@@ -62,7 +62,7 @@ const sources = new Map<string, () => Promise<S3Credentials>>();
 function shared(name: string, fetchThem: () => Promise<S3Credentials>): S3CredentialSource {
   const known = sources.get(name);
   if (known !== undefined) return known;
-  const repeat = repeater("credentials");
+  const repeat = retrier("credentials");
   const credentials = new Credentials(() => repeat({ operation: "fetch", key: "" }, fetchThem, undefined));
   const source = async () => {
     const current = await credentials.current();

@@ -12,7 +12,7 @@ import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
-import { watchRetries } from "../../../../src/stores/remote/retry-events.ts";
+import { onRetry } from "../../../../src/stores/remote/retry-events.ts";
 import { isListable } from "../../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
@@ -84,7 +84,7 @@ const STEP = 64 * 64;
 async function steps(count: number): Promise<string> {
   const path = place();
   const array = await create(path, {
-    dialect: "v2",
+    zarrFormat: "v2",
     shape: [count, 64, 64],
     chunks: [1, 64, 64],
     dataType: "float32",
@@ -203,7 +203,7 @@ describe("tasks in threads", () => {
     };
     server.faults.push(...Array.from({ length: 5000 }, () => failOnce));
     const retried: string[] = [];
-    const unwatch = watchRetries(({ key }) => retried.push(key));
+    const unwatch = onRetry(({ key }) => retried.push(key));
     try {
       const [direct, threaded] = [place(), place()];
       await run(source, direct, SMALL_TASKS, { worker: { threads: 1 } });
@@ -233,7 +233,7 @@ describe("the memory that a plan predicts", () => {
     const shape = [128, 128, 128];
     const from = chunks[0] === 1 ? [32, 32, 32] : [1, 128, 128];
     const codec = "blosc:lz4:5:shuffle";
-    const array = await create(path, { dialect: "v2", shape, chunks: from, dataType: "float32", codec });
+    const array = await create(path, { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec });
     await array.write(
       [],
       Float32Array.from({ length: 2 ** 21 }, (_, i) => Math.sin(i / 100)),

@@ -17,7 +17,7 @@ interface Counted {
  *
  * @throws `resource-limit`
  */
-export function demandCountable({ items, chunks }: Counted, path: string): void {
+export function assertCountable({ items, chunks }: Counted, path: string): void {
   const isCountable = items <= Number.MAX_SAFE_INTEGER && chunks <= MAX_CHUNKS;
   if (isCountable) return;
   throw new ZarrflowError("resource-limit", "this goes through more than can be counted in one run", {

@@ -1,7 +1,7 @@
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import { cStrides } from "../../../util/shape.ts";
-import type { SlabShuffle } from "../../plan/slab-shuffle.ts";
+import type { StagedSlabs } from "../../plan/staged-slabs.ts";
 import { type TargetTask, taskAt } from "../../plan/task.ts";
 import type { SlabChunks, SlabReading } from "../../slabs/slab-reader.ts";
 import { runTask } from "../tasks/run-task.ts";
@@ -10,7 +10,7 @@ import type { Scratch } from "./scratch.ts";
 
 /** Writes all scratch objects, one after the other. Returns what reads the pieces of a slab. */
 export async function shuffledSlabs(
-  { job, stages, bytesPerPiece }: SlabShuffle,
+  { job, stages, bytesPerPiece }: StagedSlabs,
   scratch: Scratch,
   { array, pipeline, plan, buffers, io, signal }: SlabReading,
 ): Promise<SlabChunks> {

@@ -15,7 +15,7 @@ const UNIT = 1024;
 const LOOK_AGAIN_MS = 1;
 
 /** Consecutive tasks of a stage. */
-export interface TaskRun {
+export interface TaskRange {
   readonly first: number;
   readonly count: number;
 }
@@ -24,7 +24,7 @@ export interface TaskRun {
  * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
  * and whether to stop. Counters in shared memory: nobody sends a message to get a task.
  */
-export class Control {
+export class SharedScheduler {
   /** Hand it to a thread, which makes its own `Control` of it. */
   readonly memory: SharedArrayBuffer;
   readonly #counters: Int32Array;
@@ -76,7 +76,7 @@ export class Control {
    *
    * @returns undefined when all are dealt, or the run has stopped.
    */
-  deal(stage: number): TaskRun | undefined {
+  claim(stage: number): TaskRange | undefined {
     const tasks = this.#stages[stage] ?? 0;
     const place = DEALT + stage;
     let first = Atomics.load(this.#counters, place);

@@ -8,9 +8,9 @@ import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { fileVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
 import type { GetOptions } from "../store.ts";
-import { checkMissing, checkVersion } from "../version.ts";
+import { assertMissing, assertVersion } from "../version.ts";
+import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
-import { assertFileOrFolder, type Folders } from "./folders.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
 const NO_LINK: number | undefined = constants.O_NOFOLLOW;
@@ -30,12 +30,12 @@ export interface FoundFile {
 }
 
 /** The files at keys, none of which is reached through a symbolic link that leaves the root. */
-export class FoundFiles {
-  readonly #folders: Folders;
+export class FileLookup {
+  readonly #folders: DirectoryTree;
   readonly #files: FileCalls;
   readonly #exclusive: boolean;
 
-  constructor(folders: Folders, { files, exclusive }: FoundFilesOptions) {
+  constructor(folders: DirectoryTree, { files, exclusive }: FoundFilesOptions) {
     this.#folders = folders;
     this.#files = files;
     this.#exclusive = exclusive;
@@ -108,11 +108,11 @@ export class FoundFiles {
   async read(key: string, options: GetOptions): Promise<Uint8Array | undefined> {
     const { range, allocate = plainBuffers.take, signal } = options;
     const fd = await this.#open(key);
-    if (fd === undefined) return checkMissing(options);
+    if (fd === undefined) return assertMissing(options);
     try {
       const info = this.#files.stat(fd);
       assertFileOrFolder(info);
-      if (info.isDirectory()) return checkMissing(options);
+      if (info.isDirectory()) return assertMissing(options);
       versionCheck(options)?.(info);
       const { offset, length } = resolveRange(range, info.size);
       const bytes = allocate(length);
@@ -133,5 +133,5 @@ export class FoundFiles {
 /** Checks and reports the version of a file; undefined where nobody asks for it. */
 function versionCheck(options: GetOptions): ((info: FileStats) => void) | undefined {
   if (options.ifVersion === undefined && options.onVersion === undefined) return undefined;
-  return (info) => checkVersion(options, fileVersion(info));
+  return (info) => assertVersion(options, fileVersion(info));
 }

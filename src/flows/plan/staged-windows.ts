@@ -17,7 +17,7 @@ import { fitWindows, readAheadWithin, type WindowRequest, type Windows } from ".
 import { searchWindow, windowSizes } from "./window-search.ts";
 
 /** How a shuffle is cut. */
-export interface ShuffleWindows {
+export interface StagedWindows {
   readonly windows: Windows;
   readonly rounds: readonly Omit<ScratchRound, "firstTask">[];
   /** Pieces that are read from scratch objects, by all tasks together. */
@@ -26,7 +26,7 @@ export interface ShuffleWindows {
   readonly scratchBytes: number;
 }
 
-export interface ShuffleRequest extends WindowRequest {
+export interface StagedRequest extends WindowRequest {
   /** Decoded bytes that a scratch object, or a window, holds at the most, where chunks are no larger. */
   readonly volume: number;
   /** How many times all data may go through scratch objects. */
@@ -50,9 +50,9 @@ const VARIABLE_COPIES = 3;
  * pieces; and, with more rounds than one, boxes of shapes between these two. One after the other for each number of
  * rounds with which all tasks fit the budget.
  */
-export function* shuffleWindows(request: ShuffleRequest): Generator<ShuffleWindows> {
+export function* stagedWindows(request: StagedRequest): Generator<StagedWindows> {
   const { sides, selection, volume } = request;
-  const scattered = { bytes: SMALLEST_BUFFER, bufferBytes: SMALLEST_BUFFER, windowBytes: volume };
+  const scattered = { bytes: SMALLEST_BUFFER, expectedBytes: SMALLEST_BUFFER, windowBytes: volume };
   const windowsFor = (box: readonly number[]) =>
     fitWindows(request, { ...scattered, dimensions: dimensionsOf(request, box) });
   let box: readonly number[] = sides.source.chunkShape;
@@ -70,18 +70,18 @@ export function* shuffleWindows(request: ShuffleRequest): Generator<ShuffleWindo
 }
 
 /** @returns undefined where a task does not fit the budget. */
-function planRounds(request: ShuffleRequest, windows: Windows, job: CutJob): ShuffleWindows | undefined {
+function planRounds(request: StagedRequest, windows: Windows, job: CutJob): StagedWindows | undefined {
   const { sides, maxMemory, io } = request;
   const numbers = (job.rounds ?? []).map((_, round) => round);
   const rounds = numbers.map((round) => planRound(request, job, round));
   const piece = pieceBytes(job, numbers.length - 1);
   const parts = 2 * pooledSize(Math.min(piece, sides.target.decodedSize));
-  const others = windows.taskBytes - windows.readAhead * SMALLEST_BUFFER + parts;
+  const others = windows.leaseBytes - windows.readAhead * SMALLEST_BUFFER + parts;
   const readAhead = Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - others) / piece));
-  const taskBytes = others + readAhead * piece;
-  const bufferBytes = windows.bufferBytes + parts + readAhead * piece;
+  const leaseBytes = others + readAhead * piece;
+  const expectedBytes = windows.expectedBytes + parts + readAhead * piece;
   if (
-    [...rounds, { readAhead, taskBytes }].some((task) => task.readAhead < 1 || task.taskBytes > maxMemory)
+    [...rounds, { readAhead, leaseBytes }].some((task) => task.readAhead < 1 || task.leaseBytes > maxMemory)
   ) {
     return undefined;
   }
@@ -89,7 +89,7 @@ function planRounds(request: ShuffleRequest, windows: Windows, job: CutJob): Shu
   const sizes = numbers.map((round) => product(boxGrid(cutsOf(job, round))) * objectBytes(job, round));
   const chunksRead = product(chunks.map((dimension) => chunkVisits(dimension, Math.max(1, dimension.count))));
   return {
-    windows: { ...windows, readAhead, taskBytes, bufferBytes, chunksRead },
+    windows: { ...windows, readAhead, leaseBytes, expectedBytes, chunksRead },
     rounds,
     pieces: numbers.reduce((sum, round) => sum + countPieces(job, round), 0),
     scratchBytes: sizes.reduce((most, size, i) => Math.max(most, size + (sizes[i + 1] ?? 0)), 0),
@@ -97,7 +97,7 @@ function planRounds(request: ShuffleRequest, windows: Windows, job: CutJob): Shu
 }
 
 /** The selection over boxes of source items. */
-function dimensionsOf({ selection, sides }: ShuffleRequest, box: readonly number[]): Dimension[] {
+function dimensionsOf({ selection, sides }: StagedRequest, box: readonly number[]): Dimension[] {
   const aligned = sides.source.shardShape ?? sides.source.chunkShape;
   return selection.shape.map((count, d) => ({
     start: (selection.start[d] ?? 0) % (aligned[d] ?? 1),
@@ -108,12 +108,12 @@ function dimensionsOf({ selection, sides }: ShuffleRequest, box: readonly number
 }
 
 /** Shape of the windows, or of what of them is made at one time, in items. */
-function itemsOf({ sides: { target } }: ShuffleRequest, { window, step = window }: Windows): number[] {
+function itemsOf({ sides: { target } }: StagedRequest, { window, step = window }: Windows): number[] {
   return target.chunkShape.map((n, d) => Math.min(n * (step[d] ?? 1), target.shape[d] ?? 1));
 }
 
 /** A box of source chunks, in source items, that fits to windows of a shape; of whole shards, if they are small enough. */
-function fitBox(request: ShuffleRequest, window: readonly number[]): number[] {
+function fitBox(request: StagedRequest, window: readonly number[]): number[] {
   const { sides, volume } = request;
   const { source } = sides;
   const chunks = dimensionsOf(request, source.chunkShape);
@@ -146,7 +146,7 @@ function fitBox(request: ShuffleRequest, window: readonly number[]): number[] {
 
 /** Shapes that lead from boxes of the source to windows in even ratios. */
 function boxesBetween(
-  { selection }: ShuffleRequest,
+  { selection }: StagedRequest,
   box: readonly number[],
   window: readonly number[],
   roundCount: number,
@@ -161,7 +161,7 @@ function boxesBetween(
   });
 }
 
-function planRound(request: ShuffleRequest, job: CutJob, round: number): Omit<ScratchRound, "firstTask"> {
+function planRound(request: StagedRequest, job: CutJob, round: number): Omit<ScratchRound, "firstTask"> {
   const { sides, maxMemory, io, isVariable } = request;
   const object = pooledSize(objectBytes(job, round)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (round === 0 ? indexBytes(sides) : 0);
@@ -175,8 +175,8 @@ function planRound(request: ShuffleRequest, job: CutJob, round: number): Omit<Sc
     box: job.rounds?.[round]?.box ?? [],
     readAhead,
     tasks: product(boxGrid(cutsOf(job, round))),
-    taskBytes: held + readAhead * perRead,
-    bufferBytes: held + readAhead * perBuffer,
+    leaseBytes: held + readAhead * perRead,
+    expectedBytes: held + readAhead * perBuffer,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Store, StoreSpec, WritableStore } from "../store.ts";
 
 /** The store of a build. */
-export interface Construction {
+export interface TargetWriter {
   readonly store: WritableStore;
   readonly spec?: StoreSpec;
   /** Writes what is still to be written. */

@@ -14,7 +14,7 @@ const BATCH = 256 * 1024;
  * The target of a thread that does not write it: values are handed to the main thread, large ones with their buffers, and
  * `set` resolves when they are stored.
  */
-export class HandOver implements WritableStore {
+export class TransferSink implements WritableStore {
   readonly description = "the main thread's target";
   readonly singleWriter = true;
   readonly #port: Pick<MessagePort, "postMessage">;

@@ -45,23 +45,23 @@ export function required(object: JsonObject, name: string, pointer = ""): JsonVa
   return value;
 }
 
-export function expectObject(value: JsonValue, pointer: string): JsonObject {
+export function assertObject(value: JsonValue, pointer: string): JsonObject {
   if (!isObject(value)) throw invalid(pointer, "must be an object", value);
   return value;
 }
 
-export function expectList(value: JsonValue, pointer: string): JsonValue[] {
+export function assertList(value: JsonValue, pointer: string): JsonValue[] {
   if (!Array.isArray(value)) throw invalid(pointer, "must be a list", value);
   return value;
 }
 
-export function expectString(value: JsonValue, pointer: string): string {
+export function assertString(value: JsonValue, pointer: string): string {
   if (typeof value !== "string") throw invalid(pointer, "must be a string", value);
   return value;
 }
 
 /** One of `words`. */
-export function expectWord<T extends string>(value: JsonValue, words: readonly T[], pointer: string): T {
+export function assertWord<T extends string>(value: JsonValue, words: readonly T[], pointer: string): T {
   const word = words.find((candidate) => candidate === value);
   if (word === undefined) {
     throw invalid(pointer, `must be ${words.map((w) => JSON.stringify(w)).join(" or ")}`, value);
@@ -70,7 +70,7 @@ export function expectWord<T extends string>(value: JsonValue, words: readonly T
 }
 
 /** An integer token of at least `least` that a JavaScript number holds exactly. */
-export function expectInteger(value: JsonValue, least: number, pointer: string): number {
+export function assertInteger(value: JsonValue, least: number, pointer: string): number {
   const integer = integerOf(value);
   if (integer === undefined || integer < least || integer > Number.MAX_SAFE_INTEGER) {
     throw invalid(pointer, `must be an integer from ${least} to 2^53 - 1`, value);
@@ -94,8 +94,8 @@ export function tokenOf(value: JsonValue): string | undefined {
 const MAX_RANK = 64;
 
 /** A list with a value a dimension. @throws `invalid-metadata`; `resource-limit` for more than an array may have. */
-export function expectRank(value: JsonValue, pointer: string): JsonValue[] {
-  const list = expectList(value, pointer);
+export function assertRank(value: JsonValue, pointer: string): JsonValue[] {
+  const list = assertList(value, pointer);
   if (list.length > MAX_RANK) {
     throw new ZarrflowError("resource-limit", "an array has too many dimensions", {
       pointer,
@@ -106,25 +106,25 @@ export function expectRank(value: JsonValue, pointer: string): JsonValue[] {
   return list;
 }
 
-/** @throws as `expectRank`. */
-export function expectShape(value: JsonValue, pointer: string): number[] {
-  return expectRank(value, pointer).map((n, d) => expectInteger(n, 0, pointerTo(pointer, d)));
+/** @throws as `assertRank`. */
+export function assertShape(value: JsonValue, pointer: string): number[] {
+  return assertRank(value, pointer).map((n, d) => assertInteger(n, 0, pointerTo(pointer, d)));
 }
 
 /**
  * A chunk shape for `shape`: the same rank, each at least 1. A 0 is taken along a dimension of 0, where no chunk
  * exists, and read as 1.
  */
-export function expectChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
-  const list = expectList(value, pointer);
+export function assertChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
+  const list = assertList(value, pointer);
   if (list.length !== shape.length) {
     throw invalid(pointer, `must have ${shape.length} numbers, one a dimension`, value);
   }
-  return list.map((n, d) => Math.max(expectInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
+  return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
 }
 
 /** @throws `resource-limit` when an element would be larger than any element may be. */
-export function limitItemSize(size: number, pointer: string): void {
+export function assertItemSize(size: number, pointer: string): void {
   if (size <= MAX_ITEM_SIZE) return;
   throw new ZarrflowError("resource-limit", "an element is too large", {
     pointer,

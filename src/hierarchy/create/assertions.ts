@@ -1,13 +1,13 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
-import { dialectNamed } from "../../meta/formats.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { isSameButForCase, sameButForCase } from "../../meta/sibling-names.ts";
+import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { keysBelow } from "../keys-below.ts";
-import { memberNames } from "../open/child-names.ts";
+import { childNames } from "../open/child-names.ts";
 import { openNode } from "../open/open-node.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function isTaken(
     if (node === undefined) return false;
     const isImplied = !node.layout.documentKeys.some((key) => node.documents.has(key));
     if (!isImplied) return true;
-    return kind === "array" && isListable(store) && (await memberNames(store, layout, { signal })).length > 0;
+    return kind === "array" && isListable(store) && (await childNames(store, layout, { signal })).length > 0;
   } catch (error) {
     if (isOfMetadata(error)) return true; // metadata that cannot be read are metadata all the same
     throw error;
@@ -46,7 +46,7 @@ export function isOfMetadata(error: unknown): boolean {
  *
  * @throws `target-not-empty`
  */
-export async function demandEmpty(
+export async function assertEmpty(
   store: Store,
   layout: NodeLayout,
   signal: AbortSignal | undefined,
@@ -64,15 +64,15 @@ export async function demandEmpty(
 
 /**
  * Refuses a path where a sibling, of the node or of a group on the way to it, has the same name in letters of another
- * case, in dialects that do not tell these apart. Where the store cannot list, that is not looked for, as is said.
+ * case, in formats that do not tell these apart. Where the store cannot list, that is not looked for, as is said.
  *
  * @param leaving the path of a node that is about to leave its own.
  * @throws `invalid-node-name` that names both.
  * @see D19-11
  */
-export async function demandDistinctNames(
+export async function assertDistinctNames(
   store: Store,
-  { dialect, path, hierarchy }: NodeLayout,
+  { zarrFormat, path, hierarchy }: NodeLayout,
   signal: AbortSignal | undefined,
   leaving?: string,
 ): Promise<Finding[]> {
@@ -82,11 +82,11 @@ export async function demandDistinctNames(
   }
   const names = path.split("/");
   for (const [depth, above] of ancestorPaths(path).entries()) {
-    const siblings = await memberNames(store, dialectNamed(dialect).layout(above), { signal });
+    const siblings = await childNames(store, formatNamed(zarrFormat).layout(above), { signal });
     const other = siblings.find(
       (sibling) => isSameButForCase(sibling, names[depth] ?? "") && joinKey(above, sibling) !== leaving,
     );
-    if (other !== undefined) throw sameButForCase(dialect, path, joinKey(above, other));
+    if (other !== undefined) throw caseConflict(zarrFormat, path, joinKey(above, other));
   }
   return [];
 }

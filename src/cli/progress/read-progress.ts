@@ -1,10 +1,10 @@
 import type { ReadEvent } from "../../flows/events.ts";
 import { printable } from "../text/printable.ts";
-import { bytesAdvance } from "./bytes-advance.ts";
-import type { Advance } from "./progress-update.ts";
+import { bytesAdvance } from "./bytes-progress.ts";
+import type { ProgressUpdate } from "./progress-update.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
-export function readAdvance(show: (advance: Advance) => void): (event: ReadEvent) => void {
+export function readAdvance(show: (advance: ProgressUpdate) => void): (event: ReadEvent) => void {
   const bytesByPath = new Map<string, number>();
   let bytes = 0;
   return (event) => {

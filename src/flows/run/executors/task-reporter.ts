@@ -1,22 +1,22 @@
 import { threadId } from "node:worker_threads";
 import { kernelKind } from "../../../codecs/kernels/kernels.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
-import type { TaskNote, TaskNotes } from "./messages.ts";
+import type { TaskNote, TaskStats } from "./messages.ts";
 import type { TaskEvents } from "./task-runner.ts";
 
 const TELL_AFTER_MS = 50;
 const TELL_AFTER_VALUES = 1000;
 
 /** Collects what tasks of a thread do, and tells it now and then, as one message in place of one a chunk. */
-export class NoteTaker {
-  readonly #tell: (notes: TaskNotes) => void;
+export class TaskReporter {
+  readonly #tell: (notes: TaskStats) => void;
   #tasks: TaskNote[] = [];
   #stored: (StoredValue & { readonly task: number })[] = [];
   #counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
   /** The first task is told of as it begins. */
   #told = Number.NEGATIVE_INFINITY;
 
-  constructor(tell: (notes: TaskNotes) => void) {
+  constructor(tell: (notes: TaskStats) => void) {
     this.#tell = tell;
   }
 

@@ -8,7 +8,7 @@ import { folderVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** Symbolic links below others that may lead to one folder. */
 const MAX_LINKS = 64;
 
@@ -24,7 +24,7 @@ export function assertFileOrFolder(info: FileStats): void {
  * The folders below a root, named by key ("" is the root). Each is looked at once, so that no key is reached through
  * a symbolic link that leaves the root.
  */
-export class Folders {
+export class DirectoryTree {
   readonly #root: string;
   readonly #files: FileCalls;
   readonly #fsync: boolean;
@@ -189,7 +189,7 @@ export class Folders {
 
   /** Takes `folder` to be there, as something that is no symbolic link. */
   remember(folder: string): void {
-    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.add(folder);
   }
 }

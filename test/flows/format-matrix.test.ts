@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { convert, create, digest, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
-import type { DialectName } from "../../src/meta/array-metadata.ts";
+import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 
-const DIALECTS: readonly DialectName[] = ["v1", "v2", "v3-draft-2019", "v3"];
+const FORMATS: readonly ZarrFormat[] = ["v1", "v2", "v3-draft-2019", "v3"];
 const SHAPE = [3, 5];
 const ITEMS = 15;
 
@@ -23,7 +23,7 @@ const row = (dataType: NewArray["dataType"], size: number, more: Partial<NewArra
   name: [shown(dataType), ...Object.entries(more).map(([option, value]) => `${option} ${shown(value)}`)].join(
     ", ",
   ),
-  array: { dialect: "v2", dataType, ...(!more.codecs && { codec: "none" }), ...more },
+  array: { zarrFormat: "v2", dataType, ...(!more.codecs && { codec: "none" }), ...more },
   values: items(size),
 });
 
@@ -113,21 +113,21 @@ const ROWS: readonly Row[] = [
     ],
     11,
   ),
-  row("r24", 3, { dialect: "v3" }),
+  row("r24", 3, { zarrFormat: "v3" }),
   row(
     { name: "numpy.datetime64", configuration: { unit: "generic", scale_factor: 1 } } as { name: string },
     8,
-    { dialect: "v3" },
+    { zarrFormat: "v3" },
   ),
-  { name: "string", array: { dialect: "v3", dataType: "string", codec: "none" }, values: texts },
-  { name: "string of v2", array: { dialect: "v2", dataType: "string", codec: "none" }, values: texts },
+  { name: "string", array: { zarrFormat: "v3", dataType: "string", codec: "none" }, values: texts },
+  { name: "string of v2", array: { zarrFormat: "v2", dataType: "string", codec: "none" }, values: texts },
   {
     name: "binary",
-    array: { dialect: "v3", dataType: "binary", codec: "none" },
+    array: { zarrFormat: "v3", dataType: "binary", codec: "none" },
     values: binaries,
   },
   row("float32", 4, { fillValue: Number.NaN }),
-  row("float32", 4, { dialect: "v3", fillValue: Uint8Array.of(1, 0, 192, 127) }),
+  row("float32", 4, { zarrFormat: "v3", fillValue: Uint8Array.of(1, 0, 192, 127) }),
   row("float64", 8, { fillValue: -0 }),
   row("float64", 8, { fillValue: null }),
   row("int64", 8, { fillValue: -9007199254740993n }),
@@ -167,23 +167,23 @@ const ROWS: readonly Row[] = [
   }),
   row("float32", 4, {
     codecs: [{ name: "cast_value", configuration: { data_type: "float64" } }],
-    dialect: "v3",
+    zarrFormat: "v3",
   }),
   row("float32", 4, { separator: "/" }),
-  row("float32", 4, { separator: ".", dialect: "v3" }),
+  row("float32", 4, { separator: ".", zarrFormat: "v3" }),
   row(">f8", 8, { order: "F" }),
-  row(">f8", 8, { order: "F", codec: "blosc:lz4:5:shuffle", dialect: "v1" }),
+  row(">f8", 8, { order: "F", codec: "blosc:lz4:5:shuffle", zarrFormat: "v1" }),
   {
     ...row("int16", 2, {
       codecs: [{ name: "transpose", configuration: { order: [1, 0, 2] } }, { id: "zlib" }],
       shape: [3, 1, 5],
       chunks: [2, 1, 3],
-      dialect: "v3",
+      zarrFormat: "v3",
     }),
     name: "an order other than C and F",
   },
-  row("float32", 4, { shards: [4, 6], dialect: "v3" }),
-  row(">f8", 8, { shards: [4, 3], dialect: "v3", order: "F" }),
+  row("float32", 4, { shards: [4, 6], zarrFormat: "v3" }),
+  row(">f8", 8, { shards: [4, 3], zarrFormat: "v3", order: "F" }),
   row("|S5", 5, { fillValue: "ab" }),
   row("|S5", 5, { fillValue: Uint8Array.of(0, 1, 0, 2, 0) }),
   row("<U3", 12, { fillValue: "ü😀" }),
@@ -199,7 +199,7 @@ const ROWS: readonly Row[] = [
   ...ZEP7.map(({ kind, offsets }) => ({
     name: `${kind} with offsets of ${offsets} bytes`,
     array: {
-      dialect: "v3" as const,
+      zarrFormat: "v3" as const,
       dataType: kind,
       codecs: [{ name: "zep0007", configuration: { offset_size: offsets } }],
     },
@@ -207,10 +207,10 @@ const ROWS: readonly Row[] = [
   })),
   ...OBJECTS.map(({ array, values }) => ({
     name: `objects by ${array.codecs?.map((codec) => shown(codec)).join(", ")}`,
-    array: { dialect: "v2" as const, ...array },
+    array: { zarrFormat: "v2" as const, ...array },
     values,
   })),
-  row("float32", 4, { dimensionNames: ["y", null], dialect: "v3" }),
+  row("float32", 4, { dimensionNames: ["y", null], zarrFormat: "v3" }),
   row("float32", 4, { dimensionNames: ["größe", ""] }),
   row("float32", 4, { dimensionNames: ["y", "x"] }),
   row("float32", 4, {
@@ -220,10 +220,10 @@ const ROWS: readonly Row[] = [
   row("float32", 4, { attributes: { units: "K", scale: 9007199254740993n, nested: { none: null } } }),
 ];
 
-/** What came of a conversion: nothing to say, or the pointers of what the dialect cannot hold. */
+/** What came of a conversion: nothing to say, or the pointers of what the format cannot hold. */
 type Outcome = "equal" | string;
 
-async function convertTo(source: string, target: string, to: DialectName, sha256: string): Promise<Outcome> {
+async function convertTo(source: string, target: string, to: ZarrFormat, sha256: string): Promise<Outcome> {
   try {
     await convert(source, target, { to });
   } catch (error) {
@@ -239,8 +239,8 @@ async function digestOf(source: string): Promise<string> {
   throw new Error(`no array is at ${source}`);
 }
 
-describe("each data type, from each dialect to each", () => {
-  const names = ["origin", ...DIALECTS, ...DIALECTS.flatMap((a) => DIALECTS.map((b) => `${a}-${b}`))];
+describe("each data type, from each format to each", () => {
+  const names = ["origin", ...FORMATS, ...FORMATS.flatMap((a) => FORMATS.map((b) => `${a}-${b}`))];
   const forget = () => {
     for (const name of names) nameMemoryStore(`matrix-${name}`, undefined);
   };
@@ -254,7 +254,7 @@ describe("each data type, from each dialect to each", () => {
     await writer.close();
     const sha256 = await digestOf(origin);
     const lines: string[] = [];
-    for (const from of DIALECTS) {
+    for (const from of FORMATS) {
       const source = `memory:matrix-${from}`;
       const held = await convertTo(origin, source, from, sha256);
       if (held !== "equal") {
@@ -262,7 +262,7 @@ describe("each data type, from each dialect to each", () => {
         continue;
       }
       const outcomes: string[] = [];
-      for (const to of DIALECTS) {
+      for (const to of FORMATS) {
         outcomes.push(`${to} ${await convertTo(source, `${source}-${to}`, to, sha256)}`);
       }
       lines.push(`  ${from} -> ${outcomes.join(", ")}`);
@@ -272,6 +272,6 @@ describe("each data type, from each dialect to each", () => {
 
   test("come out as approved", async () => {
     expect(table).toHaveLength(ROWS.length);
-    await expect(`${table.join("\n")}\n`).toMatchFileSnapshot("dialect-matrix.approved.txt");
+    await expect(`${table.join("\n")}\n`).toMatchFileSnapshot("format-matrix.approved.txt");
   });
 });

@@ -1,5 +1,5 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import { type ArrayMetadata, type DialectName, gridShape } from "../../meta/array-metadata.ts";
+import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
 import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { describeCodec, describeDataType } from "../../meta/describe.ts";
@@ -8,15 +8,15 @@ import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
 import type { ArrayJob, Cost, GridSide } from "./plan.ts";
-import { type ShuffleRequest, shuffleWindows } from "./shuffle-windows.ts";
+import { type StagedRequest, stagedWindows } from "./staged-windows.ts";
 import { itemBytes, pieceBytes } from "./task-memory.ts";
 
-export interface SlabShuffleRequest {
+export interface StagedSlabsRequest {
   /** The array by the chunks that are read of it. */
   readonly array: {
     readonly path: string;
     readonly metadata: ArrayMetadata;
-    readonly layout: { readonly dialect: DialectName };
+    readonly layout: { readonly zarrFormat: ZarrFormat };
     readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
   };
   readonly pipeline: CodecPipeline;
@@ -27,7 +27,7 @@ export interface SlabShuffleRequest {
 }
 
 /** Slabs that are read from scratch objects, as the target chunks of a job. */
-export interface SlabShuffle {
+export interface StagedSlabs {
   readonly job: ArrayJob;
   /** Tasks of each round. */
   readonly stages: readonly number[];
@@ -36,25 +36,25 @@ export interface SlabShuffle {
   readonly cost: Cost;
 }
 
-const MOST_ROUNDS = 4;
+const MAX_ROUNDS = 4;
 const NEAR = { source: false, target: false, scratch: false };
 
 /** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
-export function costOfSlabs(request: SlabShuffleRequest, chunksRead: number): Cost {
+export function costOfSlabs(request: StagedSlabsRequest, chunksRead: number): Cost {
   const tasks = product(gridShape(request.selection.shape, request.slabShape));
-  const memory = { taskBytes: request.maxMemory, bufferBytes: request.maxMemory };
+  const memory = { leaseBytes: request.maxMemory, expectedBytes: request.maxMemory };
   const windows = { window: [], readAhead: 1, ...memory, chunksRead };
   return costOf({ ...alone(request), windows, tasks });
 }
 
 /** The cheapest shuffle to slabs of a shape; undefined where none fits the budget. */
-export function shuffleToSlabs(request: SlabShuffleRequest): SlabShuffle | undefined {
+export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefined {
   const { array, pipeline, selection, slabShape } = request;
   const { sides } = alone(request);
   const slabBytes = pooledSize(sides.target.decodedSize);
   // One slab is in the caller's hands while the next is made.
   const maxMemory = request.maxMemory - slabBytes;
-  const search: ShuffleRequest = {
+  const search: StagedRequest = {
     ...request,
     sides,
     strategy: "shuffle",
@@ -62,11 +62,11 @@ export function shuffleToSlabs(request: SlabShuffleRequest): SlabShuffle | undef
     writerBytes: 0,
     collectsShards: false,
     volume: slabBytes,
-    mostRounds: MOST_ROUNDS,
+    mostRounds: MAX_ROUNDS,
     isVariable: !isFixed(pipeline.spec.dataType),
   };
   const tasks = product(gridShape(selection.shape, slabShape));
-  const found = [...shuffleWindows(search)]
+  const found = [...stagedWindows(search)]
     .map((cut) => ({ ...cut, cost: costOf({ ...alone(request), ...cut, tasks }) }))
     .sort((a, b) => a.cost.seconds - b.cost.seconds)[0];
   if (found === undefined) return undefined;
@@ -93,11 +93,11 @@ export function shuffleToSlabs(request: SlabShuffleRequest): SlabShuffle | undef
 }
 
 /** What a cost is asked of: one thread that reads chunks and writes none. */
-function alone({ array, pipeline, selection, slabShape, maxMemory, io }: SlabShuffleRequest) {
+function alone({ array, pipeline, selection, slabShape, maxMemory, io }: StagedSlabsRequest) {
   const { metadata, shards, layout } = array;
   const { chunkShape } = metadata.chunkGrid;
   const source: GridSide = {
-    dialect: layout.dialect,
+    zarrFormat: layout.zarrFormat,
     chunkKeyEncoding: metadata.chunkKeyEncoding,
     shape: metadata.shape,
     chunkShape,
