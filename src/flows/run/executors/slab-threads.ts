@@ -92,7 +92,7 @@ export async function* slabsOfThreads(
     failure ??= { error };
     changed();
   };
-  const workers: { readonly end: () => void; readonly kill: () => void }[] = [];
+  const workers: Pick<Worker, "ref" | "unref" | "postMessage" | "terminate">[] = [];
   const startOne = () => {
     const worker = new Worker(script, { workerData: start });
     let isDone = false;
@@ -110,12 +110,9 @@ export async function* slabsOfThreads(
     });
     worker.on("error", (error) => fail(workerCrashError(error)));
     worker.on("exit", () => isDone || fail(workerExitError()));
-    // It ends by itself, with the slab that it reads: to terminate a thread that still starts may end the process.
-    const end = () => {
-      worker.unref();
-      worker.postMessage({ type: "stop" } satisfies SlabCall);
-    };
-    workers.push({ end, kill: () => void worker.terminate() });
+    // It keeps the process only while somebody waits for a slab: slabs may be dropped, which nobody tells.
+    worker.unref();
+    workers.push(worker);
   };
   const readOne = async () => {
     const number = Atomics.add(next, 0, 1);
@@ -132,7 +129,7 @@ export async function* slabsOfThreads(
   const stopListening = onAbort(signal, () => fail(abortError(signal.reason)));
   const onHang = (error: unknown) => {
     fail(error);
-    for (const { kill } of workers) kill();
+    for (const worker of workers) void worker.terminate();
   };
   const unwatch = watchThreads(() => (isWaiting ? messages : undefined), onHang, patience);
   try {
@@ -150,9 +147,11 @@ export async function* slabsOfThreads(
         if (held < MAX_HELD && (await readOne())) await nextTurn();
         else if (!ready.has(due) && !failure) {
           isWaiting = true;
+          for (const worker of workers) worker.ref();
           await new Promise<void>((resolve) => {
             changed = resolve;
           });
+          for (const worker of workers) worker.unref();
           isWaiting = false;
         }
       }
@@ -161,7 +160,8 @@ export async function* slabsOfThreads(
     unwatch();
     stopListening();
     Atomics.store(next, 0, slabs);
-    for (const { end } of workers) end();
+    // They end by themselves, with the slab that they read: to terminate a thread that still starts may end the process.
+    for (const worker of workers) worker.postMessage({ type: "stop" } satisfies SlabCall);
   }
 }
 

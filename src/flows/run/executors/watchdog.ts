@@ -32,5 +32,7 @@ export function watchThreads(
       }),
     );
   }, patience / LOOKS);
+  // Threads that are waited for keep the process.
+  timer.unref();
   return () => clearInterval(timer);
 }
