@@ -15,19 +15,29 @@ interface KeyEntry {
   readonly group?: string;
   readonly slice?: readonly (readonly number[])[];
   readonly array_path?: string;
+  readonly tags?: readonly string[];
+}
+
+/** What is made to take long, or much memory, must be refused at once. */
+function patience({ tags = [] }: KeyEntry): number {
+  return tags.some((tag) => ["security", "resource-limit", "bomb"].includes(tag)) ? 5 : 30;
 }
 
 /** What there is to read, by corpus. */
 const corpora = {
   corpus: () =>
-    listed("corpus", "cases").map(({ path, array, group, slice }) => ({
-      url: `${shared}corpus/${path}/${array ?? group ?? ""}`,
-      selection: slice,
+    listed("corpus", "cases").map((entry) => ({
+      url: `${shared}corpus/${entry.path}/${entry.array ?? entry.group ?? ""}`,
+      selection: entry.slice,
+      seconds: patience(entry),
     })),
   "corpus-legacy": () =>
     listed("corpus-legacy", "entries")
       .filter(({ path }) => path !== undefined)
-      .map(({ path, array_path = "" }) => ({ url: `${shared}corpus-legacy/${path}/${array_path}` })),
+      .map((entry) => ({
+        url: `${shared}corpus-legacy/${entry.path}/${entry.array_path ?? ""}`,
+        seconds: patience(entry),
+      })),
 };
 
 function listed(corpus: string, list: string): readonly KeyEntry[] {

@@ -1,19 +1,18 @@
-// Reads what a file lists: {"url", "selection"?} a line. Refusals are fine; crashes and cases that take too long end
-// the process with 1: node read-corpora.mjs LIST
+// Reads what a file lists: {"url", "selection"?, "seconds"} a line. Refusals are fine; crashes and cases that take too long
+// end the process with 1: node read-corpora.mjs LIST
 import { readFileSync } from "node:fs";
 import { digest, isZarrflowError, open, slice, walk } from "../../dist/index.js";
 
 /** Of arrays with more items than this the first is read: hardly any of their chunks are stored. */
 const MAX_ITEMS = 2 ** 28;
-const PATIENCE = 30_000;
 
 const [list = ""] = process.argv.slice(2);
 for (const line of readFileSync(list, "utf8").trim().split("\n")) {
-  const { url, selection } = JSON.parse(line);
+  const { url, selection, seconds } = JSON.parse(line);
   const watch = setTimeout(() => {
-    console.error(`${url} took more than ${PATIENCE} ms`);
+    console.error(`${url} took more than ${seconds} s`);
     process.exit(1);
-  }, PATIENCE);
+  }, seconds * 1000);
   try {
     await read(url, selection);
   } catch (error) {

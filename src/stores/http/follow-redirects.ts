@@ -1,3 +1,4 @@
+import type * as Dns from "node:dns";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { HttpResponse, PlainFetch } from "./answer.ts";
 
@@ -23,6 +24,16 @@ const INNER_HOSTS: readonly ((host: string) => boolean)[] = [
     /^metadata(?:\.google\.internal)?\.?$/.test(host),
 ];
 
+/** The addresses of a host, which the resolver of the machine knows; none where it has no such host, or cannot tell. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** By Node's resolver; browsers have none, and show no redirection either. */
+const resolveHost: Resolve = async (host) => {
+  const dns = globalThis.process?.getBuiltinModule?.("node:dns") as typeof Dns | undefined;
+  const found = await dns?.promises.lookup(host, { all: true }).catch(() => []);
+  return found?.map(({ address }) => address) ?? [];
+};
+
 /** A request to a URL; `headers` are for those who are meant, `range` and the like for anybody. */
 export interface SentRequest {
   readonly method: "GET" | "HEAD";
@@ -34,8 +45,9 @@ export interface SentRequest {
 
 /**
  * Makes a request and follows where the server sends it, but not from https to http, nor to this machine or its
- * neighbours unless the server is one of these itself; the caller's headers go to no other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules of its
- * own.
+ * neighbours unless the server is one of these itself, by address or by a name that `resolve` knows; the caller's headers
+ * go to no other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules
+ * of its own.
  *
  * @throws `unsupported-operation` for a redirection to nowhere, in circles, or to where it must not go.
  */
@@ -43,6 +55,7 @@ export async function followRedirects(
   fetch: PlainFetch,
   url: URL,
   { method, own, headers, signal }: SentRequest,
+  resolve: Resolve = resolveHost,
 ): Promise<HttpResponse> {
   let at = url;
   for (let redirections = 0; redirections <= MOST; redirections++) {
@@ -53,6 +66,7 @@ export async function followRedirects(
     if (!REDIRECTS.includes(response.status)) return response;
     await response.body?.cancel();
     at = nextOf(response, at, url);
+    if (at.hostname !== url.hostname) await assertOuter(at, url, resolve);
   }
   throw refused("the server sends the request on and on", `${MOST} redirections and more`);
 }
@@ -64,9 +78,30 @@ function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL 
   }
   const next = new URL(location, from);
   const isKept = next.protocol === "https:" || (next.protocol === "http:" && from.protocol === "http:");
-  const isInner = INNER_HOSTS.some((isOf) => isOf(next.hostname) && !isOf(origin.hostname));
-  if (isKept && !isInner && next.username === "" && next.password === "") return next;
-  throw refused("the server sends the request to where it must not go", `${next.protocol}//${next.host}`);
+  if (isKept && !isInner(next.hostname, origin) && next.username === "" && next.password === "") return next;
+  throw refusedPlace(next);
+}
+
+/** Also a name may be that of this machine, or of one of its neighbours. */
+async function assertOuter(next: URL, origin: URL, resolve: Resolve): Promise<void> {
+  if (/^\[|^[\d.]+$/.test(next.hostname)) return;
+  const hosts = (await resolve(next.hostname)).map(
+    (address) => new URL(`http://${urlHost(address)}`).hostname,
+  );
+  if (hosts.some((host) => isInner(host, origin))) throw refusedPlace(next);
+}
+
+function isInner(host: string, origin: URL): boolean {
+  return INNER_HOSTS.some((isOf) => isOf(host) && !isOf(origin.hostname));
+}
+
+/** An address as it stands in a URL: those of IPv6 in brackets, without a zone. */
+function urlHost(address: string): string {
+  return address.includes(":") ? `[${address.replace(/%.*$/, "")}]` : address;
+}
+
+function refusedPlace({ protocol, host }: URL): ZarrflowError {
+  return refused("the server sends the request to where it must not go", `${protocol}//${host}`);
 }
 
 /** Whether a host is an IPv4 address of a kind, also one that is written as one of IPv6. */

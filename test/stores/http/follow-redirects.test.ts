@@ -61,7 +61,31 @@ describe("a redirection", () => {
     ["http://example.org/a", "http://localhost.example.org/b"],
   ])("from %s to %s is followed", async (from, to) => {
     const { fetch, asked } = sendingTo(to);
-    await expect(followRedirects(fetch, new URL(from), request)).resolves.toMatchObject({ status: 200 });
+    await expect(followRedirects(fetch, new URL(from), request, async () => [])).resolves.toMatchObject({
+      status: 200,
+    });
     expect(asked).toEqual([from, to]);
+  });
+
+  it.each(["127.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:169.254.169.254", "0.0.0.0"])(
+    "to a name whose address is %s is refused, and asks nobody there",
+    async (address) => {
+      const { fetch, asked } = sendingTo("http://other.example.org/b");
+      const url = new URL("http://example.org/a");
+      const resolve = async () => ["203.0.113.7", address];
+      await expect(followRedirects(fetch, url, request, resolve)).rejects.toMatchObject({
+        code: "unsupported-operation",
+        found: "http://other.example.org",
+      });
+      expect(asked).toEqual([url.href]);
+    },
+  );
+
+  it("to a name with an address elsewhere, or with none that is known, is followed", async () => {
+    for (const addresses of [["203.0.113.7", "2001:db8::1"], []]) {
+      const { fetch, asked } = sendingTo("http://other.example.org/b");
+      await followRedirects(fetch, new URL("http://example.org/a"), request, async () => addresses);
+      expect(asked).toHaveLength(2);
+    }
   });
 });
