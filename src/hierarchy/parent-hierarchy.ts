@@ -1,9 +1,12 @@
 import type { ZarrFormat } from "../meta/array-metadata.ts";
+import { joinKey } from "../meta/join-key.ts";
+import { childSpec } from "../stores/folder-spec.ts";
 import { objectPlace } from "../stores/object-spec.ts";
+import { LOCK_NAME } from "../stores/reserved-names.ts";
 import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
 import { assertUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
+import { assertNotBuilt } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
-import { withFolder } from "../stores/with/folder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
 import { createAncestors, formatAbove } from "./create/ancestors.ts";
@@ -13,6 +16,7 @@ import { ConsolidatedMetadata, refreshConsolidated } from "./edit/consolidated.t
 import { assertWritable, isWholeHierarchy, type ParentHierarchy, parentHierarchyOf } from "./edit/parent.ts";
 import { openNode } from "./open/open-node.ts";
 import { walk } from "./open/walk.ts";
+import type { ReadDocumentOptions } from "./stored-documents.ts";
 
 /**
  * Where a folder that is to be built will be in the hierarchy of its format around it; undefined where it is a root,
@@ -27,7 +31,15 @@ export async function openParentHierarchy(
   options: StoreOptions = {},
 ): Promise<ParentHierarchy | undefined> {
   const home = await placeAround(spec);
-  if (home === undefined || home.path === "") return undefined;
+  return home && hierarchyAt(home, zarrFormat, options);
+}
+
+/** A place whose groups above are of a format; undefined, and it throws, as `openParentHierarchy`. */
+export async function hierarchyAt(
+  home: ParentHierarchy,
+  zarrFormat: ZarrFormat,
+  options: StoreOptions = {},
+): Promise<ParentHierarchy | undefined> {
   const { store, path } = home;
   if (await isWholeHierarchy(store)) {
     throw new ZarrflowError(
@@ -39,11 +51,17 @@ export async function openParentHierarchy(
   return (await readableFormatAbove(home, zarrFormat, options)) === zarrFormat ? home : undefined;
 }
 
-/** A store of the caller's is the root of its hierarchy; a folder is where what is above it says. */
-async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
+/**
+ * Where something is in what is around it, whether that can be read or is just being made; undefined for a root. A store
+ * of the caller's is the root of its hierarchy; a folder is where what is above it says.
+ */
+export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
   const place = objectPlace(spec);
+  if (place?.path === "") return undefined;
   if (place) return { store: assertWritable(place.root), spec, path: place.path };
-  return spec.kind === "directory" || spec.kind === "s3" ? parentHierarchyOf(spec) : undefined;
+  if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
+  const home = await parentHierarchyOf(spec);
+  return home.path === "" ? undefined : home;
 }
 
 /**
@@ -56,6 +74,7 @@ export function publishedIn(
   { store, path }: ParentHierarchy,
   zarrFormat: ZarrFormat,
   build: TargetBuild,
+  { maxMetadata }: Pick<ReadDocumentOptions, "maxMetadata"> = {},
 ): TargetBuild {
   return {
     ...build,
@@ -63,11 +82,12 @@ export function publishedIn(
       const change = async ({ areAny }: ConsolidatedMetadata) => {
         await build.publish(options);
         const ancestors = await createAncestors(store, path, zarrFormat, {});
-        const node = areAny ? await openNode(store, path, { zarrFormat }) : undefined;
+        const node = areAny ? await openNode(store, path, { zarrFormat, maxMetadata }) : undefined;
         const documents = node ? await documentsBelow(node) : [];
         return { removed: path, written: new Map([...documents, ...ancestors]) };
       };
-      await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+      const reading = { maxMetadata, signal: options.signal };
+      await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, reading);
     },
   };
 }
@@ -76,40 +96,49 @@ export function publishedIn(
  * Makes the consolidated metadata of the groups above a place say what is there now: a run that was cut there may have
  * left them without it.
  */
-export async function mendAround({ store, path }: ParentHierarchy, options: StoreOptions): Promise<void> {
+export async function mendAround(
+  { store, path }: ParentHierarchy,
+  options: ReadDocumentOptions,
+): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
   await consolidated.restate([path], options);
 }
 
-/** Holds that no run is changing a group around a place, as a whole. @throws `locked` */
+/** Holds that no run is changing, or will replace, a group around a place as a whole. @throws `locked` */
 export async function assertUnlockedAbove(
-  { store, path }: ParentHierarchy,
-  options: LockOptions,
+  { store, spec, path }: ParentHierarchy,
+  { breakLock, signal }: LockOptions,
 ): Promise<void> {
   for (const above of ancestorPaths(path)) {
-    await assertUnlocked(above === "" ? store : withFolder(store, above), options);
+    await assertUnlocked(store, { key: joinKey(above, LOCK_NAME), breakLock, signal });
+    const folder = childSpec(spec, above);
+    if (folder) await assertNotBuilt(folder, { breakLock, signal });
   }
 }
 
 /** Makes the consolidated metadata of a group, and of those in it, say what is there, where its store can be written. */
 export async function mendBelow(
   { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
-  { signal }: StoreOptions,
+  { maxMetadata, signal }: ReadDocumentOptions,
 ): Promise<void> {
   const store = await openStore(spec, { signal });
+  const reading = { maxMetadata, signal };
   try {
-    const root = await openNode(store, path, { signal });
+    const root = await openNode(store, path, reading);
     if (root?.kind !== "group" || !isWritable(store) || store.singleWriter) return;
     const groups = [path];
     for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
-    await (await ConsolidatedMetadata.find(store, groups, { signal })).restate([path], { signal });
+    await (await ConsolidatedMetadata.find(store, groups, reading)).restate([path], reading);
   } finally {
     await store.close?.();
   }
 }
 
 /** Takes the nodes at a place, with all below, out of the consolidated metadata of the groups above. */
-export async function hideFromAbove({ store, path }: ParentHierarchy, options: StoreOptions): Promise<void> {
+export async function hideFromAbove(
+  { store, path }: ParentHierarchy,
+  options: ReadDocumentOptions,
+): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
   await consolidated.hide([path]);
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
+import { type ReadableStream, streamFrom, streamFromPages } from "../util/web-streams.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
@@ -20,6 +20,7 @@ import type {
   KeyEntry,
   ListableStore,
   ListedEntry,
+  ListedRun,
   Store,
   StoreOptions,
   StoreWriter,
@@ -130,6 +131,10 @@ export class DirectoryStore implements ListableStore, WritableStore {
       this.#pages(prefix, keys, (key) => ({ key })),
       signal,
     );
+  }
+
+  listRuns({ signal }: StoreOptions = {}): ReadableStream<ListedRun> {
+    return streamFrom(this.#runs(signal));
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
@@ -272,6 +277,15 @@ export class DirectoryStore implements ListableStore, WritableStore {
   #temporary(key: string): string {
     const folder = folderOf(key);
     return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
+  }
+
+  async *#runs(signal: AbortSignal | undefined): AsyncGenerator<ListedRun> {
+    const { runsBelow } = await import("./directory/runs-below.ts");
+    try {
+      yield* runsBelow(this.folder, "", signal);
+    } catch (error) {
+      throw this.#error(error, undefined);
+    }
   }
 
   async *#pages<T>(

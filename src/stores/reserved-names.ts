@@ -15,9 +15,13 @@ export function isOwnName(name: string): boolean {
   return own.test(name);
 }
 
+/** Name of the lock that a run holds for as long as it takes to rewrite the consolidated metadata beside it. */
+export const CONSOLIDATED_LOCK_NAME = ".zarrflow-consolidated-lock";
+
 /** Whether a key names a lock. */
 export function isLockKey(key: string): boolean {
-  return key === LOCK_NAME || key.endsWith(`/${LOCK_NAME}`);
+  const name = key.slice(key.lastIndexOf("/") + 1);
+  return name === LOCK_NAME || name === CONSOLIDATED_LOCK_NAME;
 }
 
 /** A name for a value being written, different each time and in each process and thread. */

@@ -5,7 +5,7 @@ import { HttpValues } from "./http/http-values.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/repeat-requests.ts";
-import { isLockKey } from "./reserved-names.ts";
+import { isLockKey, LOCK_NAME } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";
@@ -19,6 +19,7 @@ import type {
   KeyEntry,
   ListableStore,
   ListedEntry,
+  ListedRun,
   OpenUpload,
   Store,
   StoreOptions,
@@ -171,6 +172,10 @@ export class S3Store implements ListableStore, WritableStore {
     }
   }
 
+  listRuns({ signal }: StoreOptions = {}): ReadableStream<ListedRun> {
+    return streamFrom(this.#runs(signal));
+  }
+
   listUploads(prefix: string, { signal }: StoreOptions = {}): ReadableStream<OpenUpload> {
     assertPrefix(prefix);
     return streamFrom(this.#uploads(prefix, signal));
@@ -194,6 +199,20 @@ export class S3Store implements ListableStore, WritableStore {
     } catch (error) {
       throwIfAborted(signal);
       throw withErrorContext(error, this.description, prefix);
+    }
+  }
+
+  async *#runs(signal: AbortSignal | undefined): AsyncGenerator<ListedRun> {
+    const request = { prefix: this.#root, isLevel: false, signal };
+    try {
+      for await (const entry of listObjects(this.#client, request)) {
+        if ("key" in entry && isKey(entry.key) && entry.key.endsWith(`/${LOCK_NAME}`)) {
+          yield { key: entry.key.slice(this.#root.length) };
+        }
+      }
+    } catch (error) {
+      throwIfAborted(signal);
+      throw withErrorContext(error, this.description);
     }
   }
 

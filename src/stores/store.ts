@@ -91,6 +91,15 @@ export interface ListableStore extends Store {
   listDirectory(prefix: string, options?: StoreOptions): ReadableStream<ListedEntry>;
   /** Values below `prefix` whose writing was begun, and neither ended nor given up. Absent where that leaves nothing. */
   listUploads?(prefix: string, options?: StoreOptions): ReadableStream<OpenUpload>;
+  /** What tells of runs that are at work anywhere in the store. Absent where it is among the keys that `list` gives. */
+  listRuns?(options?: StoreOptions): ReadableStream<ListedRun>;
+}
+
+/** A lock of a run, or a folder that it has; no other listing shows it. */
+export interface ListedRun {
+  readonly key: string;
+  /** Whether its run has not been heard of for so long that it is over; undefined for a lock, whose age tells it. */
+  readonly isDead?: boolean;
 }
 
 /** A value that is being written, or was when its writer was killed: its store keeps what came, and no listing shows it. */

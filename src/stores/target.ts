@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { isListable, isWritable, type Store, type StoreSpec, type TargetBuild } from "./store.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./target/options.ts";
+import type { LockOptions } from "./target/prefix-lock.ts";
 import { openStore } from "./url.ts";
 
 export type { TargetBuildOptions } from "./target/options.ts";
@@ -38,6 +39,12 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
  */
 export async function assertTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
   await (await placeOf(spec)).check(options);
+}
+
+/** Holds that no run builds what is to take the place that `spec` names. @throws `locked` */
+export async function assertNotBuilt(spec: StoreSpec, options: LockOptions): Promise<void> {
+  if (spec.kind !== "directory") return;
+  await (await import("./target/builds-at.ts")).assertNotBuilt(spec.path, options);
 }
 
 async function placeOf(spec: StoreSpec): Promise<TargetPlace> {

@@ -2,12 +2,14 @@ import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import {
   assertUnlockedAbove,
   hideFromAbove,
+  hierarchyAt,
   mendAround,
   mendBelow,
-  openParentHierarchy,
+  placeAround,
   publishedIn,
 } from "../../hierarchy/parent-hierarchy.ts";
 import type { TargetBuild } from "../../stores/store.ts";
+import type { TargetBuildOptions } from "../../stores/target.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import type { RunReport } from "../events.ts";
@@ -42,26 +44,41 @@ export async function runFlow(planned: Planned, given: RunOptions = {}): Promise
   }
 }
 
-async function runOpened(planned: Planned, options: RunOptions): Promise<RunReport> {
+async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport> {
   const { source, plan, assertUnchanged } = planned;
+  const maxMetadata = given.maxMetadata ?? plan.source.reading?.maxMetadata;
+  const options = { ...given, maxMetadata };
   options.onEvent?.({ type: "plan", plan });
   for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
     options.onEvent?.({ type: "warning", ...warning });
   }
   throwIfAborted(options.signal);
   const { zarrFormat, existing, documents } = plan.publication;
-  const home = await openParentHierarchy(plan.target.store, zarrFormat, options);
+  const place = await placeAround(plan.target.store);
+  const home = place && (await hierarchyAt(place, zarrFormat, options));
+  const { breakLock, signal } = options;
+  // a run above that begins later sees this one, or is seen then
+  const assertNoneAbove = async () => {
+    if (place) await assertUnlockedAbove(place, { breakLock, signal });
+  };
+  await assertNoneAbove();
   if (existing === "update") {
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
-    return await runUpdate(plan, { source, assertUnchanged, home, wrap, ...options });
+    return await runUpdate(plan, {
+      source,
+      assertUnchanged,
+      home,
+      onTaken: assertNoneAbove,
+      wrap,
+      ...options,
+    });
   }
-  if (home) await assertUnlockedAbove(home, { breakLock: options.breakLock, signal: options.signal });
-  if (home) await mendAround(home, { signal: options.signal });
+  if (home) await mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await mendBelow(plan.target, options);
-  const build = isThere ? undefined : await openHidden(plan, home, options);
+  const build = isThere ? undefined : await openHidden(plan, home, { ...options, onTaken: assertNoneAbove });
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published = paced && home ? publishedIn(home, zarrFormat, paced) : paced;
+  const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) return await runPlan(plan, { source, assertUnchanged, build: published, ...options });
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;
@@ -74,16 +91,17 @@ async function runOpened(planned: Planned, options: RunOptions): Promise<RunRepo
 async function openHidden(
   plan: Plan,
   home: ParentHierarchy | undefined,
-  options: RunOptions,
+  options: RunOptions & Pick<TargetBuildOptions, "onTaken">,
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
+  const { maxMetadata, signal } = options;
   try {
     return await openBuild(plan, {
       ...options,
-      beforeReplacing: () => hideFromAbove(home, { signal: options.signal }),
+      beforeReplacing: () => hideFromAbove(home, { maxMetadata, signal }),
     });
   } catch (error) {
-    await mendAround(home, {}).catch(() => {});
+    await mendAround(home, { maxMetadata }).catch(() => {});
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { ConsolidatedMetadata, type DocumentStore } from "../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
+import { type ReadDocumentOptions, readDocument } from "../../hierarchy/stored-documents.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import type { StoreOptions } from "../../stores/store.ts";
 import { nearest } from "../target/nearest-node.ts";
 
 /** Arrays that leave consolidated metadata one by one, before all of them do: each writes these anew. */
@@ -16,7 +16,7 @@ const HIDDEN_SINGLY = 16;
 export class Withdrawal {
   readonly #store: DocumentStore;
   readonly #nodes: ReadonlyMap<string, ZarrNode>;
-  readonly #options: StoreOptions;
+  readonly #options: ReadDocumentOptions;
   /** What documents hold; undefined for those that are not there. */
   readonly #now: Map<string, Uint8Array | undefined>;
   readonly #withdrawn = new Map<ZarrNode, Promise<void>>();
@@ -26,7 +26,7 @@ export class Withdrawal {
   #hiding: Promise<void> = Promise.resolve();
 
   /** @param store the target's; one that keeps as it is what it is told to change shows what would come of it */
-  constructor(store: DocumentStore, nodes: ReadonlyMap<string, ZarrNode>, options: StoreOptions) {
+  constructor(store: DocumentStore, nodes: ReadonlyMap<string, ZarrNode>, options: ReadDocumentOptions) {
     this.#store = store;
     this.#nodes = nodes;
     this.#options = options;
@@ -36,7 +36,8 @@ export class Withdrawal {
   /** Looks at documents that are none of the nodes'. */
   async look(keys: Iterable<string>): Promise<void> {
     for (const key of keys) {
-      if (!this.#now.has(key)) this.#now.set(key, await this.#store.get(key, this.#options));
+      if (!this.#now.has(key))
+        this.#now.set(key, (await readDocument(this.#store, key, this.#options))?.bytes);
     }
   }
 
@@ -91,7 +92,7 @@ export class Withdrawal {
   }
 
   async #delete(key: string): Promise<void> {
-    await this.#store.delete(key, this.#options);
+    await this.#store.delete(key, { signal: this.#options.signal });
     this.#now.set(key, undefined);
   }
 }

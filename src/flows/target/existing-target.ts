@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import {
   isListable,
@@ -29,17 +30,17 @@ export interface ExistingTarget {
 export async function openExistingTarget(
   { store: spec, path }: NodeSpec,
   zarrFormat: ZarrFormat,
-  signal: AbortSignal | undefined,
+  { maxMetadata, signal }: ReadDocumentOptions,
 ): Promise<ExistingTarget | undefined> {
   const store = await openStoreIfThere(spec, { signal });
   if (store === undefined) return undefined;
   try {
     const nodes = new Map<string, ZarrNode>();
     for (const above of ancestorPaths(path)) {
-      const node = await openNode(store, above, { spec, zarrFormat, signal });
+      const node = await openNode(store, above, { spec, zarrFormat, maxMetadata, signal });
       if (node) nodes.set(above, node);
     }
-    const root = await openNode(store, path, { spec, signal });
+    const root = await openNode(store, path, { spec, maxMetadata, signal });
     if (root && root.layout.zarrFormat !== zarrFormat) throw ofAnotherFormat(root, zarrFormat);
     if (root) nodes.set(path, root);
     if (root?.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);

@@ -1,3 +1,4 @@
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -25,10 +26,10 @@ interface ExistingNodes {
 export async function existingNodes(
   target: NodeSpec,
   zarrFormat: ZarrFormat,
-  { ifExists, signal }: { readonly ifExists?: string | undefined; readonly signal?: AbortSignal | undefined },
+  { ifExists, maxMetadata, signal }: ReadDocumentOptions & { readonly ifExists?: string | undefined },
 ): Promise<ExistingNodes | undefined> {
   if (ifExists !== "skip" && ifExists !== "update") return undefined;
-  const existing = await openExistingTarget(target, zarrFormat, signal);
+  const existing = await openExistingTarget(target, zarrFormat, { maxMetadata, signal });
   if (existing === undefined) return undefined;
   const { store, nodes } = existing;
   await store.close?.();

@@ -1,14 +1,19 @@
 import { documentsBelow } from "../../hierarchy/documents-below.ts";
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";
+import { assertNoneInside } from "../../stores/target/runs-inside.ts";
+import type { TargetBuildOptions } from "../../stores/target.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ArrayJob, Plan, PlannedDocument } from "../plan/plan.ts";
 import { assertEditable, openExistingTarget } from "./existing-target.ts";
+
+interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<TargetBuildOptions, "onTaken"> {}
 
 /**
  * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
@@ -17,12 +22,21 @@ import { assertEditable, openExistingTarget } from "./existing-target.ts";
  *
  * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
  */
-export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions): Promise<TargetBuild> {
+export async function openAppend(
+  plan: Plan,
+  { breakLock, maxMetadata, onTaken, signal }: OpenAdditionOptions,
+): Promise<TargetBuild> {
+  const reading = { maxMetadata, signal };
   const { target, publication, jobs } = plan;
-  const store = (await openUnchanged(plan, signal)).store;
+  const store = (await openUnchanged(plan, reading)).store;
   const lock = await PrefixLock.take(store, { breakLock, signal });
   // what was there may have changed until the place was this run's
-  const { nodes } = await openUnchanged(plan, signal).catch(async (error) => {
+  const takePlace = async () => {
+    if (lock) await assertNoneInside(store, { breakLock, signal });
+    await onTaken?.();
+    return openUnchanged(plan, reading);
+  };
+  const { nodes } = await takePlace().catch(async (error) => {
     await lock?.release();
     throw error;
   });
@@ -30,7 +44,7 @@ export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions)
   const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
   const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
   const renewed = async ({ areAny }: ConsolidatedMetadata) => {
-    const root = areAny ? await openNode(store, target.path) : undefined;
+    const root = areAny ? await openNode(store, target.path, { maxMetadata }) : undefined;
     return { written: root ? await documentsBelow(root) : new Map<string, Uint8Array>() };
   };
   const clear = async (options: StoreOptions) => {
@@ -43,7 +57,7 @@ export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions)
     }
   };
   try {
-    await (await ConsolidatedMetadata.find(store, groups, { signal })).hide(added);
+    await (await ConsolidatedMetadata.find(store, groups, reading)).hide(added);
     await clear({ signal });
   } catch (error) {
     await lock?.release();
@@ -59,7 +73,7 @@ export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions)
       await lock?.demand(options);
       throwIfAborted(options.signal);
       isPublished = true;
-      await refreshConsolidated(store, { groups, nodes: [] }, renewed).finally(() =>
+      await refreshConsolidated(store, { groups, nodes: [] }, renewed, { maxMetadata }).finally(() =>
         lock?.release().catch((error) => onWarning?.(notReleased(store, error))),
       );
     },
@@ -73,8 +87,8 @@ export async function openAppend(plan: Plan, { breakLock, signal }: LockOptions)
 }
 
 /** The target that nodes are added to. @throws `target-exists` when it has changed since the plan was made. */
-async function openUnchanged({ target, publication }: Plan, signal: AbortSignal | undefined) {
-  const existing = await openExistingTarget(target, publication.zarrFormat, signal);
+async function openUnchanged({ target, publication }: Plan, options: ReadDocumentOptions) {
+  const existing = await openExistingTarget(target, publication.zarrFormat, options);
   const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
   const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
   if (existing === undefined || publication.documents.some(isThere)) {

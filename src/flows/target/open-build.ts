@@ -1,5 +1,6 @@
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { assertReplaceable } from "../../hierarchy/replaceable.ts";
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import type { LockOptions } from "../../stores/target/prefix-lock.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
@@ -16,14 +17,15 @@ import { openAppend } from "./open-append.ts";
  */
 export async function openBuild(
   plan: Plan,
-  options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "beforeReplacing">,
+  options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "onTaken" | "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
-  const { fsync, beforeReplacing, breakLock, signal } = options;
-  if (plan.publication.existing === "skip") return openAppend(plan, { breakLock, signal });
+  const { fsync, onTaken, beforeReplacing, breakLock, signal } = options;
+  if (plan.publication.existing === "skip") return openAppend(plan, options);
   const size = expectedSize(plan.jobs, plan.budget.maxMemory);
   return atPlace(plan.target, options, (ifExists) =>
     openTargetBuild(plan.target.store, {
       ifExists,
+      onTaken,
       beforeReplacing,
       expectedSize: size,
       fsync,
@@ -47,7 +49,7 @@ export async function assertBuild(plan: Plan, options: BuildOptions): Promise<vo
   );
 }
 
-interface BuildOptions extends LockOptions {
+interface BuildOptions extends LockOptions, ReadDocumentOptions {
   readonly ifExists?: string;
 }
 

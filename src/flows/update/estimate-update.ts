@@ -20,7 +20,8 @@ export async function estimateUpdate(
   source: Store,
   signal: AbortSignal | undefined,
 ): Promise<UpdateEstimate> {
-  const context = await openUpdate(plan, { source, signal });
+  const maxMetadata = plan.source.reading?.maxMetadata;
+  const context = await openUpdate(plan, { source, maxMetadata, signal });
   const { target, nodes, documents, log } = context;
   const changed = new Set<string>();
   const change = async (key: string) => {
@@ -33,7 +34,7 @@ export async function estimateUpdate(
     set: change,
     delete: change,
   };
-  const changes = new Withdrawal(pretended, nodes, { signal });
+  const changes = new Withdrawal(pretended, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   const extra = extraDocuments(context);
   await changes.begin(extra);

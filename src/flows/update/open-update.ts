@@ -1,3 +1,4 @@
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
@@ -26,15 +27,25 @@ export interface OpenUpdateOptions {
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
   /** Wraps the target's store. */
   readonly wrap?: ((store: EditableStore) => EditableStore) | undefined;
+  /** Bytes that a document may have. */
+  readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Opens what an update works with. @throws `target-exists` where the target is gone since the plan was made. */
 export async function openUpdate(
   plan: Plan,
-  { source, assertUnchanged, verify = false, wrap = (store) => store, onEvent, signal }: OpenUpdateOptions,
+  {
+    source,
+    assertUnchanged,
+    verify = false,
+    wrap = (store) => store,
+    onEvent,
+    maxMetadata,
+    signal,
+  }: OpenUpdateOptions,
 ): Promise<UpdateContext> {
-  const { store, nodes } = await openTarget(plan, signal);
+  const { store, nodes } = await openTarget(plan, { maxMetadata, signal });
   const documents = await loadDocuments(plan, source, signal, otherDocuments(targetKeys(plan, nodes), nodes));
   const buffers = new BufferPool(plan.budget.maxMemory);
   return {
@@ -48,13 +59,14 @@ export async function openUpdate(
     budget: new ByteBudget(plan.budget.maxMemory),
     buffers,
     log: new RunLog(verify ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
+    maxMetadata,
     signal,
   };
 }
 
 /** The target's store, and its nodes at and below its path. */
-async function openTarget({ target, publication }: Plan, signal: AbortSignal | undefined) {
-  const existing = await openExistingTarget(target, publication.zarrFormat, signal);
+async function openTarget({ target, publication }: Plan, options: ReadDocumentOptions) {
+  const existing = await openExistingTarget(target, publication.zarrFormat, options);
   if (existing === undefined) {
     throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
       hint: "start again",

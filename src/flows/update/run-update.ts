@@ -4,6 +4,7 @@ import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
+import { assertNoneInside } from "../../stores/target/runs-inside.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { eitherSignal } from "../../util/either-signal.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
@@ -25,6 +26,8 @@ import {
 export interface RunUpdateOptions extends OpenUpdateOptions {
   /** Where the target is in the hierarchy around it. */
   readonly home: ParentHierarchy | undefined;
+  /** Called when the place is this run's, before anything there changes; what it throws ends the run. */
+  readonly onTaken?: (() => Promise<void>) | undefined;
   /** Takes the place whoever holds its lock. */
   readonly breakLock?: boolean | undefined;
 }
@@ -43,6 +46,9 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
   if (!(await isRight(context))) {
     const lock = await PrefixLock.take(context.target, options);
     try {
+      const { breakLock, onTaken } = options;
+      if (lock) await assertNoneInside(context.target, { breakLock, signal: options.signal });
+      await onTaken?.();
       // what was there may have changed until the place was this run's
       const signal = eitherSignal(options.signal, lock?.lost);
       context = await openUpdate(plan, { ...options, signal });
@@ -67,8 +73,8 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
 
 /** Whether nothing differs; what is right is counted. */
 async function isRight(context: UpdateContext): Promise<boolean> {
-  const { target, nodes, documents, log, signal } = context;
-  const changes = new Withdrawal(target, nodes, { signal });
+  const { target, nodes, documents, log, maxMetadata, signal } = context;
+  const changes = new Withdrawal(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   let kept = documents.size;
   const areRight =
@@ -86,8 +92,8 @@ async function updateLocked(
   lock: PrefixLock | undefined,
   home: ParentHierarchy | undefined,
 ): Promise<number | undefined> {
-  const { plan, target, nodes, documents, log, signal } = context;
-  const changes = new Withdrawal(target, nodes, { signal });
+  const { plan, target, nodes, documents, log, maxMetadata, signal } = context;
+  const changes = new Withdrawal(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   const place = home ?? { store: target, path: plan.target.path };
   const areLate = !(await isEmpty(differences(context, "documents", () => {})));
@@ -95,10 +101,10 @@ async function updateLocked(
   const change = async () => {
     const values = differences(context, "values", () => log.keysKept(1));
     keysVerified = await update(values, { ...context, changes, lock, areLate });
-    return documentsAt(place);
+    return documentsAt(place, maxMetadata);
   };
   const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
-  await refreshConsolidated(place.store, scope, change, { signal });
+  await refreshConsolidated(place.store, scope, change, { maxMetadata, signal });
   return keysVerified;
 }
 
@@ -144,11 +150,11 @@ async function update(
 }
 
 /** What is written of a place in a hierarchy, for the consolidated metadata above. */
-async function documentsAt({
-  store,
-  path,
-}: Pick<ParentHierarchy, "store" | "path">): Promise<DocumentChanges> {
-  const root = await openNode(store, path);
+async function documentsAt(
+  { store, path }: Pick<ParentHierarchy, "store" | "path">,
+  maxMetadata: number | undefined,
+): Promise<DocumentChanges> {
+  const root = await openNode(store, path, { maxMetadata });
   const written = root ? await documentsBelow(root) : new Map<string, Uint8Array>();
   return { removed: path, written };
 }

@@ -34,6 +34,7 @@ export interface UpdateContext {
   readonly budget: ByteBudget;
   readonly buffers: BufferPool;
   readonly log: RunLog;
+  readonly maxMetadata: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 

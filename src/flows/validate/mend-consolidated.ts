@@ -2,6 +2,7 @@ import { ConsolidatedMetadata } from "../../hierarchy/edit/consolidated.ts";
 import { assertWritable } from "../../hierarchy/edit/parent.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
+import { isLockKey } from "../../stores/reserved-names.ts";
 import { type StoreCall, wrapStore } from "../../stores/with/wrap-store.ts";
 import type { ValidateFinding } from "./finding.ts";
 
@@ -17,7 +18,7 @@ export async function* mendConsolidated(
   const written = new Set<string>();
   const noting = wrapStore(store, async <T>({ operation, key }: StoreCall, call: () => Promise<T>) => {
     if (operation !== "set") return call();
-    written.add(key);
+    if (!isLockKey(key)) written.add(key);
     return dryRun ? (undefined as T) : call();
   });
   const consolidated = await ConsolidatedMetadata.find(noting, groups, { signal });

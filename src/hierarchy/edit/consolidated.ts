@@ -6,13 +6,14 @@ import {
 } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import type { StoreOptions, WritableStore } from "../../stores/store.ts";
+import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
+import { inTurn } from "../consolidated-turn.ts";
 import { documentsBelow } from "../documents-below.ts";
 import { openNode } from "../open/open-node.ts";
-import { readDocument } from "../stored-documents.ts";
+import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
 /** What was done to documents, by their keys. */
 export interface DocumentChanges {
@@ -44,9 +45,9 @@ export async function refreshConsolidated(
   store: WritableStore,
   { groups, nodes }: ConsolidatedScope,
   change: (consolidated: ConsolidatedMetadata) => Promise<DocumentChanges>,
-  { signal }: StoreOptions = {},
+  { maxMetadata, signal }: ReadDocumentOptions = {},
 ): Promise<void> {
-  const consolidated = await ConsolidatedMetadata.find(store, groups, { signal });
+  const consolidated = await ConsolidatedMetadata.find(store, groups, { maxMetadata, signal });
   throwIfAborted(signal);
   let changes: DocumentChanges;
   try {
@@ -66,15 +67,27 @@ export async function refreshConsolidated(
 }
 
 /** A store of documents, which can be one that keeps as it is what it is told to change. */
-export type DocumentStore = Pick<WritableStore, "description" | "get" | "size" | "set" | "delete">;
+export type DocumentStore = Pick<
+  WritableStore,
+  "description" | "get" | "size" | "ageOf" | "set" | "setIfAbsent" | "delete"
+>;
 
-/** The consolidated metadata of some groups of a store. */
+/**
+ * The consolidated metadata of some groups of a store. They are read afresh whenever they change, by one run at a time,
+ * as others may change other members.
+ */
 export class ConsolidatedMetadata {
   readonly #store: DocumentStore;
   readonly #all: readonly ConsolidatedDocument[];
+  readonly #maxMetadata: number | undefined;
 
-  private constructor(store: DocumentStore, all: readonly ConsolidatedDocument[]) {
+  private constructor(
+    store: DocumentStore,
+    all: readonly ConsolidatedDocument[],
+    maxMetadata: number | undefined,
+  ) {
     this.#store = store;
+    this.#maxMetadata = maxMetadata;
     this.#all = all;
   }
 
@@ -82,13 +95,14 @@ export class ConsolidatedMetadata {
   static async find(
     store: DocumentStore,
     paths: readonly string[],
-    options: StoreOptions = {},
+    options: ReadDocumentOptions = {},
   ): Promise<ConsolidatedMetadata> {
     const kinds = paths.flatMap((path) => [inV2(store, path), inV3(store, path)]);
     const found = await Promise.all(kinds.map(async (kind) => (await kind.read(options)) !== undefined));
     return new ConsolidatedMetadata(
       store,
       kinds.filter((_, i) => found[i]),
+      options.maxMetadata,
     );
   }
 
@@ -110,10 +124,10 @@ export class ConsolidatedMetadata {
   async hideKeys(isHidden: (key: string) => boolean): Promise<Documents> {
     const written = new Map<string, Uint8Array>();
     for (const document of this.#all) {
-      const all = await document.read();
-      const left = all && [...all].filter(([key]) => !isHidden(key));
-      if (!all || !left || left.length === all.size) continue;
-      const bytes = await document.write(new Map(left), new Map());
+      const bytes = await this.#rewrite(document, new Map(), async (all) => {
+        const left = [...all].filter(([key]) => !isHidden(key));
+        return left.length < all.size ? new Map(left) : undefined;
+      });
       if (bytes) written.set(document.key, bytes);
     }
     return written;
@@ -123,47 +137,75 @@ export class ConsolidatedMetadata {
   async write(changes: DocumentChanges): Promise<void> {
     // the deepest first, as those above hold the documents of the others
     for (const document of [...this.#all].reverse()) {
-      const all = await document.read();
-      if (all) await document.write(changed(all, changes), changes.written);
+      await this.#rewrite(document, changes.written, async (all) => changed(all, changes));
     }
   }
 
   /** Makes them say of the nodes at these paths what their documents say now; whether they said something else. */
-  async restate(nodes: readonly string[], options: StoreOptions = {}): Promise<boolean> {
+  async restate(nodes: readonly string[], options: ReadDocumentOptions = {}): Promise<boolean> {
     let areMended = false;
     if (!this.areAny) return areMended;
+    const reading = { maxMetadata: this.#maxMetadata, ...options };
     for (const path of nodes) {
-      const node = await openNode(this.#store, path, options);
-      const now = node ? await documentsBelow(node, options) : new Map<string, Uint8Array>();
-      for (const document of [...this.#all].reverse()) {
-        const all = await document.read(options);
-        if (!all) continue;
+      const restated = async (document: ConsolidatedDocument, all: Documents) => {
+        const node = await openNode(this.#store, path, reading);
+        const now = node ? await documentsBelow(node, reading) : new Map<string, Uint8Array>();
         const told = new Map([...all].filter(([key]) => isBelow(key, path)));
         const isTold = ([key]: readonly [string, Uint8Array]) => document.tells(key);
-        if (areSame(told, new Map([...now].filter(isTold)))) continue;
-        await document.write(changed(all, { removed: path, written: now }), new Map());
-        areMended = true;
+        if (areSame(told, new Map([...now].filter(isTold)))) return undefined;
+        return changed(all, { removed: path, written: now });
+      };
+      for (const document of [...this.#all].reverse()) {
+        const bytes = await this.#rewrite(document, new Map(), (all) => restated(document, all), options);
+        areMended ||= bytes !== undefined;
       }
     }
     return areMended;
+  }
+
+  /** Writes one anew where `change` gives other documents for those it holds, alone; returns its bytes. */
+  async #rewrite(
+    document: ConsolidatedDocument,
+    written: DocumentChanges["written"],
+    change: (all: Documents) => Promise<Documents | undefined>,
+    options: ReadDocumentOptions = {},
+  ): Promise<Uint8Array | undefined> {
+    const reading = { maxMetadata: this.#maxMetadata, ...options };
+    const next = async () => {
+      const all = await document.read(reading);
+      return all && (await change(all));
+    };
+    if ((await next()) === undefined) return undefined;
+    return inTurn(this.#store, document.path, async (demand) => {
+      const documents = await next();
+      await demand();
+      return documents && document.write(documents, written, reading);
+    });
   }
 }
 
 /** A document that holds the consolidated metadata of one group. */
 interface ConsolidatedDocument {
+  /** Of the group. */
+  readonly path: string;
   readonly key: string;
   /** Whether it is the group's own document, too. */
   readonly isGroups: boolean;
   /** Whether it holds the document of this key. */
   tells(key: string): boolean;
-  read(options?: StoreOptions): Promise<Documents | undefined>;
+  read(options?: ReadDocumentOptions): Promise<Documents | undefined>;
   /** Replaces it at once; returns its bytes. `written` are documents that changed, the group's own perhaps among them. */
-  write(documents: Documents, written: DocumentChanges["written"]): Promise<Uint8Array | undefined>;
+  write(
+    documents: Documents,
+    written: DocumentChanges["written"],
+    options: ReadDocumentOptions,
+  ): Promise<Uint8Array | undefined>;
 }
 
 function inV2(store: DocumentStore, path: string): ConsolidatedDocument {
   const key = joinKey(path, ".zmetadata");
   return {
+    path,
     key,
     isGroups: false,
     tells: (key) => isBelow(key, path) && /(?:^|\/)\.z(?:array|group|attrs)$/.test(key),
@@ -179,6 +221,7 @@ function inV2(store: DocumentStore, path: string): ConsolidatedDocument {
 function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
   const key = joinKey(path, "zarr.json");
   return {
+    path,
     key,
     isGroups: true,
     tells: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
@@ -186,8 +229,8 @@ function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
       const bytes = (await readDocument(store, key, options))?.bytes;
       return bytes && consolidatedV3(bytes, path);
     },
-    async write(documents, written) {
-      const own = written.get(key) ?? (await readDocument(store, key))?.bytes;
+    async write(documents, written, { maxMetadata }) {
+      const own = written.get(key) ?? (await readDocument(store, key, { maxMetadata }))?.bytes;
       if (own === undefined) return undefined;
       const all = consolidate("v3", path, new Map([...documents, [key, withoutConsolidatedV3(own)]]));
       const bytes = all.get(key) ?? own;

@@ -41,7 +41,10 @@ export async function deleteNode(source: EditSource, given: DeleteOptions = {}):
     await deleteKeys(store, layout, node.metadata, options);
     return { removed: path, written: new Map() };
   };
-  await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, options);
+  await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, {
+    maxMetadata: node.reading.maxMetadata,
+    signal: options.signal,
+  });
 }
 
 /** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */

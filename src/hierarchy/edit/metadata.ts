@@ -46,7 +46,8 @@ export async function changeMetadata(
   };
   // the members of a group stay what they are while its own document changes
   const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
-  if (written.size > 0) await refreshConsolidated(store, scope, write, { signal });
+  const { maxMetadata } = node.reading;
+  if (written.size > 0) await refreshConsolidated(store, scope, write, { maxMetadata, signal });
   return (
     (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, zarrFormat, signal })) ?? node
   );

@@ -67,7 +67,10 @@ export async function renameNode(
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
-  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, { signal });
+  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, {
+    maxMetadata: reading.maxMetadata,
+    signal,
+  });
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;

@@ -46,6 +46,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       await control.remove();
       await unmakeParents();
     };
+    await options.onTaken?.().catch(after(leave));
     const construction = await constructionOf(spec, control.build, options).catch(after(leave));
 
     let isPublished = false;
@@ -107,10 +108,13 @@ async function constructionOf(
   };
 }
 
-/** @throws `locked` while a run writes in a folder that is there. */
+/** @throws `locked` while a run writes in a folder that is there, or anywhere inside. */
 async function demandUnlockedFolder(path: string, options: LockOptions): Promise<void> {
   const { assertUnlocked } = await import("./prefix-lock.ts");
-  await assertUnlocked(new DirectoryStore(path), options);
+  const { assertNoneInside } = await import("./runs-inside.ts");
+  const store = new DirectoryStore(path);
+  await assertUnlocked(store, options);
+  await assertNoneInside(store, options);
 }
 
 /** Refuses early what would fail when all is built. */

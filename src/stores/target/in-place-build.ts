@@ -4,6 +4,7 @@ import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { assertUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
+import { assertNoneInside } from "./runs-inside.ts";
 
 /** Where a target is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
@@ -22,12 +23,14 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, beforeReplacing, breakLock, signal }: TargetBuildOptions,
+  { ifExists, onTaken, beforeReplacing, breakLock, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
   if (ifExists !== "replace") await assertEmpty(store, { breakLock, signal });
   const lock = await PrefixLock.take(store, { breakLock, signal });
   let isEmptied = false;
   try {
+    if (lock && ifExists === "replace") await assertNoneInside(store, { breakLock, signal });
+    await onTaken?.();
     if (ifExists === "replace") {
       await beforeReplacing?.();
       isEmptied = true;

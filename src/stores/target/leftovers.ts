@@ -1,6 +1,6 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import { childSpec } from "../folder-spec.ts";
-import { LOCK_NAME } from "../reserved-names.ts";
+import { CONSOLIDATED_LOCK_NAME, LOCK_NAME } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
@@ -51,6 +51,15 @@ async function* leftoversIn(
     }
   }
   if (lock) yield await lockLeftover(store, isDead, options);
+  const turn = await readLock(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });
+  if (turn && isWritable(store)) {
+    yield {
+      kind: "lock",
+      place: `${store.description}/${CONSOLIDATED_LOCK_NAME}`,
+      isDead: await isStale(store, turn, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal }),
+      remove: () => store.delete(CONSOLIDATED_LOCK_NAME),
+    };
+  }
   if (!isListable(store) || spec.kind !== "s3") return;
   for await (const entry of store.listDirectory("", options)) {
     if (!("prefix" in entry) || !entry.prefix.startsWith(SCRATCH_PREFIX)) continue;

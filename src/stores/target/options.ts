@@ -10,8 +10,10 @@ export interface TargetPlaceOptions extends StoreOptions {
   readonly breakLock?: boolean | undefined;
 }
 
-/** What to know of a target that is replaced at its place. */
+/** What is done between the steps of taking a place. */
 interface ReplacementOptions {
+  /** Called when the place is this run's, before anything there changes; what it throws ends the run. */
+  readonly onTaken?: (() => Promise<void>) | undefined;
   /**
    * Called before the first key of a target is deleted that is replaced where nothing can be renamed: what tells of it
    * elsewhere is to be changed by then.

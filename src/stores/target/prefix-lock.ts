@@ -3,12 +3,12 @@ import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
 
-/** Milliseconds after which a run renews its lock. */
-const RENEW_AFTER = 30_000;
-/** Milliseconds without a renewal after which a lock counts for nothing, */
+/** Milliseconds without a renewal after which a lock counts for nothing; */
 const STALE_AFTER = 5 * 60_000;
-/** and those after which its own run takes it for lost, which has to be before anybody else may take it. */
-const LOST_AFTER = 4 * 60_000;
+/** of these the part after which its run renews it, */
+const RENEWED_AT = 0.1;
+/** and the part after which its own run takes it for lost, which has to be before anybody else may take it. */
+const LOST_AT = 0.8;
 /** Milliseconds in which a store tells who holds its lock, or is gone. */
 const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
@@ -31,48 +31,75 @@ export interface LockOptions extends StoreOptions {
   readonly breakLock?: boolean | undefined;
 }
 
+/** Which lock is meant. */
+export interface LockKey {
+  /** @default LOCK_NAME */
+  readonly key?: string | undefined;
+  /** Milliseconds without a renewal after which it counts for nothing. @default 300,000 */
+  readonly staleAfter?: number | undefined;
+}
+
+/** A store that can hold a lock. */
+export type LockStore = Pick<
+  WritableStore,
+  "description" | "get" | "ageOf" | "set" | "setIfAbsent" | "delete"
+>;
+
+/** Names of runs of this process whose locks could not be removed: they count for nothing. */
+const abandoned = new Set<string>();
+
 /**
  * A place that one run alone writes at. The lock is a value with the random name of its run, renewed while that lasts.
  * Its age alone, by the clock of the store where that tells, makes it stale: process numbers and the names of machines
  * are the same in many containers.
  */
 export class PrefixLock {
-  readonly #store: WritableStore;
+  readonly #store: LockStore;
+  readonly #key: string;
+  readonly #lostAfter: number;
   readonly #record: LockRecord;
   readonly #renewal: ReturnType<typeof setInterval>;
   readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
   #renewedAt = Date.now();
 
-  private constructor(store: WritableStore, record: LockRecord) {
+  private constructor(
+    store: LockStore,
+    record: LockRecord,
+    { key, staleAfter }: { readonly key: string; readonly staleAfter: number },
+  ) {
     this.#store = store;
+    this.#key = key;
+    this.#lostAfter = LOST_AT * staleAfter;
     this.#record = record;
     this.#renewal = setInterval(() => {
       this.#renewing = this.#renew();
-    }, RENEW_AFTER);
+    }, RENEWED_AT * staleAfter);
     (this.#renewal as { unref?: () => void }).unref?.();
   }
 
   /**
-   * Locks the root of a store; undefined where the store knows no conditional writes. A stale lock is taken over, and
-   * any with `breakLock`.
+   * Locks the root of a store, or what another key stands for; undefined where the store knows no conditional writes. A
+   * stale lock is taken over, and any with `breakLock`.
    *
    * @throws `locked` while another run writes there.
    */
-  static async take(store: WritableStore, options: LockOptions = {}): Promise<PrefixLock | undefined> {
-    const { signal } = options;
+  static async take(store: LockStore, options: LockOptions & LockKey = {}): Promise<PrefixLock | undefined> {
+    const { key = LOCK_NAME, staleAfter = STALE_AFTER, signal } = options;
+    const which = { key, staleAfter };
     const record = await newRecord();
     for (let isTakeover = false; ; isTakeover = true) {
-      const isTaken = await setIfAbsent(store, record, { signal });
+      const isTaken = await setIfAbsent(store, key, record, { signal });
       if (isTaken === undefined) return undefined;
       // An attempt whose answer was lost may have taken it.
-      if (isTaken || (await readLock(store, { signal }))?.owner === record.owner) {
-        const lock = new PrefixLock(store, record);
+      if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
+        const lock = new PrefixLock(store, record, which);
         if (isTakeover) await lock.#settle({ signal });
         return lock;
       }
-      await assertUnlocked(store, isTakeover ? { signal } : options);
-      await store.delete(LOCK_NAME, { signal });
+      await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
+      // Where nothing may be deleted, the lock is written over.
+      await store.delete(key, { signal }).catch(() => store.set(key, encoded(record), { signal }));
     }
   }
 
@@ -95,7 +122,7 @@ export class PrefixLock {
   /** @throws `locked` when another run has taken the place over. */
   async demand(options: StoreOptions = {}): Promise<void> {
     this.lost.throwIfAborted();
-    const found = await readLock(this.#store, options);
+    const found = await readLock(this.#store, { ...options, key: this.#key });
     if (found?.owner !== this.#record.owner) throw lost(this.#store, found);
   }
 
@@ -103,34 +130,40 @@ export class PrefixLock {
   async isHeld(): Promise<boolean> {
     if (this.lost.aborted) return false;
     const signal = AbortSignal.timeout(TOLD_WITHIN);
-    return (await readLock(this.#store, { signal }))?.owner === this.#record.owner;
+    return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
   /** Gives the place free; one that is another's stays so. */
   async release(): Promise<void> {
-    await this.#end(() => this.#store.delete(LOCK_NAME));
+    await this.#end(() => this.#store.delete(this.#key));
   }
 
   /** Gives the place free, and leaves word that what is there is of a run that is over. */
   async leave(): Promise<void> {
-    await this.#end(() => this.#store.set(LOCK_NAME, encoded({ ...this.#record, isOver: true })));
+    await this.#end(() => this.#store.set(this.#key, encoded({ ...this.#record, isOver: true })));
   }
 
   async #end(last: () => Promise<void>): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
-    if (await this.isHeld()) await last();
+    try {
+      if (await this.isHeld()) await last();
+    } catch (error) {
+      abandoned.add(this.#record.owner);
+      throw error;
+    }
   }
 
   async #renew(): Promise<void> {
     try {
-      const found = await readLock(this.#store, { signal: AbortSignal.timeout(TOLD_WITHIN) });
+      const signal = AbortSignal.timeout(TOLD_WITHIN);
+      const found = await readLock(this.#store, { key: this.#key, signal });
       if (found?.owner !== this.#record.owner) return this.#lose(lost(this.#store, found));
-      await this.#store.set(LOCK_NAME, encoded({ ...this.#record, renewed: new Date().toISOString() }));
+      await this.#store.set(this.#key, encoded({ ...this.#record, renewed: new Date().toISOString() }));
       this.#renewedAt = Date.now();
     } catch {
       // perhaps the next time; before others may take the place, this run gives it up
-      if (Date.now() - this.#renewedAt > LOST_AFTER) this.#lose(lost(this.#store, undefined));
+      if (Date.now() - this.#renewedAt > this.#lostAfter) this.#lose(lost(this.#store, undefined));
     }
   }
 
@@ -140,9 +173,12 @@ export class PrefixLock {
   }
 }
 
-/** The lock in the root of a store, if there is one. */
-export async function readLock(store: Store, options: StoreOptions = {}): Promise<LockRecord | undefined> {
-  const bytes = await store.get(LOCK_NAME, options);
+/** The lock in the root of a store, or at another key, if there is one. */
+export async function readLock(
+  store: Pick<Store, "get">,
+  { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
+): Promise<LockRecord | undefined> {
+  const bytes = await store.get(key, { signal });
   if (bytes === undefined) return undefined;
   const { owner, host, pid, begun, renewed, isOver } = fieldsOf(bytes);
   return {
@@ -163,27 +199,28 @@ export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
 
 /** Checks that no other run is at work in a store. @throws `locked` */
 export async function assertUnlocked(
-  store: Store,
-  { breakLock = false, signal }: LockOptions = {},
+  store: Pick<Store, "description" | "get" | "ageOf">,
+  { breakLock = false, key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: LockOptions & LockKey = {},
 ): Promise<void> {
-  const other = await readLock(store, { signal });
-  if (other === undefined || breakLock || (await isStale(store, other, { signal }))) return;
+  const other = await readLock(store, { key, signal });
+  if (other === undefined || breakLock || (await isStale(store, other, { key, staleAfter, signal }))) return;
   throw new ZarrflowError("locked", "another run writes at the target", {
     store: store.description,
+    key,
     found: holderOf(other),
-    hint: `Wait for it. If it is dead, start with --break-lock, or wait until ${STALE_AFTER / 60_000} minutes have passed without a sign of it.`,
+    hint: `Wait for it. If it is dead, start with --break-lock, or wait until ${staleAfter / 60_000} minutes have passed without a sign of it.`,
   });
 }
 
 /** Whether the run that has left a lock is over, or has not been heard of for so long that it counts as over. */
 export async function isStale(
-  store: Store,
-  { renewed, isOver }: LockRecord,
-  options: StoreOptions = {},
+  store: Pick<Store, "ageOf">,
+  { owner, renewed, isOver }: LockRecord,
+  { key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: StoreOptions & LockKey = {},
 ): Promise<boolean> {
-  if (isOver) return true;
-  const age = (await store.ageOf?.(LOCK_NAME, options)) ?? Date.now() - Date.parse(renewed);
-  return !(age < STALE_AFTER);
+  if (isOver || abandoned.has(owner)) return true;
+  const age = (await store.ageOf?.(key, { signal })) ?? Date.now() - Date.parse(renewed);
+  return !(age < staleAfter);
 }
 
 /** That a lock could not be removed when its run was over. */
@@ -200,12 +237,13 @@ export function notReleased(
 
 /** Undefined where the store cannot tell. */
 async function setIfAbsent(
-  store: WritableStore,
+  store: LockStore,
+  key: string,
   record: LockRecord,
   options: StoreOptions,
 ): Promise<boolean | undefined> {
   try {
-    return await store.setIfAbsent?.(LOCK_NAME, encoded(record), options);
+    return await store.setIfAbsent?.(key, encoded(record), options);
   } catch (error) {
     if (isZarrflowError(error, "unsupported-operation")) return undefined;
     throw error;
@@ -235,7 +273,7 @@ function encoded(record: LockRecord): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(record));
 }
 
-function lost(store: Store, other: LockRecord | undefined): ZarrflowError {
+function lost(store: Pick<Store, "description">, other: LockRecord | undefined): ZarrflowError {
   return new ZarrflowError("locked", "the target was taken over while it was being written", {
     store: store.description,
     found: other ? holderOf(other) : "no lock any more",

@@ -55,7 +55,7 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
 }
 
 function listing(store: ListableStore, around: Around): Omit<ListableStore, keyof Store> {
-  const { listUploads } = store;
+  const { listUploads, listRuns } = store;
   return {
     list: (prefix, options = {}) =>
       streamFrom(steps(() => store.list(prefix, options), prefix, around, options)),
@@ -64,6 +64,9 @@ function listing(store: ListableStore, around: Around): Omit<ListableStore, keyo
     ...(listUploads !== undefined && {
       listUploads: (prefix, options = {}) =>
         streamFrom(steps(() => listUploads.call(store, prefix, options), prefix, around, options)),
+    }),
+    ...(listRuns !== undefined && {
+      listRuns: (options = {}) => streamFrom(steps(() => listRuns.call(store, options), "", around, options)),
     }),
   };
 }

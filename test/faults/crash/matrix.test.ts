@@ -99,6 +99,7 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
               .map(([path, values]) => `${kind} at ${at} of ${counting.calls}: ${view} ${path}: ${values}`),
           );
           if (ended === HANGS) found.push(`${kind} at ${at} of ${counting.calls}: hangs`);
+          await place.outlastTurns();
           // the next run ends what was cut
           try {
             await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { copy, type FlowTarget } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { CONSOLIDATED_LOCK_NAME } from "../../../src/stores/reserved-names.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";
@@ -19,6 +20,8 @@ export interface Place {
   reset(contents: MemoryStore | undefined): Promise<void>;
   /** Runs something whose calls are cut. */
   during<T>(cut: Cut, run: () => Promise<T>): Promise<T>;
+  /** Lets so much time pass that nobody holds the lock of consolidated metadata any more. */
+  outlastTurns(): Promise<void>;
   /** What is there for readers; undefined for nothing. */
   open(): Promise<ListableStore | undefined>;
 }
@@ -48,6 +51,9 @@ export function filePlace(folder: string, name: string): Place {
       } finally {
         cutting.now = undefined;
       }
+    },
+    async outlastTurns() {
+      if (!isZip) await rm(join(path, CONSOLIDATED_LOCK_NAME), { force: true });
     },
     async open() {
       if (!existsSync(path)) return undefined;
@@ -89,6 +95,9 @@ export function bucketPlace(server: S3Server): Place {
       } finally {
         server.fault = undefined;
       }
+    },
+    async outlastTurns() {
+      server.objects.delete(`${prefix}/${CONSOLIDATED_LOCK_NAME}`);
     },
     async open() {
       return server.objects.size > 0 ? store : undefined;
@@ -132,6 +141,7 @@ export function objectPlace(): Place {
         cut = undefined;
       }
     },
+    outlastTurns: async () => {},
     open: async () => kept,
   };
 }

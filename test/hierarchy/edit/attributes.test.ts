@@ -147,7 +147,7 @@ describe.each(zarrFormats)("consolidated metadata of %s stay true", (zarrFormat)
       if (operation === "set" || operation === "delete") calls.push(`${operation} ${key}`);
     });
     await setAttributes(await open({ store, path: "inner/a" }), { units: "m" });
-    expect(calls).toEqual(
+    expect(calls.filter((call) => !call.includes(".zarrflow-"))).toEqual(
       zarrFormat === "v2"
         ? ["set .zmetadata", "set inner/a/.zattrs", "set .zmetadata"]
         : ["set zarr.json", "set inner/a/zarr.json", "set zarr.json"],

@@ -1,0 +1,36 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { throwIfAborted } from "../../util/abort.ts";
+import { isMissing } from "../files/file-error.ts";
+import { isOwnName, LOCK_NAME } from "../reserved-names.ts";
+import type { ListedRun } from "../store.ts";
+import { ownerOf } from "../target/owner-record.ts";
+
+/** Locks below a folder, and folders in which runs build what lies there. Symbolic links are not followed. */
+export async function* runsBelow(
+  root: string,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ListedRun> {
+  throwIfAborted(signal);
+  for (const entry of await entriesOf(join(root, prefix))) {
+    const key = prefix + entry.name;
+    if (entry.name === LOCK_NAME) yield { key };
+    if (!entry.isDirectory()) continue;
+    if (!isOwnName(entry.name)) yield* runsBelow(root, `${key}/`, signal);
+    else {
+      const owner = await ownerOf(join(root, key));
+      if (owner) yield { key, isDead: owner.isDead };
+    }
+  }
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isMissing(error)) return []; // gone since the folder above was read
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ControlFolder } from "./control-folder.ts";
+import type { LockOptions } from "./prefix-lock.ts";
+
+/** Holds that no run builds what is to take the place of a folder. @throws `locked` */
+export async function assertNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {
+  if (breakLock) return;
+  const target = await realpath(resolve(path)).catch(() => resolve(path));
+  const control = (await ControlFolder.all(target)).find(({ isDead }) => !isDead);
+  if (control === undefined) return;
+  throw new ZarrflowError("locked", "another run builds the hierarchy around the target", {
+    store: `directory ${target}`,
+    found: control.path,
+    hint: "Wait for it. If it is dead, start with --break-lock, or wait until 15 minutes have passed without a sign of it.",
+  });
+}
