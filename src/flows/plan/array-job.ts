@@ -11,7 +11,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
-import { chooseRecut, type RecutCuts } from "./choose-recut.ts";
+import { chooseRecut, type RecutCuts } from "./choose-strategy.ts";
 import type { Places } from "./costs.ts";
 import type { MissingChunks } from "./hierarchy-request.ts";
 import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";

@@ -1,8 +1,8 @@
 import type { Region } from "../../streams/chunk.ts";
 import { intersect } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { boxOf, type Cuts, longestBox } from "./cuts.ts";
-import { boxRegion, type CutJob, cutsOf } from "./rounds.ts";
+import { boxRegion, type CutJob, cutsOf } from "./passes.ts";
+import { boxOf, type Cuts, longestBox } from "./splits.ts";
 
 /**
  * A piece of a scratch object: the items that the box of the object shares with one box of the next stage. Pieces follow

@@ -1,10 +1,10 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits, type Dimension } from "./chunk-visits.ts";
-import { countBoxes, longestBox } from "./cuts.ts";
+import { boxGrid, type CutJob, cutsOf } from "./passes.ts";
 import type { ScratchRound } from "./plan.ts";
-import { boxGrid, type CutJob, cutsOf } from "./rounds.ts";
 import { headSize } from "./scratch-layout.ts";
+import { countBoxes, longestBox } from "./splits.ts";
 import {
   chunksPerShard,
   inBuffers,

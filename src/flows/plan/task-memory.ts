@@ -7,8 +7,8 @@ import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { MAX_TOGETHER } from "../../util/merge-ranges.ts";
 import { product } from "../../util/shape.ts";
+import { type CutJob, lastStage } from "./passes.ts";
 import type { GridSide, Strategy } from "./plan.ts";
-import { type CutJob, lastStage } from "./rounds.ts";
 import { headSize, largestPiece } from "./scratch-layout.ts";
 import type { Task } from "./task.ts";
 

@@ -6,8 +6,8 @@ import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
 import { chunksHit } from "./chunk-visits.ts";
+import { boxGrid, boxRegion, cutsOf, lastStage } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
-import { boxGrid, boxRegion, cutsOf, lastStage } from "./rounds.ts";
 
 /** One task: it makes whole target chunks, or a scratch object that later tasks read. */
 export type Task = TargetTask | ScratchTask;

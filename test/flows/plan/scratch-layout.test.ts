@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { boxOf, type Cuts, countBoxes, evenCuts, firstOf, longestBox } from "../../../src/flows/plan/cuts.ts";
-import { boxRegion } from "../../../src/flows/plan/rounds.ts";
+import { boxRegion } from "../../../src/flows/plan/passes.ts";
 import { boxesTouching, pieceOf } from "../../../src/flows/plan/scratch-layout.ts";
+import {
+  boxOf,
+  type Cuts,
+  countBoxes,
+  evenCuts,
+  firstOf,
+  longestBox,
+} from "../../../src/flows/plan/splits.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 
 const cuts: fc.Arbitrary<Cuts> = fc.record({

@@ -5,10 +5,10 @@ import { coordsIn } from "../../../streams/regrid.ts";
 import { selectedRegion } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
 import { indexOf, product } from "../../../util/shape.ts";
-import { cutsOf } from "../../plan/rounds.ts";
+import { cutsOf } from "../../plan/passes.ts";
 import { boxesTouching, headSize, pieceOf } from "../../plan/scratch-layout.ts";
 import { itemsOf, type ScratchTask } from "../../plan/task.ts";
-import { writeHead } from "./piece-head.ts";
+import { writeHead } from "./piece-header.ts";
 import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from "./scratch-objects.ts";
 
 /**

@@ -13,10 +13,10 @@ import { type ReadableStream, streamFrom } from "../../../streams/web.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, indexOf, product } from "../../../util/shape.ts";
-import { boxGrid, boxRegion, cutsOf, lastStage } from "../../plan/rounds.ts";
+import { boxGrid, boxRegion, cutsOf, lastStage } from "../../plan/passes.ts";
 import { boxesTouching, headSize, type Piece, pieceOf } from "../../plan/scratch-layout.ts";
 import { itemsOf, type ScratchTask, scratchKey, type Task } from "../../plan/task.ts";
-import { presentParts } from "./piece-head.ts";
+import { presentParts } from "./piece-header.ts";
 import { ENTRY_SIZE } from "./scratch-objects.ts";
 
 export interface ScratchReaderOptions {

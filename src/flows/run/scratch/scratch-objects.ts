@@ -7,7 +7,7 @@ import type { Selection } from "../../../streams/selection.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import type { Piece } from "../../plan/scratch-layout.ts";
-import { writeEmptyHead } from "./piece-head.ts";
+import { writeEmptyHead } from "./piece-header.ts";
 
 export interface GatherOptions {
   /** What a target chunk is. */

@@ -1,6 +1,6 @@
 import type { Region } from "../../streams/chunk.ts";
-import { type Cuts, countBoxes, evenCuts, firstOf } from "./cuts.ts";
 import type { ArrayJob, ScratchRound } from "./plan.ts";
+import { type Cuts, countBoxes, evenCuts, firstOf } from "./splits.ts";
 
 /** What of a job says how its items are cut, round by round. */
 export type CutJob = Pick<ArrayJob, "selection" | "source" | "target" | "window" | "step"> & {
