@@ -55,10 +55,10 @@ async function scatterCost() {
       region: { start: [t, 0, 0], shape: [1, 256, 256] },
       data: { kind: "fixed", bytes, itemSize: 4, shape: [1, 256, 256], strides: [65536, 256, 1] },
     }));
-    const recut = ReadableStream.from(chunks).pipeThrough(
+    const rechunked = ReadableStream.from(chunks).pipeThrough(
       regrid({ shape, chunk: { ...spec, shape: [64, 16, 16] } }),
     );
-    for await (const _ of recut);
+    for await (const _ of rechunked);
   });
   return seconds / (64 * 256 * 256 * 4);
 }
@@ -93,7 +93,7 @@ async function chunkCost() {
   await writer.close();
   const array = await openArray(source);
   const options = { chunks: [32], threads: 1, strategy: "direct", ifExists: "replace" };
-  const seconds = await best(() => rechunk(array, join(folder, "recut.zarr"), options));
+  const seconds = await best(() => rechunk(array, join(folder, "rechunked.zarr"), options));
   return seconds / (items / 16 + items / 32);
 }
 

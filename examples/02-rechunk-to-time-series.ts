@@ -1,4 +1,4 @@
-// Re-cuts maps (24 hours by the whole area) into time series (the whole month by 11 x 7 places), then proves
+// Rechunks maps (24 hours by the whole area) into time series (the whole month by 11 x 7 places), then proves
 // that the values are the same.
 import { join } from "node:path";
 import { digest, open, rechunk } from "zarrflow";

@@ -1,4 +1,4 @@
-// Connects the stages by hand, with one of its own in the middle: Kelvin to Celsius while re-cutting.
+// Connects the stages by hand, with one of its own in the middle: Kelvin to Celsius while rechunking.
 import { join } from "node:path";
 import { openArray, slice, ZarrArray } from "zarrflow";
 import { formatNamed } from "zarrflow/meta";

@@ -50,7 +50,7 @@ async function demo(given) {
   const target = join(folder, "series.zarr.zip");
   const chunks = `${path === "" ? "" : `${path}:`}${seriesChunks(array)}`;
   const rechunk = ["rechunk", source, target, "--chunks", chunks, "--max-mem", BUDGET, "--verify"];
-  title("Re-cut to chunks that hold whole series, into a zip, each key read back", rechunk);
+  title("Rechunk to chunks that hold whole series, into a zip, each key read back", rechunk);
   const report = JSON.parse(await zarrflow([...rechunk, "--json"]));
   const peak = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
   console.log(

@@ -97,8 +97,8 @@ export const dryRunOption = {
 export const strategyOptions = {
   strategy: {
     type: "string",
-    value: "direct|shuffle",
-    choices: ["direct", "shuffle"],
+    value: "direct|staged",
+    choices: ["direct", "staged"],
     summary:
       "how items get to other chunks, or in C order: window by window, or by way of scratch objects; the faster one by default",
   },

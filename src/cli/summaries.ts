@@ -3,7 +3,7 @@ export const summaries = {
   info: "tell what an array is, or each array of a group: shape, type, chunks, codecs, sizes",
   tree: "draw a group with all below it: type, shape and chunks of each array",
   copy: "copy an array, or a group with all below it, byte for byte or changed on the way",
-  rechunk: "re-cut an array, or the arrays of a group, to another chunk shape, within a memory budget",
+  rechunk: "rewrite an array, or the arrays of a group, with another chunk shape, within a memory budget",
   convert: "write an array, or a group with all below it, in another format of Zarr",
   slice: "cut a part out of an array, as raw bytes, a NumPy file, JSON, or a smaller Zarr",
   digest: "print the SHA-256 of an array's values, or of each array of a group",

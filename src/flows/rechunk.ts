@@ -14,7 +14,7 @@ import type { FlowTarget } from "./target/flow-target.ts";
 export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
 
 /**
- * Plans a rechunk. Of a group it re-cuts every array that has all the named dimensions, save 1-d coordinates named
+ * Plans a rechunk. Of a group it rechunks every array that has all the named dimensions, save 1-d coordinates named
  * after their dimension; the rest is copied as it is.
  *
  * @throws `invalid-option` for chunks that fit no array; `budget-too-small` with the smallest budget that works.
@@ -28,7 +28,7 @@ export function planRechunk(
 }
 
 /**
- * Re-cuts an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
+ * Rechunks an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
  * target appears whole under its name when all is done, or not at all.
  *
  * @throws as `planRechunk`; `target-exists`; `corrupt-chunk` with array, key and codec; whatever a store throws.

@@ -55,7 +55,7 @@ export function beginAssembly(
 }
 
 /**
- * Re-cuts chunks, or any boxes of items, to another grid: scatters each into the target chunks it touches, gives
+ * Rechunks chunks, or any boxes of items, to another grid: scatters each into the target chunks it touches, gives
  * its buffer back, and passes a target chunk on as soon as all of its items are there. Items are moved, their
  * values never looked at. Each source item must come exactly once.
  *

@@ -49,7 +49,7 @@ describe("signals", () => {
     },
   );
 
-  it("stop threads, and a shuffle, too", async () => {
+  it("stop threads, and the staged strategy, too", async () => {
     const cwd = await testFolder();
     await mkdir(join(cwd, "scratch"));
     await writeV2Array(join(cwd, "a.zarr"), {
@@ -59,8 +59,8 @@ describe("signals", () => {
       items: ramp(360_000),
     });
     const how = ["--chunks", "600,1", "--max-mem", "300kB", "--threads", "2"];
-    const shuffle = ["--strategy", "shuffle", "--scratch", "scratch"];
-    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...how, ...shuffle);
+    const staged = ["--strategy", "staged", "--scratch", "scratch"];
+    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...how, ...staged);
     const exit = exitOf(child);
     await until(async () => (await readdir(join(cwd, "scratch"))).length > 0);
     child.kill("SIGINT");

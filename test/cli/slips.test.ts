@@ -54,7 +54,7 @@ describe("chunks and shards that select or change nothing", () => {
     expect(said).toContain("the shards asked for change no array");
   });
 
-  it("re-cuts a coordinate alone where that is said", async () => {
+  it("rechunks a coordinate alone where that is said", async () => {
     const cwd = await group();
     const { code } = await runCli(cwd, "rechunk", "g.zarr", "h.zarr", "--chunks", "time:time=-1", "--quiet");
     expect(code).toBe(0);

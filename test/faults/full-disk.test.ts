@@ -51,7 +51,7 @@ async function runBeside(target: string, options: object): Promise<object> {
 
 describe.runIf(canMount)("a small disk", () => {
   test.each([
-    ["with scratch objects", "b.zarr", { strategy: "shuffle", scratch: "small" }],
+    ["with scratch objects", "b.zarr", { strategy: "staged", scratch: "small" }],
     ["with the target", "small/b.zarr", { strategy: "direct" }],
     ["with a zip", "small/b.zarr.zip", { strategy: "direct" }],
   ])("that fills up amid a run, %s, ends it, and nothing is left", async (_, target, options) => {

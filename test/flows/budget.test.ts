@@ -114,6 +114,6 @@ describe("copies as they are", () => {
 it("reads a rechunked array back within the budget", async () => {
   const array = await arrayOf([20, 100_000], [1, 100_000]);
   const options = { chunks: [2, 100_000], maxMemory: 4e6, verify: true };
-  const { peakBuffers } = await rechunk(array, `${await testFolder()}/recut.zarr`, options);
+  const { peakBuffers } = await rechunk(array, `${await testFolder()}/rechunked.zarr`, options);
   expect(peakBuffers).toBeLessThanOrEqual(4e6);
 });

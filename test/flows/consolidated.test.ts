@@ -52,7 +52,7 @@ async function chunksOf(document: string, ...names: string[]): Promise<unknown> 
 }
 
 describe("consolidated metadata of groups below the root", () => {
-  it("are made anew when an array is re-cut", async () => {
+  it("are made anew when an array is rechunked", async () => {
     await rechunk(source, target, { chunks: { y: 8, x: 3 } });
     expect(await chunksOf(".zmetadata", "metadata", "sub/t/.zarray", "chunks")).toEqual([8, 3]);
     expect(await chunksOf("sub/.zmetadata", "metadata", "t/.zarray", "chunks")).toEqual([8, 3]);
@@ -85,7 +85,7 @@ describe("a source that only consolidated metadata describe", () => {
     expect(await digestOf(target)).toEqual(whole);
   });
 
-  it("is re-cut", async () => {
+  it("is rechunked", async () => {
     await rechunk(source, target, { chunks: { y: 8, x: 3 } });
     expect(await digestOf(target)).toEqual(whole);
     expect(await chunksOf("sub/t/.zarray", "chunks")).toEqual([8, 3]);

@@ -49,7 +49,7 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (za
     expect((await open(`${root}/whole`)).kind).toBe("array");
   });
 
-  test("an array is re-cut in place: written beside, deleted, renamed", async () => {
+  test("an array is rechunked in place: written beside, deleted, renamed", async () => {
     const root = await made(zarrFormat);
     await rechunk(`${root}/a`, `${root}/a.new`, { chunks: [4, 2] });
     await deleteNode(`${root}/a`);

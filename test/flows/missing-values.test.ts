@@ -106,7 +106,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
     transcode: {},
     "transcode with another codec": { codec: "zstd" },
     direct: { chunks: "a:y=-1,x=1", strategy: "direct" },
-    shuffle: { chunks: "a:y=-1,x=1", strategy: "shuffle" },
+    staged: { chunks: "a:y=-1,x=1", strategy: "staged" },
     "direct in threads": { chunks: "a:y=-1,x=2", strategy: "direct", threads: 2 },
   } as const;
 

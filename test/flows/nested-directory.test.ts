@@ -47,7 +47,7 @@ test("is read as its opener is told", async () => {
 
 test.each([
   ["copied", copy, {}],
-  ["re-cut", rechunk, { chunks: { y: 4, x: 2 } }],
+  ["rechunked", rechunk, { chunks: { y: 4, x: 2 } }],
 ] as const)("%s, it states its separator or needs none", async (name, flow, options) => {
   const target = join(folder, `${name}.zarr`);
   await flow(source, target, { ...nested, ...options } as never);

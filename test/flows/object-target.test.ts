@@ -95,9 +95,9 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
   });
 
   it("takes what rechunk, convert and sliceTo make", async () => {
-    const [recut, converted, part] = [newStore(), new Map<string, Uint8Array>(), new MemoryStore()];
-    await rechunk({ store: source, path: "2024/t2m" }, recut, { chunks: [4, 2] });
-    await convert(recut, converted, { to: "v2" });
+    const [rechunked, converted, part] = [newStore(), new Map<string, Uint8Array>(), new MemoryStore()];
+    await rechunk({ store: source, path: "2024/t2m" }, rechunked, { chunks: [4, 2] });
+    await convert(rechunked, converted, { to: "v2" });
     await sliceTo(converted, part, { slice: [[0, 2], 0] });
     const array = await open(part);
     expect(array).toMatchObject({ kind: "array", shape: [2, 1] });
@@ -106,8 +106,8 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
       for await (const { sha256 } of digest(from)) found.push(sha256);
       return found;
     };
-    expect(await sums(recut)).toEqual(await sums({ store: source, path: "2024/t2m" }));
-    expect(await sums(converted)).toEqual(await sums(recut));
+    expect(await sums(rechunked)).toEqual(await sums({ store: source, path: "2024/t2m" }));
+    expect(await sums(converted)).toEqual(await sums(rechunked));
   });
 
   it("gets a node at a path, with the groups above it, beside what is there", async () => {

@@ -197,11 +197,11 @@ describe("names of axes of OME-Zarr 0.4", () => {
     const part = await slice(array, { y: [2, 4], x: 3 }).read();
     expect(part).toEqual(await slice(array, [null, [2, 4], 3]).read());
     expect((await planSlice(array, { y: [2, 4] })).shape).toEqual([3, 2, 7]);
-    const [cut, recut] = [new MemoryStore("cut"), new MemoryStore("recut")];
+    const [cut, rechunked] = [new MemoryStore("cut"), new MemoryStore("rechunked")];
     await sliceTo(array, cut, { slice: "y=2:4,x=3" });
     expect((await openArray(cut)).shape).toEqual([3, 2, 1]);
-    await rechunk(array, recut, { chunks: "y=2" });
-    expect((await openArray(recut)).chunkShape).toEqual([3, 2, 5]);
+    await rechunk(array, rechunked, { chunks: "y=2" });
+    expect((await openArray(rechunked)).chunkShape).toEqual([3, 2, 5]);
     expect(await cut.get(".zattrs")).toBeUndefined();
     await expect(slice(array, { z: 0 }).read()).rejects.toMatchObject({ code: "invalid-selection" });
   });

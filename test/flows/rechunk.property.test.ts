@@ -10,7 +10,7 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { product } from "../../src/util/shape.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { tasksOf } from "../support/plan-tasks.ts";
-import { recut } from "../support/recipes.ts";
+import { rechunked } from "../support/recipes.ts";
 
 async function allBytes(url: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -27,14 +27,14 @@ const isChunk = (key: string) => /^\d+(\.\d+)*$/.test(key);
 
 test("a rechunked array holds what the naive model holds", async () => {
   await fc.assert(
-    fc.asyncProperty(recut, fc.constantFrom(1000, 20000, 1e6), async ({ recipe, chunks }, spare) => {
+    fc.asyncProperty(rechunked, fc.constantFrom(1000, 20000, 1e6), async ({ recipe, chunks }, spare) => {
       const made = await makeArray(recipe);
       const source = await openArray(made.store);
       const maxMemory = leastMemory(recipe, chunks) + spare;
-      await rechunk(source, "memory:recut", { chunks, maxMemory, verify: true });
-      expect((await openArray("memory:recut")).chunkShape).toEqual(chunks);
-      expect((await allBytes("memory:recut")).equals(made.bytes)).toBe(true);
-      nameMemoryStore("recut", undefined);
+      await rechunk(source, "memory:rechunked", { chunks, maxMemory, verify: true });
+      expect((await openArray("memory:rechunked")).chunkShape).toEqual(chunks);
+      expect((await allBytes("memory:rechunked")).equals(made.bytes)).toBe(true);
+      nameMemoryStore("rechunked", undefined);
     }),
     { numRuns: 150 },
   );
@@ -42,7 +42,7 @@ test("a rechunked array holds what the naive model holds", async () => {
 
 test("tasks write every chunk once, read what they need, and fit the budget", async () => {
   await fc.assert(
-    fc.asyncProperty(recut, fc.integer({ min: 1, max: 30000 }), async ({ recipe, chunks }, spare) => {
+    fc.asyncProperty(rechunked, fc.integer({ min: 1, max: 30000 }), async ({ recipe, chunks }, spare) => {
       const source = await openArray((await makeArray(recipe)).store);
       const maxMemory = leastMemory(recipe, chunks) + spare;
       const { plan } = await planRechunk(source, "memory:planned", { chunks, maxMemory });
@@ -50,7 +50,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
       let reads = 0;
       for (const task of tasksOf(plan)) {
         expect(taskBytesOf(task)).toBeLessThanOrEqual(maxMemory);
-        const isRead = task.kind === "scratch" ? task.round === 0 : task.job.rounds === undefined;
+        const isRead = task.kind === "scratch" ? task.pass === 0 : task.job.passes === undefined;
         if (isRead) reads += [...readsOf(task)].length;
         for (const coords of task.kind === "target" ? writesOf(task) : []) {
           expect(written.has(coords.join())).toBe(false);
@@ -67,7 +67,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
 
 test("totals equal the request log, and a plan runs as well after a trip through JSON", async () => {
   await fc.assert(
-    fc.asyncProperty(recut, async ({ recipe, chunks }) => {
+    fc.asyncProperty(rechunked, async ({ recipe, chunks }) => {
       const made = await makeArray({ ...recipe, missing: 0 });
       const maxMemory = leastMemory(recipe, chunks);
       const { plan } = await planRechunk(await openArray(made.store), "memory:logged", { chunks, maxMemory });

@@ -74,7 +74,7 @@ describe("S3", () => {
     expect(written.slice(-3)).toEqual(["x.zarr/t2m/.zattrs", "x.zarr/t2m/.zarray", "x.zarr/.zgroup"]);
   });
 
-  test("an array is re-cut from one place in it to another", async () => {
+  test("an array is rechunked from one place in it to another", async () => {
     await copy(source, `s3://${BUCKET}/x.zarr`);
     await rechunk(`s3://${BUCKET}/x.zarr/t2m`, `s3://${BUCKET}/y.zarr`, { chunks: [7, 1], codec: "zstd:1" });
     expect(await digestOf(`s3://${BUCKET}/y.zarr`)).toEqual(await digestOf(`${source}/t2m`));

@@ -68,7 +68,7 @@ test("a part of a sharded array becomes an array of its own, in shards too", asy
   );
 });
 
-test("sharded arrays are re-cut to shards and to plain chunks, as planned", async () => {
+test("sharded arrays are rechunked to shards and to plain chunks, as planned", async () => {
   const into = fc.constantFrom("shards", "chunks", "same chunks in shards", "same chunks");
   await fc.assert(
     fc.asyncProperty(sharded, into, fc.constantFrom(700_000, 4e6), async (recipe, how, maxMemory) => {
@@ -107,7 +107,7 @@ test("sharded arrays are re-cut to shards and to plain chunks, as planned", asyn
   );
 });
 
-test("strings in shards are re-cut, and sliced, as the naive model has them", async () => {
+test("strings in shards are rechunked, and sliced, as the naive model has them", async () => {
   const axis = fc.record({
     n: fc.integer({ min: 1, max: 12 }),
     chunk: fc.integer({ min: 1, max: 4 }),
@@ -145,13 +145,13 @@ test("strings in shards are re-cut, and sliced, as the naive model has them", as
       const shards = newChunks.map((n, d) => n * (axes[d]?.newShard ?? 1));
       const changes = { chunks: newChunks, ...(how.endsWith("shards") && { shards }), maxMemory: 4e6 };
       await rechunk(await openArray(store), "memory:words", { ...changes, verify: true });
-      const recutWords = await openArray("memory:words");
-      expect([...(await slice(recutWords).read()).data]).toEqual(values);
+      const rechunkedWords = await openArray("memory:words");
+      expect([...(await slice(rechunkedWords).read()).data]).toEqual(values);
       const taken = [...coordsOf(ranges.map(([start, stop, step]) => Math.ceil((stop - start) / step)))].map(
         (at) => at.map((i, d) => (ranges[d]?.[0] ?? 0) + i * (ranges[d]?.[2] ?? 1)),
       );
       const expected = taken.map((at) => values[indexOf(at, shape)]);
-      expect([...(await slice(recutWords, ranges).read()).data]).toEqual(expected);
+      expect([...(await slice(rechunkedWords, ranges).read()).data]).toEqual(expected);
       nameMemoryStore("words", undefined);
     }),
     { numRuns: 100 },

@@ -4,9 +4,9 @@ import { slice } from "../../src/flows/index.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
-import { rangesOf, recut } from "../support/recipes.ts";
+import { rangesOf, rechunked } from "../support/recipes.ts";
 
-const sliced = recut.chain(({ recipe }) => rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })));
+const sliced = rechunked.chain(({ recipe }) => rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })));
 
 function selectionOf(ranges: readonly (readonly [number, number, number])[]) {
   return {

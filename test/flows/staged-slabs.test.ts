@@ -8,7 +8,7 @@ import { openArray } from "../../src/hierarchy/open/open.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
-import { rangesOf, recut } from "../support/recipes.ts";
+import { rangesOf, rechunked } from "../support/recipes.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "zarrflow-slabs-"));
 
@@ -18,14 +18,16 @@ afterAll(async () => {
 });
 
 test("items in C order that went through scratch objects are those of the naive model", async () => {
-  let shuffles = 0;
-  const sliced = recut.chain(({ recipe }) => rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })));
+  let stagedRuns = 0;
+  const sliced = rechunked.chain(({ recipe }) =>
+    rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })),
+  );
   await fc.assert(
     fc.asyncProperty(sliced, fc.constantFrom(60_000, 1e6), async ({ recipe, ranges }, maxMemory) => {
       const made = await makeArray(recipe);
       const array = await openArray(made.store);
-      const options = { maxMemory, strategy: "shuffle", scratch } as const;
-      if ((await planSlice(array, ranges, options)).shuffle) shuffles++;
+      const options = { maxMemory, strategy: "staged", scratch } as const;
+      if ((await planSlice(array, ranges, options)).staged) stagedRuns++;
       const pieces: Uint8Array[] = [];
       for await (const piece of slice(array, ranges, options).bytes()) pieces.push(piece);
       const selection = {
@@ -37,7 +39,7 @@ test("items in C order that went through scratch objects are those of the naive 
     }),
     { numRuns: 150 },
   );
-  expect(shuffles).toBeGreaterThan(30);
+  expect(stagedRuns).toBeGreaterThan(30);
 });
 
 test("columns are decoded once, where slabs would decode them again and again", async () => {
@@ -49,12 +51,12 @@ test("columns are decoded once, where slabs would decode them again and again", 
   const maxMemory = 120_000;
   const direct = await planSlice(array, {}, { maxMemory, strategy: "direct" });
   expect(direct.readAmplification).toBeGreaterThan(5);
-  const plan = await planSlice(array, {}, { maxMemory, strategy: "shuffle", scratch });
+  const plan = await planSlice(array, {}, { maxMemory, strategy: "staged", scratch });
   expect(plan.readAmplification).toBe(1);
   expect(plan.predictedPeak).toBeLessThanOrEqual(maxMemory);
   requests.length = 0;
   const pieces: Uint8Array[] = [];
-  const options = { maxMemory, strategy: "shuffle", scratch } as const;
+  const options = { maxMemory, strategy: "staged", scratch } as const;
   for await (const piece of slice(array, {}, options).bytes()) pieces.push(piece);
   expect(Buffer.concat(pieces).equals(made.bytes)).toBe(true);
   const chunks = requests.filter(({ operation, key }) => operation === "get" && !key.startsWith("."));
@@ -64,7 +66,7 @@ test("columns are decoded once, where slabs would decode them again and again", 
 test("who stops early leaves no scratch object", async () => {
   const recipe: Recipe = { shape: [500, 64], chunks: [500, 1], order: "C", itemSize: 8, missing: 0, seed: 3 };
   const array = await openArray((await makeArray(recipe)).store);
-  for await (const piece of slice(array, {}, { maxMemory: 100_000, strategy: "shuffle", scratch }).bytes()) {
+  for await (const piece of slice(array, {}, { maxMemory: 100_000, strategy: "staged", scratch }).bytes()) {
     expect(piece.length).toBeLessThan(product(recipe.shape) * 8);
     break;
   }

@@ -96,8 +96,8 @@ describe("chunks at nested keys of an array that states no separator", () => {
   test.each([
     ["copied", copy, {}, ".zarr"],
     ["copied into a zip", copy, {}, ".zip"],
-    ["re-cut", rechunk, { chunks: { y: 4, x: 2 } }, ".zarr"],
-    ["re-cut by threads", rechunk, { chunks: { y: 4, x: 2 }, threads: 2 }, ".zarr"],
+    ["rechunked", rechunk, { chunks: { y: 4, x: 2 } }, ".zarr"],
+    ["rechunked by threads", rechunk, { chunks: { y: 4, x: 2 }, threads: 2 }, ".zarr"],
     ["converted", copy, { to: "v3" }, ".zarr"],
   ] as const)("%s, are all there, and stated, with a warning", async (name, flow, options, ending) => {
     const url = await nestedGroup(`${name}-source.zarr`);

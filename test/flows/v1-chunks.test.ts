@@ -31,9 +31,9 @@ describe("order F without blosc", () => {
     await convert(source, `${source}.v2`, { to: "v2" });
     expect(documentIn(`${source}.v2`, ".zarray")).toMatchObject({ order: "C" });
     expect(readFileSync(join(`${source}.v2`, "0.0"))).toEqual(readFileSync(join(source, "0.0")));
-    await rechunk(source, `${source}.recut`, { chunks: [1, 3] });
-    expect(documentIn(`${source}.recut`)).toMatchObject({ order: "C" });
-    expect(await dataOf(`${source}.recut`)).toEqual(items);
+    await rechunk(source, `${source}.rechunked`, { chunks: [1, 3] });
+    expect(documentIn(`${source}.rechunked`)).toMatchObject({ order: "C" });
+    expect(await dataOf(`${source}.rechunked`)).toEqual(items);
   });
 
   test("is F where the reader takes it as stated, in every flow", async () => {
@@ -76,8 +76,8 @@ describe("the name gzip", () => {
   ])("may mean %s", async (_, compress) => {
     const source = await stored(compress(littleShorts(1, 2, 3, 4, 5, 6)), meta);
     expect([...(await slice(source).read()).data]).toEqual([1, 2, 3, 4, 5, 6]);
-    await rechunk(source, `${source}.recut`, { chunks: [1, 3] });
-    expect(documentIn(`${source}.recut`)).toMatchObject({ compression: "zlib" });
+    await rechunk(source, `${source}.rechunked`, { chunks: [1, 3] });
+    expect(documentIn(`${source}.rechunked`)).toMatchObject({ compression: "zlib" });
     await copy(source, `${source}.v2`, { to: "v2", codec: "zlib" });
     expect(await sha256Of(`${source}.v2`)).toBe(await sha256Of(source));
   });

@@ -107,7 +107,7 @@ describe("a zip in a store", () => {
       await zip.close();
     }));
 
-  it("is read below a path inside it, by nested URLs, and re-cut into another", () =>
+  it("is read below a path inside it, by nested URLs, and rechunked into another", () =>
     withBucket(async (_, bucket) => {
       const source = await makeTree();
       await copy(source, `s3://${bucket}/x.zip`);

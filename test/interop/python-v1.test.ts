@@ -130,7 +130,7 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
     for (const path of [struct, edges]) expect(found[path]?.sha256, path).toBe(await sha256Of(path));
   });
 
-  test("arrays that were re-cut, and that came from other formats", async () => {
+  test("arrays that were rechunked, and that came from other formats", async () => {
     const source = folder.next("a.zarr");
     const writer = await create(source, {
       shape,

@@ -61,16 +61,16 @@ describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
     compare("converted", masks, "converted, as each format is read by default");
     await copy(made("converted"), made("back"), { to: format });
     compare("back");
-    await rechunk(source, made("recut"), { chunks });
+    await rechunk(source, made("rechunked"), { chunks });
     await sliceTo(source, made("part"), { slice });
     for (const mask of [true, false]) {
       const both = { mask_a: mask, mask_b: mask };
       compare("back", both, `back, use_zarr_fill_value_as_mask=${mask}`);
-      compare("recut", both, `recut, use_zarr_fill_value_as_mask=${mask}`);
+      compare("rechunked", both, `rechunked, use_zarr_fill_value_as_mask=${mask}`);
       compare("part", { ...both, isel: slice }, `part, use_zarr_fill_value_as_mask=${mask}`);
     }
-    await rechunk(source, made("recut-and-converted"), { chunks, to });
-    compare("recut-and-converted");
+    await rechunk(source, made("rechunked-and-converted"), { chunks, to });
+    compare("rechunked-and-converted");
     await sliceTo(source, made("part-and-converted"), { slice, to });
     compare("part-and-converted", { isel: slice });
     if (to !== "v3") return;
@@ -97,8 +97,8 @@ describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
 
   const ways = [
     ...["converted", "converted, undecoded", "converted, as each format is read by default", "back"],
-    ...["recut-and-converted", "part-and-converted"],
-    ...["back", "recut", "part"].flatMap((way) =>
+    ...["rechunked-and-converted", "part-and-converted"],
+    ...["back", "rechunked", "part"].flatMap((way) =>
       [true, false].map((mask) => `${way}, use_zarr_fill_value_as_mask=${mask}`),
     ),
   ];

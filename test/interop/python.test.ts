@@ -36,7 +36,7 @@ describe.runIf(hasPython && hasShared)("what the command writes, read by Python"
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("zarr-python reads an array that was re-cut into a zip", async () => {
+  test("zarr-python reads an array that was rechunked into a zip", async () => {
     const zip = join(folder, "t2m.zarr.zip");
     await zarrflow("rechunk", `${era5}/t2m`, zip, "--chunks", "time=744,latitude=11,longitude=7", "--quiet");
     const { arrays } = (await runPython(verify, zip)) as Written;
@@ -44,7 +44,7 @@ describe.runIf(hasPython && hasShared)("what the command writes, read by Python"
     expect(`${await zarrflow("digest", zip)}`).toContain(sha256("t2m"));
   });
 
-  describe.each(["series.zarr", "series.zarr.zip"])("a group re-cut into %s", (name) => {
+  describe.each(["series.zarr", "series.zarr.zip"])("a group rechunked into %s", (name) => {
     beforeAll(async () => {
       const sizes = "time=744,latitude=11,longitude=7";
       await zarrflow("rechunk", era5, join(folder, name), "--chunks", sizes, "--quiet");
@@ -92,7 +92,7 @@ describe.runIf(hasPython && hasShared)("what the command writes, read by Python"
     expect(await runPython("open_dataset.py", target)).toEqual(await runPython("open_dataset.py", era5));
   });
 
-  test("zarr-python reads a v3 group that was re-cut", async () => {
+  test("zarr-python reads a v3 group that was rechunked", async () => {
     const source = `${shared}data/era-interim-uvz.v3.zarr`;
     const target = join(folder, "uvz.zarr");
     await rechunk(source, target, { chunks: { month: -1, latitude: 61, longitude: 160 } });

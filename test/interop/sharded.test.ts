@@ -47,7 +47,7 @@ describe("shards that we wrote", () => {
     await group.close();
     const made = (name: string) => join(folder, "made.zarr", name);
     for await (const digested of digest(made("plain"))) sha256 = digested.sha256;
-    await rechunk(made("zstd"), join(folder, "recut.zarr"), { chunks: [3, 7], shards: [15, 49] });
+    await rechunk(made("zstd"), join(folder, "rechunked.zarr"), { chunks: [3, 7], shards: [15, 49] });
     await rechunk(made("zstd"), join(folder, "resharded.zarr"), { chunks: [5, 10], shards: [10, 50] });
     await convert(made("blosc"), join(folder, "v2.zarr"), { to: "v2" });
     const plain = await create(join(folder, "streamed.zarr"), {
@@ -81,8 +81,8 @@ describe("shards that we wrote", () => {
     expect(data).toEqual(items);
   });
 
-  test("are read by zarrita, re-cut and streamed", async () => {
-    for (const name of ["recut.zarr", "resharded.zarr"]) {
+  test("are read by zarrita, rechunked and streamed", async () => {
+    for (const name of ["rechunked.zarr", "resharded.zarr"]) {
       const root = zarrita.root(new FileSystemStore(join(folder, name)));
       const { data } = await zarrita.get(await zarrita.open(root, { kind: "array" }));
       expect(data).toEqual(items);
@@ -104,7 +104,7 @@ describe("shards that we wrote", () => {
       );
     });
 
-    test.each(["recut.zarr", "resharded.zarr", "large.zarr", "v2.zarr"])(
+    test.each(["rechunked.zarr", "resharded.zarr", "large.zarr", "v2.zarr"])(
       "zarr-python reads %s",
       async (name) => {
         const { arrays: read } = (await runPython(verify, join(folder, name))) as {

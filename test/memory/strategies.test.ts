@@ -21,7 +21,11 @@ const cases: readonly {
   readonly make?: (path: string, size: number) => Promise<string>;
 }[] = [
   { what: "direct windows", target: "t.zarr", options: ["--chunks", "-1,16,64", "--strategy", "direct"] },
-  { what: "a shuffle", target: "t.zarr", options: ["--chunks", "-1,16,64", "--strategy", "shuffle"] },
+  {
+    what: "the staged strategy",
+    target: "t.zarr",
+    options: ["--chunks", "-1,16,64", "--strategy", "staged"],
+  },
   { what: "a zip", target: "t.zarr.zip", options: ["--chunks", "-1,16,64"] },
   {
     what: "shards",

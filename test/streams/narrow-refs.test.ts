@@ -51,7 +51,7 @@ test("a row of an inner chunk is read by its range within the shard", async () =
   expect(read.at(-1)).toBe(2 * ROW);
 });
 
-test("windows of a recut take no more than their part of a large chunk", async () => {
+test("windows of a rechunk take no more than their part of a large chunk", async () => {
   const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none" });
   const options = { chunks: [16, COLUMNS], maxMemory: "6MB", strategy: "direct" } as const;
   const report = await rechunk(array, "memory:parts", options);

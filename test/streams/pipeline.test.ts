@@ -31,7 +31,7 @@ import {
 failOnUnhandledRejections();
 
 describe("the stages together", () => {
-  it("re-cut an array", async () => {
+  it("rechunk an array", async () => {
     const to = new TestStore();
     await runFlow({ from: sourceStore(), to });
     expect(Object.fromEntries(to.values)).toEqual(expectedValues());

@@ -136,7 +136,7 @@ describe("regrid", () => {
     expect(values((await rest).value)).toEqual([0, 1, 2, 3]);
   });
 
-  it("re-cuts frames, which are no chunks of a grid", async () => {
+  it("rechunks frames, which are no chunks of a grid", async () => {
     const chunk = { shape: [4, 2], dataType: int32, fillValue: null };
     const frames = [0, 1, 2, 3].map((t) => ({
       index: t,

@@ -11,8 +11,8 @@ const axis = fc.record({
   newChunk: fc.integer({ min: 1, max: 15 }),
 });
 
-/** Recipes of arrays of rank 0 to 4, with a chunk shape to re-cut them to. */
-export const recut: fc.Arbitrary<{ recipe: Recipe; chunks: number[] }> = fc
+/** Recipes of arrays of rank 0 to 4, with a chunk shape to rechunk them to. */
+export const rechunked: fc.Arbitrary<{ recipe: Recipe; chunks: number[] }> = fc
   .record({
     axes: fc.array(axis, { maxLength: 4 }).filter((axes) => product(axes.map(({ n }) => n)) <= 2000),
     order: fc.constantFrom("C" as const, "F" as const),

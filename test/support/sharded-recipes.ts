@@ -31,7 +31,7 @@ const axis = fc.record({
   newShard: fc.integer({ min: 1, max: 3 }),
 });
 
-/** Arrays of `uint16` in shards of all kinds, and the grid to re-cut them to. */
+/** Arrays of `uint16` in shards of all kinds, and the grid to rechunk them to. */
 export const sharded = fc
   .record({
     axes: fc.array(axis, { maxLength: 3 }).chain((axes) => {

@@ -64,7 +64,7 @@ export const command = defineCommand({
       return runPlanned((telling) => planCopy(source, target, { ...options, ...telling }), values, terminal);
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");
-    const recut = { ...options, chunks: chunks ?? {} };
-    return runPlanned((telling) => planRechunk(source, target, { ...recut, ...telling }), values, terminal);
+    const changes = { ...options, chunks: chunks ?? {} };
+    return runPlanned((telling) => planRechunk(source, target, { ...changes, ...telling }), values, terminal);
   },
 });

@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: summaries.rechunk,
   usage: "SRC DST --chunks SIZES",
   notes: [
-    "Of a group, every array is re-cut that has all the named dimensions, save 1-d coordinates named after their",
+    "Of a group, every array is rechunked that has all the named dimensions, save 1-d coordinates named after their",
     "dimension; the rest is copied as it is. Dimensions that are not named keep their size of chunk. DST appears",
     "whole under its name when all is done, or not at all.",
   ],

@@ -16,7 +16,7 @@ const EXIT_CODES = [
 
 /** What `zarrflow --help` prints. */
 export function overview(): string {
-  return `zarrflow moves chunked arrays (Zarr): copies, re-cuts and cuts out, within a memory budget
+  return `zarrflow moves chunked arrays (Zarr): copies, rechunks and cuts out, within a memory budget
 
 usage: zarrflow COMMAND OPERANDS [--flags]
 

@@ -17,7 +17,7 @@ export const STRATEGIES: Readonly<Record<Strategy, string>> = {
   verbatim: "stored bytes move as they are",
   transcode: "decoded and encoded chunk by chunk",
   direct: "source chunks are scattered into windows of whole target chunks",
-  shuffle: "source chunks are read once, and pieces of them left for each window in scratch objects",
+  staged: "source chunks are read once, and pieces of them left for each window in scratch objects",
 };
 
 /** What a plan will do and what it will cost, as lines. */
@@ -80,9 +80,9 @@ function jobText(job: ArrayJob): string {
       "tasks",
       `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks${stepText(job)}`,
     ],
-    ...(job.rounds ?? []).map((round, i) => [
+    ...(job.passes ?? []).map((pass, i) => [
       i === 0 ? "scratch" : "",
-      `${counted(round.tasks, "object")} of ${formatShape(round.box)} items, ${formatBytes(round.leaseBytes)} a task`,
+      `${counted(pass.tasks, "object")} of ${formatShape(pass.box)} items, ${formatBytes(pass.leaseBytes)} a task`,
     ]),
     ["reads", `${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times`],
     ["writes", `at most ${counted(job.chunksWritten, "chunk")}`],
@@ -155,10 +155,10 @@ const THREAD_BYTES = 8e6;
 const TEMPORARY = "the folder for temporary files";
 
 /** What a strategy is predicted to take. */
-function costText({ seconds, passes, requests, scratchBytes, peak }: Cost): string {
+function costText({ seconds, timesDecoded, requests, scratchBytes, peak }: Cost): string {
   return [
     formatDuration(seconds),
-    `${passes.toFixed(2)} passes`,
+    `decoded ${timesDecoded.toFixed(2)} times`,
     counted(requests, "request"),
     scratchBytes > 0 ? `${formatBytes(scratchBytes)} of scratch` : "no scratch",
     `${formatBytes(peak)} of memory`,

@@ -8,13 +8,13 @@ import { formatShape } from "./shape.ts";
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {
   const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
-  const { shuffle } = plan;
-  const scratch = shuffle && [
+  const { staged } = plan;
+  const scratch = staged && [
     "scratch",
     `${counted(
-      shuffle.stages.reduce((sum, objects) => sum + objects, 0),
+      staged.stages.reduce((sum, objects) => sum + objects, 0),
       "object",
-    )} before the first slab, ${formatBytes(shuffle.cost.scratchBytes)}`,
+    )} before the first slab, ${formatBytes(staged.cost.scratchBytes)}`,
   ];
   const rows = [
     ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],

@@ -11,7 +11,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
-import { chooseRecut, type RecutCuts } from "./choose-strategy.ts";
+import { chooseStrategy, type SizedStrategy } from "./choose-strategy.ts";
 import type { Places } from "./costs.ts";
 import type { MissingChunks } from "./hierarchy-request.ts";
 import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
@@ -43,7 +43,7 @@ export interface JobRequest {
   readonly inTurn: boolean;
   readonly remote: Places;
   /** The strategy where the grid changes; the cheaper one by default. */
-  readonly recutBy?: "direct" | "shuffle" | undefined;
+  readonly strategy?: "direct" | "staged" | undefined;
   /** Given where the target has another fill value: chunks that are written out with the source's. */
   readonly missing?: MissingChunks | undefined;
 }
@@ -66,7 +66,7 @@ export interface JobChoice {
  */
 export async function chooseJob(request: JobRequest): Promise<JobChoice> {
   try {
-    const choice = await chooseStrategy(request);
+    const choice = await strategyOfGrids(request);
     const collectsShards = choice.sides.target.shardShape !== undefined && hasIndexAtStart(request.target);
     const leastBytes = isSwept(request, choice)
       ? pooledSize(1)
@@ -89,9 +89,15 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
   const { dataType, dimensionNames } = request.target.metadata;
   const grid = gridShape(sides.target.shape, sides.target.chunkShape);
   const chunksWritten = product(grid);
-  const { strategy, windows, rounds, cost, alternatives } =
+  const { strategy, windows, passes, cost, alternatives } =
     choice.strategy === "direct"
-      ? chooseRecut({ ...request, ...choice, isVariable: !isFixed(dataType), chunksWritten })
+      ? chooseStrategy({
+          ...request,
+          ...choice,
+          strategy: request.strategy,
+          isVariable: !isFixed(dataType),
+          chunksWritten,
+        })
       : alone(choice.strategy, windowsOf({ ...request, ...choice }));
   const hasTasks = !isSwept(request, choice);
   if (hasTasks) {
@@ -107,8 +113,8 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
     ...sides,
     selection: request.selection,
     ...windows,
-    ...(rounds && { rounds: rounds.map((round, i) => ({ ...round, firstTask: stages[i] ?? 0 })) }),
-    firstTask: stages[rounds?.length ?? 0] ?? 0,
+    ...(passes && { passes: passes.map((pass, i) => ({ ...pass, firstTask: stages[i] ?? 0 })) }),
+    firstTask: stages[passes?.length ?? 0] ?? 0,
     tasks: hasTasks ? product(gridShape(grid, windows.window)) : 0,
     chunksWritten,
     ...(mayMiss(request) && { missingChunks: request.missing?.chunks ?? 0 }),
@@ -123,7 +129,7 @@ function mayMiss({ missing }: JobRequest): boolean {
 }
 
 /** A strategy that no other one competes with. */
-function alone(strategy: Strategy, windows: Windows): Pick<ArrayJob, "strategy" | "cost"> & RecutCuts {
+function alone(strategy: Strategy, windows: Windows): Pick<ArrayJob, "strategy" | "cost"> & SizedStrategy {
   return { strategy, windows, alternatives: [] };
 }
 
@@ -182,7 +188,7 @@ const VARIABLE_ITEM_BYTES = 32;
  * Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. Chunks in shards are
  * moved one by one, but where whole shards can stay as they are.
  */
-async function chooseStrategy(
+async function strategyOfGrids(
   request: JobRequest,
 ): Promise<Pick<JobChoice, "strategy" | "notTaken" | "sides">> {
   const { source, target, selection, keysToCopy, maxMemory } = request;

@@ -9,70 +9,75 @@ import { itemBytes } from "./task-memory.ts";
 import { type WindowRequest, type Windows, windowsOf } from "./task-windows.ts";
 import { usefulThreads } from "./useful-threads.ts";
 
-export interface RecutRequest extends WindowRequest {
+export interface StrategyRequest extends Omit<WindowRequest, "strategy"> {
   readonly isVariable: boolean;
   readonly chunksWritten: number;
   readonly threads: number;
   readonly tasksAtOnce: number;
   readonly remote: Places;
   /** The only strategy that is wanted. */
-  readonly recutBy?: "direct" | "shuffle" | undefined;
+  readonly strategy?: "direct" | "staged" | undefined;
 }
 
 /** A way to change an array's grid. */
-interface Recut {
-  readonly strategy: "direct" | "shuffle";
+interface StrategyChoice {
+  readonly strategy: "direct" | "staged";
   readonly windows: Windows;
-  readonly rounds?: StagedWindows["rounds"];
+  readonly passes?: StagedWindows["passes"];
   readonly cost: Cost;
 }
 
-/** How a job is cut, and what else could have been done. */
-export type RecutCuts = Pick<Recut, "windows" | "rounds"> & { readonly alternatives: readonly Alternative[] };
+/** How a job is split into tasks, and what else could have been done. */
+export type SizedStrategy = Pick<StrategyChoice, "windows" | "passes"> & {
+  readonly alternatives: readonly Alternative[];
+};
 
 /** Volumes of scratch objects and windows that are tried: the largest that may fit, and so many of a third each. */
 const VOLUMES = 6;
 const VOLUME_STEP = 3;
 const LARGEST_VOLUME = 2 ** 29;
-const MAX_ROUNDS = 4;
+const MAX_PASSES = 4;
 /** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
 const GOOD_ENOUGH = 1.05;
 /** Of strategies that cost nearly the same, the one that takes less memory is taken. */
 const NEARLY = 1.1;
 
 /**
- * The cheaper of direct windows and a shuffle, each cut as serves best.
+ * The cheaper of the two strategies that change the grid, each split as serves best.
  *
- * @throws `invalid-option` where a shuffle is wanted and none fits.
+ * @throws `invalid-option` where `staged` is asked for and does not fit the budget.
  */
-export function chooseRecut(request: RecutRequest): Recut & RecutCuts {
-  const { recutBy } = request;
-  const direct = recutBy === "shuffle" ? undefined : cheapest(directRecuts(request));
+export function chooseStrategy(request: StrategyRequest): StrategyChoice & SizedStrategy {
+  const { strategy } = request;
+  const direct = strategy === "staged" ? undefined : cheapest(directChoices(request));
   const visits = (direct?.windows.chunksRead ?? 0) / Math.max(1, fewestReads(request));
   const isFine = direct !== undefined && visits <= GOOD_ENOUGH && isBusy(request, direct.windows);
-  const shuffle = recutBy === "direct" || isFine ? undefined : cheapest(shuffleRecuts(request));
-  const best = cheapest([direct, shuffle].filter((recut) => recut !== undefined));
+  const staged = strategy === "direct" || isFine ? undefined : cheapest(stagedChoices(request));
+  const best = cheapest([direct, staged].filter((choice) => choice !== undefined));
   if (best === undefined) {
-    throw new ZarrflowError("invalid-option", "no shuffle fits the memory budget", {
+    throw new ZarrflowError("invalid-option", "the staged strategy does not fit the memory budget", {
       found: `${request.maxMemory} bytes`,
       hint: "allow more memory, or leave the choice of the strategy to the planner",
     });
   }
-  const strategy = best === direct ? "shuffle" : "direct";
-  const cost = (best === direct ? shuffle : direct)?.cost;
-  if (recutBy) return { ...best, alternatives: [{ strategy, reason: `${recutBy} was asked for` }] };
+  const other = best === direct ? "staged" : "direct";
+  const cost = (best === direct ? staged : direct)?.cost;
+  if (strategy) return { ...best, alternatives: [{ strategy: other, reason: `${strategy} was asked for` }] };
   if (cost) {
     const times = (cost.seconds / best.cost.seconds).toFixed(1);
-    return { ...best, alternatives: [{ strategy, reason: `it would take ${times} times as long`, cost }] };
+    return {
+      ...best,
+      alternatives: [{ strategy: other, reason: `it would take ${times} times as long`, cost }],
+    };
   }
   const reason = isFine
     ? `without it source chunks are read ${visits.toFixed(2)} times`
     : "none of it fits the memory budget";
-  return { ...best, alternatives: [{ strategy, reason }] };
+  return { ...best, alternatives: [{ strategy: other, reason }] };
 }
 
 /** Whether all threads that are worth their start have windows. Of remote stores little else than answers is waited for. */
-function isBusy(request: RecutRequest, windows: Windows): boolean {
+function isBusy(request: StrategyRequest, windows: Windows): boolean {
   const { sides, selection, chunksWritten, threads, remote } = request;
   if (remote.source || remote.target) return true;
   const bytes = product(selection.shape) * itemBytes(sides.source);
@@ -80,7 +85,7 @@ function isBusy(request: RecutRequest, windows: Windows): boolean {
   return tasksOf(request, windows) >= Math.min(threads, useful);
 }
 
-function* directRecuts(request: RecutRequest): Generator<Recut> {
+function* directChoices(request: StrategyRequest): Generator<StrategyChoice> {
   for (const maxMemory of shares(request)) {
     const windows = windowsOf({ ...request, strategy: "direct", maxMemory });
     const isLast = maxMemory === request.maxMemory;
@@ -90,15 +95,21 @@ function* directRecuts(request: RecutRequest): Generator<Recut> {
   }
 }
 
-function* shuffleRecuts(request: RecutRequest): Generator<Recut> {
+function* stagedChoices(request: StrategyRequest): Generator<StrategyChoice> {
   if (product(request.selection.shape) === 0) return;
   for (const maxMemory of shares(request)) {
     let fits = false;
     let volume = Math.min(LARGEST_VOLUME, Math.floor(maxMemory / 2));
     for (let i = 0; i < VOLUMES; i++, volume = Math.floor(volume / VOLUME_STEP)) {
-      for (const cut of stagedWindows({ ...request, maxMemory, volume, mostRounds: MAX_ROUNDS })) {
+      for (const sized of stagedWindows({
+        ...request,
+        strategy: "staged",
+        maxMemory,
+        volume,
+        maxPasses: MAX_PASSES,
+      })) {
         fits = true;
-        yield { strategy: "shuffle", ...cut, cost: costOfWindows(request, cut) };
+        yield { strategy: "staged", ...sized, cost: costOfWindows(request, sized) };
       }
     }
     if (fits) return;
@@ -106,25 +117,25 @@ function* shuffleRecuts(request: RecutRequest): Generator<Recut> {
 }
 
 /** What a task may take of the budget: a thread's share; all of it, where that is too little. */
-function shares({ maxMemory, threads }: RecutRequest): number[] {
+function shares({ maxMemory, threads }: StrategyRequest): number[] {
   return threads > 1 ? [Math.floor(maxMemory / threads), maxMemory] : [maxMemory];
 }
 
 function costOfWindows(
-  request: RecutRequest,
-  cut: { readonly windows: Windows } & Partial<StagedWindows>,
+  request: StrategyRequest,
+  sized: { readonly windows: Windows } & Partial<StagedWindows>,
 ): Cost {
-  const tasks = tasksOf(request, cut.windows);
-  return costOf({ ...request, ...cut, items: product(request.selection.shape), tasks });
+  const tasks = tasksOf(request, sized.windows);
+  return costOf({ ...request, ...sized, items: product(request.selection.shape), tasks });
 }
 
 /** Tasks that make target chunks: one a window. */
-function tasksOf({ sides: { target } }: RecutRequest, { window }: Windows): number {
+function tasksOf({ sides: { target } }: StrategyRequest, { window }: Windows): number {
   return product(gridShape(gridShape(target.shape, target.chunkShape), window));
 }
 
 /** Chunks that hold any of what is taken. */
-function fewestReads({ selection, sides }: RecutRequest): number {
+function fewestReads({ selection, sides }: StrategyRequest): number {
   return product(
     selection.shape.map((count, d) => {
       const sourceChunk = sides.source.chunkShape[d] ?? 1;
@@ -134,16 +145,16 @@ function fewestReads({ selection, sides }: RecutRequest): number {
   );
 }
 
-/** The one that takes the least time; of several that take nearly the same, one of few rounds and with a low peak. */
-function cheapest(recuts: Iterable<Recut>): Recut | undefined {
-  const all = [...recuts];
+/** The one that takes the least time; of several that take nearly the same, one of few passes and with a low peak. */
+function cheapest(choices: Iterable<StrategyChoice>): StrategyChoice | undefined {
+  const all = [...choices];
   const least = all.reduce((seconds, { cost }) => Math.min(seconds, cost.seconds), Number.POSITIVE_INFINITY);
   return all
     .filter(({ cost }) => cost.seconds <= NEARLY * least)
-    .sort((a, b) => moreRounds(a) - moreRounds(b) || a.cost.peak - b.cost.peak)[0];
+    .sort((a, b) => morePasses(a) - morePasses(b) || a.cost.peak - b.cost.peak)[0];
 }
 
-/** Rounds beyond the first. */
-function moreRounds({ rounds = [] }: Recut): number {
-  return Math.max(0, rounds.length - 1);
+/** Passes beyond the first. */
+function morePasses({ passes = [] }: StrategyChoice): number {
+  return Math.max(0, passes.length - 1);
 }

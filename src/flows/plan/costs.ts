@@ -1,4 +1,4 @@
-import type { Cost, ScratchRound } from "./plan.ts";
+import type { Cost, ScratchPass } from "./plan.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./task-windows.ts";
 
@@ -40,7 +40,7 @@ export interface CostRequest {
   readonly items: number;
   readonly chunksWritten: number;
   readonly windows: Windows;
-  readonly rounds?: readonly Omit<ScratchRound, "firstTask">[];
+  readonly passes?: readonly Omit<ScratchPass, "firstTask">[];
   /** Pieces that are read from scratch objects. */
   readonly pieces?: number;
   readonly scratchBytes?: number;
@@ -53,27 +53,27 @@ export interface CostRequest {
   readonly remote: Places;
 }
 
-/** What it takes to make an array of another grid, in the windows and rounds that are given. */
+/** What it takes to make an array of another grid, in the windows and passes that are given. */
 export function costOf(request: CostRequest): Cost {
   const { sides, items, chunksWritten, windows, io, remote } = request;
-  const { rounds = [], pieces = 0, scratchBytes = 0 } = request;
+  const { passes = [], pieces = 0, scratchBytes = 0 } = request;
   const { source, target } = sides;
   const logical = items * itemBytes(source);
   const decoded = windows.chunksRead * source.decodedSize;
-  const objects = rounds.reduce((sum, { tasks }) => sum + tasks, 0);
-  const stages = [...rounds, { ...windows, tasks: request.tasks }];
-  const passes = rounds.length;
+  const objects = passes.reduce((sum, { tasks }) => sum + tasks, 0);
+  const stages = [...passes, { ...windows, tasks: request.tasks }];
+  const passCount = passes.length;
 
   const reading =
     windows.chunksRead * COSTS.chunk +
-    decoded * (COSTS.read + COSTS.decoded[source.compression] * (passes > 0 ? 1 : partDecoded(request)));
+    decoded * (COSTS.read + COSTS.decoded[source.compression] * (passCount > 0 ? 1 : partDecoded(request)));
   const writing = chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[target.compression]);
-  const moving = (passes + 1) * logical * COSTS.scattered;
-  const shuffling =
-    objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passes * logical * SCRATCH_BYTE : 0;
+  const moving = (passCount + 1) * logical * COSTS.scattered;
+  const staging =
+    objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passCount * logical * SCRATCH_BYTE : 0;
   const starting = stages.reduce((sum, { tasks }) => sum + tasks, 0) * COSTS.task;
   // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
-  const between = (moving + shuffling + starting) / 2;
+  const between = (moving + staging + starting) / 2;
   const work =
     (reading + between) / atOnce(request, stages[0]) + (writing + between) / atOnce(request, stages.at(-1));
 
@@ -81,11 +81,11 @@ export function costOf(request: CostRequest): Cost {
     isRemote ? (requests * COSTS.remote.request) / io + bytes * COSTS.remote.byte : 0;
   const waits =
     wait(remote.source, windows.chunksRead, decoded * STORED) +
-    wait(remote.scratch, objects + pieces, 2 * passes * logical) +
+    wait(remote.scratch, objects + pieces, 2 * passCount * logical) +
     wait(remote.target, chunksWritten, logical * STORED);
   return {
     seconds: Math.max(work, waits),
-    passes: decoded / Math.max(1, logical),
+    timesDecoded: decoded / Math.max(1, logical),
     requests: windows.chunksRead + objects + pieces + chunksWritten,
     scratchBytes,
     peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
@@ -96,7 +96,7 @@ export function costOf(request: CostRequest): Cost {
 const STORED = 0.5;
 const SCRATCH_BYTE = COSTS.scratchWritten + COSTS.scratchRead;
 
-type StageSize = Pick<ScratchRound, "tasks" | "leaseBytes" | "expectedBytes">;
+type StageSize = Pick<ScratchPass, "tasks" | "leaseBytes" | "expectedBytes">;
 
 /** Tasks of a stage that the budget admits at one time. */
 export function admitted(

@@ -66,7 +66,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
           target: storeTraits(target.store).isRemote,
           scratch: request.scratch !== undefined && storeTraits(request.scratch).isRemote,
         },
-        recutBy: request.strategy,
+        strategy: request.strategy,
         missing: request.missing?.get(node.path),
       };
       choices.push({ job, choice: await chooseJob(job) });
@@ -88,7 +88,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   const stages: number[] = [];
   for (const { job, choice } of choices) {
     const planned = jobOfChoice({ ...job, maxMemory: maxMemory - held }, choice, stages);
-    for (const [stage, { tasks }] of [...(planned.rounds ?? []), planned].entries()) {
+    for (const [stage, { tasks }] of [...(planned.passes ?? []), planned].entries()) {
       stages[stage] = (stages[stage] ?? 0) + tasks;
     }
     jobs.push(planned);

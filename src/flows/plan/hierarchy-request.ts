@@ -68,5 +68,5 @@ export interface HierarchyPlanRequest {
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
   /** The strategy for arrays whose grid changes; the cheaper one by default. */
-  readonly strategy?: "direct" | "shuffle" | undefined;
+  readonly strategy?: "direct" | "staged" | undefined;
 }

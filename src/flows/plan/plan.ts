@@ -74,10 +74,10 @@ export interface Execution {
 
 /**
  * How one array's chunks get to the target: `verbatim` moves stored bytes; `transcode` decodes and encodes chunk
- * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks; `shuffle` reads each
+ * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks; `staged` reads each
  * source chunk once, and leaves what belongs to each window in scratch objects.
  */
-export type Strategy = "verbatim" | "transcode" | "direct" | "shuffle";
+export type Strategy = "verbatim" | "transcode" | "direct" | "staged";
 
 export interface ArrayJob {
   /** Path of the array in the source store. */
@@ -97,8 +97,8 @@ export interface ArrayJob {
   readonly step?: readonly number[];
   /** Bytes of the buffer in which a shard is put together; absent: it is streamed, or there are no shards. */
   readonly shardBuffer?: number;
-  /** Rounds through scratch objects, each a stage of its own, before the target's chunks are made; absent: none. */
-  readonly rounds?: readonly ScratchRound[];
+  /** Passes through scratch objects, each a stage of its own, before the target's chunks are made; absent: none. */
+  readonly passes?: readonly ScratchPass[];
   /** Source chunks, or pieces of scratch objects, in flight within a task. */
   readonly readAhead: number;
   /** Number of its first task that makes target chunks, within the stage of these. */
@@ -123,9 +123,9 @@ export interface ArrayJob {
   readonly notTaken: readonly Alternative[];
 }
 
-/** A round of a shuffle. Each task makes one scratch object of a box of items, sorted by the boxes that come next. */
-export interface ScratchRound {
-  /** Shape of the boxes: in the first round whole source chunks, in items of the source; later in items of the target. */
+/** A pass of the `staged` strategy. Each task makes one scratch object of a box of items, sorted by the boxes that come next. */
+export interface ScratchPass {
+  /** Shape of the boxes: in the first pass whole source chunks, in items of the source; later in items of the target. */
   readonly box: readonly number[];
   /** Source chunks, or pieces of scratch objects, in flight within a task. */
   readonly readAhead: number;
@@ -171,7 +171,7 @@ export interface Alternative {
 export interface Cost {
   readonly seconds: number;
   /** How often the items are decoded. */
-  readonly passes: number;
+  readonly timesDecoded: number;
   /** Of all stores: chunks read and written, scratch objects written, pieces of them read. */
   readonly requests: number;
   /** Bytes of scratch objects at one time. */

@@ -1,12 +1,12 @@
 import type { Region } from "../../streams/chunk.ts";
 import { intersect } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { boxRegion, type CutJob, cutsOf } from "./passes.ts";
-import { boxOf, type Cuts, longestBox } from "./splits.ts";
+import { boxRegion, type SplitJob, splitsOf } from "./passes.ts";
+import { boxOf, longestBox, type Split } from "./splits.ts";
 
 /**
  * A piece of a scratch object: the items that the box of the object shares with one box of the next stage. Pieces follow
- * each other in C order of those boxes, each with a head in front, its items in C order.
+ * each other in C order of those boxes, each with a header in front, its items in C order.
  */
 export interface Piece {
   readonly region: Region;
@@ -17,14 +17,14 @@ export interface Piece {
 }
 
 /** The boxes that hold any item of a region that is not empty, as a box of coords. */
-export function boxesTouching(region: Region, cuts: readonly Cuts[]): Region {
-  const start = cuts.map((cut, d) => boxOf(cut, region.start[d] ?? 0));
-  const last = cuts.map((cut, d) => boxOf(cut, (region.start[d] ?? 0) + (region.shape[d] ?? 0) - 1));
+export function boxesTouching(region: Region, splits: readonly Split[]): Region {
+  const start = splits.map((split, d) => boxOf(split, region.start[d] ?? 0));
+  const last = splits.map((split, d) => boxOf(split, (region.start[d] ?? 0) + (region.shape[d] ?? 0) - 1));
   return { start, shape: last.map((box, d) => box - (start[d] ?? 0) + 1) };
 }
 
 /** The piece of an object of `box` that lies in the next stage's box at `coords`; undefined where they share no item. */
-export function pieceOf(box: Region, next: readonly Cuts[], coords: readonly number[]): Piece | undefined {
+export function pieceOf(box: Region, next: readonly Split[], coords: readonly number[]): Piece | undefined {
   const region = intersect(box, boxRegion(next, coords));
   if (region === undefined) return undefined;
   const boxes = boxesTouching(box, next);
@@ -43,19 +43,19 @@ export function pieceOf(box: Region, next: readonly Cuts[], coords: readonly num
   return { region, ordinal, itemsBefore };
 }
 
-/** Shape of the largest piece of the objects of a round. */
-export function largestPiece(job: CutJob, round: number): number[] {
-  const next = cutsOf(job, round + 1);
-  return cutsOf(job, round).map((cut, d) => {
-    const cutNext = next[d];
-    return Math.min(longestBox(cut), cutNext ? longestBox(cutNext) : 1);
+/** Shape of the largest piece of the objects of a pass. */
+export function largestPiece(job: SplitJob, pass: number): number[] {
+  const next = splitsOf(job, pass + 1);
+  return splitsOf(job, pass).map((split, d) => {
+    const splitNext = next[d];
+    return Math.min(longestBox(split), splitNext ? longestBox(splitNext) : 1);
   });
 }
 
 /** Bytes in front of each piece: what of it there is, as one byte and a bit for each target chunk that it may touch. */
-export function headSize(job: CutJob, round: number): number {
+export function headerSize(job: SplitJob, pass: number): number {
   const { chunkShape, shape } = job.target;
-  const touched = largestPiece(job, round).map((length, d) => {
+  const touched = largestPiece(job, pass).map((length, d) => {
     const chunk = chunkShape[d] ?? 1;
     return Math.min(Math.ceil((shape[d] ?? 1) / chunk), Math.floor((length + chunk - 2) / chunk) + 1);
   });

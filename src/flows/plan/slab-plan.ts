@@ -23,7 +23,7 @@ export interface SlabPlan {
   /** Bytes that all buffers may take at one time. */
   readonly predictedPeak: number;
   /** Where chunks are read once, and slabs made by way of scratch objects. */
-  readonly shuffle?: StagedSlabs;
+  readonly staged?: StagedSlabs;
 }
 
 export interface SlabRequest {
@@ -34,7 +34,7 @@ export interface SlabRequest {
   readonly maxMemory: number;
   readonly io: number;
   /** The only strategy that is wanted; the cheaper one by default. */
-  readonly strategy?: "direct" | "shuffle" | undefined;
+  readonly strategy?: "direct" | "staged" | undefined;
 }
 
 /** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
@@ -42,7 +42,7 @@ const GOOD_ENOUGH = 1.2;
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
 const MIN_SLAB = 2 ** 20;
 const CHUNKS_AHEAD = 2;
-/** The parts of the budget that are tried for a slab of a shuffle. */
+/** The parts of the budget that are tried for a slab that is made of scratch objects. */
 const SLABS_IN_BUDGET = [5, 12, 30];
 
 /**
@@ -54,12 +54,12 @@ export function planSlabs(request: SlabRequest): SlabPlan {
   const { selection, array, strategy } = request;
   const direct = planDirect(request);
   const touched = countReads(selection, array.metadata.chunkGrid.chunkShape, selection.shape);
-  const isFine = direct.chunksRead <= GOOD_ENOUGH * touched && strategy !== "shuffle";
+  const isFine = direct.chunksRead <= GOOD_ENOUGH * touched && strategy !== "staged";
   if (isFine || strategy === "direct" || product(selection.shape) === 0) return direct;
   const cost = costOfSlabs({ ...request, slabShape: direct.slabShape }, direct.chunksRead);
-  const shuffled = cheapestStaged(request);
-  if (shuffled === undefined) return direct;
-  return strategy === "shuffle" || shuffled.seconds < cost.seconds ? shuffled.plan : direct;
+  const staged = cheapestStaged(request);
+  if (staged === undefined) return direct;
+  return strategy === "staged" || staged.seconds < cost.seconds ? staged.plan : direct;
 }
 
 function cheapestStaged(
@@ -69,27 +69,27 @@ function cheapestStaged(
   const found = SLABS_IN_BUDGET.flatMap((parts) => {
     const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, itemBytes(pipeline)));
     const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
-    const shuffle = stagedSlabs({ ...request, slabShape });
-    return shuffle ? { slabShape, shuffle } : [];
+    const staged = stagedSlabs({ ...request, slabShape });
+    return staged ? { slabShape, staged } : [];
   });
   const best = found.reduce<(typeof found)[number] | undefined>(
-    (soFar, next) => (soFar && soFar.shuffle.cost.seconds <= next.shuffle.cost.seconds ? soFar : next),
+    (soFar, next) => (soFar && soFar.staged.cost.seconds <= next.staged.cost.seconds ? soFar : next),
     undefined,
   );
   if (best === undefined) return undefined;
-  const { slabShape, shuffle } = best;
-  const { rounds = [], leaseBytes, readAhead, chunksRead, target } = shuffle.job;
+  const { slabShape, staged } = best;
+  const { passes = [], leaseBytes, readAhead, chunksRead, target } = staged.job;
   const slabs = leaseBytes + pooledSize(target.decodedSize);
   const plan = {
     slabShape,
     slabsHeld: 2 as const,
     readAhead,
-    bytesPerChunk: shuffle.bytesPerPiece,
+    bytesPerChunk: staged.bytesPerPiece,
     chunksRead,
-    predictedPeak: rounds.reduce((most, round) => Math.max(most, round.leaseBytes), slabs),
-    shuffle,
+    predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), slabs),
+    staged,
   };
-  return { plan, seconds: shuffle.cost.seconds };
+  return { plan, seconds: staged.cost.seconds };
 }
 
 function planDirect(request: SlabRequest): SlabPlan {

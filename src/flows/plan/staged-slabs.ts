@@ -29,14 +29,14 @@ export interface StagedSlabsRequest {
 /** Slabs that are read from scratch objects, as the target chunks of a job. */
 export interface StagedSlabs {
   readonly job: ArrayJob;
-  /** Tasks of each round. */
+  /** Tasks of each pass. */
   readonly stages: readonly number[];
   /** Bytes that a piece in flight may hold. */
   readonly bytesPerPiece: number;
   readonly cost: Cost;
 }
 
-const MAX_ROUNDS = 4;
+const MAX_PASSES = 4;
 const NEAR = { source: false, target: false, scratch: false };
 
 /** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
@@ -47,7 +47,7 @@ export function costOfSlabs(request: StagedSlabsRequest, chunksRead: number): Co
   return costOf({ ...alone(request), windows, tasks });
 }
 
-/** The cheapest shuffle to slabs of a shape; undefined where none fits the budget. */
+/** The cheapest way through scratch objects to slabs of a shape; undefined where none fits the budget. */
 export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefined {
   const { array, pipeline, selection, slabShape } = request;
   const { sides } = alone(request);
@@ -57,28 +57,28 @@ export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefine
   const search: StagedRequest = {
     ...request,
     sides,
-    strategy: "shuffle",
+    strategy: "staged",
     maxMemory,
     writerBytes: 0,
     collectsShards: false,
     volume: slabBytes,
-    mostRounds: MAX_ROUNDS,
+    maxPasses: MAX_PASSES,
     isVariable: !isFixed(pipeline.spec.dataType),
   };
   const tasks = product(gridShape(selection.shape, slabShape));
   const found = [...stagedWindows(search)]
-    .map((cut) => ({ ...cut, cost: costOf({ ...alone(request), ...cut, tasks }) }))
+    .map((sized) => ({ ...sized, cost: costOf({ ...alone(request), ...sized, tasks }) }))
     .sort((a, b) => a.cost.seconds - b.cost.seconds)[0];
   if (found === undefined) return undefined;
   const job: ArrayJob = {
     path: array.path,
     targetPath: array.path,
     dataType: describeDataType(array.metadata.dataType),
-    strategy: "shuffle",
+    strategy: "staged",
     ...sides,
     selection,
     ...found.windows,
-    rounds: found.rounds.map((round) => ({ ...round, firstTask: 0 })),
+    passes: found.passes.map((pass) => ({ ...pass, firstTask: 0 })),
     firstTask: 0,
     tasks,
     chunksWritten: 0,
@@ -86,8 +86,8 @@ export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefine
   };
   return {
     job,
-    stages: found.rounds.map((round) => round.tasks),
-    bytesPerPiece: pieceBytes(job, found.rounds.length - 1),
+    stages: found.passes.map((pass) => pass.tasks),
+    bytesPerPiece: pieceBytes(job, found.passes.length - 1),
     cost: found.cost,
   };
 }

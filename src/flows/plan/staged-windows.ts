@@ -1,9 +1,9 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits, type Dimension } from "./chunk-visits.ts";
-import { boxGrid, type CutJob, cutsOf } from "./passes.ts";
-import type { ScratchRound } from "./plan.ts";
-import { headSize } from "./scratch-layout.ts";
+import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
+import type { ScratchPass } from "./plan.ts";
+import { headerSize } from "./scratch-layout.ts";
 import { countBoxes, longestBox } from "./splits.ts";
 import {
   chunksPerShard,
@@ -16,10 +16,10 @@ import {
 import { fitWindows, readAheadWithin, type WindowRequest, type Windows } from "./task-windows.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 
-/** How a shuffle is cut. */
+/** How the staged strategy splits an array. */
 export interface StagedWindows {
   readonly windows: Windows;
-  readonly rounds: readonly Omit<ScratchRound, "firstTask">[];
+  readonly passes: readonly Omit<ScratchPass, "firstTask">[];
   /** Pieces that are read from scratch objects, by all tasks together. */
   readonly pieces: number;
   /** Bytes of the scratch objects that are there at one time, at the most. */
@@ -30,7 +30,7 @@ export interface StagedRequest extends WindowRequest {
   /** Decoded bytes that a scratch object, or a window, holds at the most, where chunks are no larger. */
   readonly volume: number;
   /** How many times all data may go through scratch objects. */
-  readonly mostRounds: number;
+  readonly maxPasses: number;
   readonly isVariable: boolean;
 }
 
@@ -47,8 +47,8 @@ const VARIABLE_COPIES = 3;
 
 /**
  * Boxes of source chunks and windows of target chunks, both within a volume, that share the fewest and so the largest
- * pieces; and, with more rounds than one, boxes of shapes between these two. One after the other for each number of
- * rounds with which all tasks fit the budget.
+ * pieces; and, with more passes than one, boxes of shapes between these two. One after the other for each number of
+ * passes with which all tasks fit the budget.
  */
 export function* stagedWindows(request: StagedRequest): Generator<StagedWindows> {
   const { sides, selection, volume } = request;
@@ -61,19 +61,19 @@ export function* stagedWindows(request: StagedRequest): Generator<StagedWindows>
     box = fitBox(request, itemsOf(request, windows));
     windows = windowsFor(box);
   }
-  for (let count = 1; count <= request.mostRounds; count++) {
+  for (let count = 1; count <= request.maxPasses; count++) {
     const boxes = [box, ...boxesBetween(request, box, itemsOf(request, windows), count)];
-    const rounds = boxes.map((shape) => ({ box: shape }));
-    const planned = planRounds(request, windows, { ...sides, selection, ...windows, rounds });
+    const passes = boxes.map((shape) => ({ box: shape }));
+    const planned = planPasses(request, windows, { ...sides, selection, ...windows, passes });
     if (planned) yield planned;
   }
 }
 
 /** @returns undefined where a task does not fit the budget. */
-function planRounds(request: StagedRequest, windows: Windows, job: CutJob): StagedWindows | undefined {
+function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): StagedWindows | undefined {
   const { sides, maxMemory, io } = request;
-  const numbers = (job.rounds ?? []).map((_, round) => round);
-  const rounds = numbers.map((round) => planRound(request, job, round));
+  const numbers = (job.passes ?? []).map((_, pass) => pass);
+  const passes = numbers.map((pass) => planPass(request, job, pass));
   const piece = pieceBytes(job, numbers.length - 1);
   const parts = 2 * pooledSize(Math.min(piece, sides.target.decodedSize));
   const others = windows.leaseBytes - windows.readAhead * SMALLEST_BUFFER + parts;
@@ -81,17 +81,17 @@ function planRounds(request: StagedRequest, windows: Windows, job: CutJob): Stag
   const leaseBytes = others + readAhead * piece;
   const expectedBytes = windows.expectedBytes + parts + readAhead * piece;
   if (
-    [...rounds, { readAhead, leaseBytes }].some((task) => task.readAhead < 1 || task.leaseBytes > maxMemory)
+    [...passes, { readAhead, leaseBytes }].some((task) => task.readAhead < 1 || task.leaseBytes > maxMemory)
   ) {
     return undefined;
   }
   const chunks = dimensionsOf(request, sides.source.chunkShape);
-  const sizes = numbers.map((round) => product(boxGrid(cutsOf(job, round))) * objectBytes(job, round));
+  const sizes = numbers.map((pass) => product(boxGrid(splitsOf(job, pass))) * objectBytes(job, pass));
   const chunksRead = product(chunks.map((dimension) => chunkVisits(dimension, Math.max(1, dimension.count))));
   return {
     windows: { ...windows, readAhead, leaseBytes, expectedBytes, chunksRead },
-    rounds,
-    pieces: numbers.reduce((sum, round) => sum + countPieces(job, round), 0),
+    passes,
+    pieces: numbers.reduce((sum, pass) => sum + countPieces(job, pass), 0),
     scratchBytes: sizes.reduce((most, size, i) => Math.max(most, size + (sizes[i + 1] ?? 0)), 0),
   };
 }
@@ -149,10 +149,10 @@ function boxesBetween(
   { selection }: StagedRequest,
   box: readonly number[],
   window: readonly number[],
-  roundCount: number,
+  passCount: number,
 ): number[][] {
-  return Array.from({ length: roundCount - 1 }, (_, i) => {
-    const way = (i + 1) / roundCount;
+  return Array.from({ length: passCount - 1 }, (_, i) => {
+    const way = (i + 1) / passCount;
     return selection.shape.map((length, d) => {
       const from = Math.max(1, Math.min(length, (box[d] ?? 1) / (selection.step[d] ?? 1)));
       const size = Math.round(from ** (1 - way) * Math.max(1, window[d] ?? 1) ** way);
@@ -161,46 +161,51 @@ function boxesBetween(
   });
 }
 
-function planRound(request: StagedRequest, job: CutJob, round: number): Omit<ScratchRound, "firstTask"> {
+function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<ScratchPass, "firstTask"> {
   const { sides, maxMemory, io, isVariable } = request;
-  const object = pooledSize(objectBytes(job, round)) * (isVariable ? VARIABLE_COPIES : 1);
-  const held = object + (round === 0 ? indexBytes(sides) : 0);
-  const perRead = round === 0 ? inFlightBytes(sides, "shuffle") : pieceBytes(job, round - 1);
-  const perBuffer = round === 0 ? inFlightBytes(inBuffers(sides), "shuffle") : perRead;
+  const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
+  const held = object + (pass === 0 ? indexBytes(sides) : 0);
+  const perRead = pass === 0 ? inFlightBytes(sides, "staged") : pieceBytes(job, pass - 1);
+  const perBuffer = pass === 0 ? inFlightBytes(inBuffers(sides), "staged") : perRead;
   const readAhead =
-    round === 0
+    pass === 0
       ? readAheadWithin(request, perRead, maxMemory - held)
       : Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - held) / perRead));
   return {
-    box: job.rounds?.[round]?.box ?? [],
+    box: job.passes?.[pass]?.box ?? [],
     readAhead,
-    tasks: product(boxGrid(cutsOf(job, round))),
+    tasks: product(boxGrid(splitsOf(job, pass))),
     leaseBytes: held + readAhead * perRead,
     expectedBytes: held + readAhead * perBuffer,
   };
 }
 
-/** Bytes of the largest object of a round. */
-function objectBytes(job: CutJob, round: number): number {
-  const cuts = cutsOf(job, round);
-  const next = cutsOf(job, round + 1);
-  const pieces = cuts.map((cut, d) => {
-    const cutNext = next[d];
-    if (cutNext === undefined) return 1;
-    return Math.min(countBoxes(cutNext), Math.floor((longestBox(cut) + cutNext.size - 2) / cutNext.size) + 1);
+/** Bytes of the largest object of a pass. */
+function objectBytes(job: SplitJob, pass: number): number {
+  const splits = splitsOf(job, pass);
+  const next = splitsOf(job, pass + 1);
+  const pieces = splits.map((split, d) => {
+    const splitNext = next[d];
+    if (splitNext === undefined) return 1;
+    return Math.min(
+      countBoxes(splitNext),
+      Math.floor((longestBox(split) + splitNext.size - 2) / splitNext.size) + 1,
+    );
   });
-  const items = product(cuts.map(longestBox));
-  return Math.ceil(items * itemBytes(job.source)) + product(pieces) * (headSize(job, round) + PIECE_OVERHEAD);
+  const items = product(splits.map(longestBox));
+  return (
+    Math.ceil(items * itemBytes(job.source)) + product(pieces) * (headerSize(job, pass) + PIECE_OVERHEAD)
+  );
 }
 
 /** Bytes of a piece's entry in a table. */
 const PIECE_OVERHEAD = 8;
 
-/** Pieces of a round's objects: each is read by one task of the next stage. */
-function countPieces(job: CutJob, round: number): number {
-  const next = cutsOf(job, round + 1);
+/** Pieces of a pass's objects: each is read by one task of the next stage. */
+function countPieces(job: SplitJob, pass: number): number {
+  const next = splitsOf(job, pass + 1);
   return product(
-    cutsOf(job, round).map(({ start, step, size, length }, d) =>
+    splitsOf(job, pass).map(({ start, step, size, length }, d) =>
       chunkVisits({ start, step, count: length, sourceChunk: size }, next[d]?.size ?? 1),
     ),
   );

@@ -7,9 +7,9 @@ import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { MAX_TOGETHER } from "../../util/merge-ranges.ts";
 import { product } from "../../util/shape.ts";
-import { type CutJob, lastStage } from "./passes.ts";
+import { lastStage, type SplitJob } from "./passes.ts";
 import type { GridSide, Strategy } from "./plan.ts";
-import { headSize, largestPiece } from "./scratch-layout.ts";
+import { headerSize, largestPiece } from "./scratch-layout.ts";
 import type { Task } from "./task.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
@@ -35,8 +35,8 @@ export function encodingBytes(sizes: ChunkSizes): number {
 export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
   // Chunks that are read together are copied out of what was read.
   if (strategy === "verbatim") return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
-  const isRecut = strategy === "direct" || strategy === "shuffle";
-  return isRecut ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+  const changesGrid = strategy === "direct" || strategy === "staged";
+  return changesGrid ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
 }
 
 /** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
@@ -46,20 +46,20 @@ export function inFlightOf(task: Task): {
   readonly bytesPerChunk: number;
 } {
   const { job } = task;
-  const round = task.kind === "scratch" ? task.round : lastStage(job);
-  const readAhead = job.rounds?.[round]?.readAhead ?? job.readAhead;
-  const isOfSource = round === 0;
+  const pass = task.kind === "scratch" ? task.pass : lastStage(job);
+  const readAhead = job.passes?.[pass]?.readAhead ?? job.readAhead;
+  const isOfSource = pass === 0;
   return {
     isOfSource,
     readAhead,
-    bytesPerChunk: isOfSource ? inFlightBytes(job, job.strategy) : pieceBytes(job, round - 1),
+    bytesPerChunk: isOfSource ? inFlightBytes(job, job.strategy) : pieceBytes(job, pass - 1),
   };
 }
 
-/** Bytes of a pooled buffer that a piece of an object of a round takes, its head included. */
-export function pieceBytes(job: CutJob, round: number): number {
+/** Bytes of a pooled buffer that a piece of an object of a pass takes, its header included. */
+export function pieceBytes(job: SplitJob, pass: number): number {
   return pooledSize(
-    headSize(job, round) + Math.ceil(product(largestPiece(job, round)) * itemBytes(job.source)),
+    headerSize(job, pass) + Math.ceil(product(largestPiece(job, pass)) * itemBytes(job.source)),
   );
 }
 

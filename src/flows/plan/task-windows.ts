@@ -37,7 +37,7 @@ export interface WindowRequest {
   readonly collectsShards: boolean;
 }
 
-/** What of a job says how its tasks are cut, and what they take. */
+/** What of a job says how its tasks are split, and what they take. */
 export type Windows = Pick<
   ArrayJob,
   "window" | "step" | "shardBuffer" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"
@@ -122,7 +122,7 @@ function directWindows(request: WindowRequest): Windows {
   return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
 }
 
-/** What is scattered into windows: how it is cut along each dimension, and the bytes of a buffer for one. */
+/** What is scattered into windows: how it is split along each dimension, and the bytes of a buffer for one. */
 export interface Scattered {
   readonly dimensions: readonly Dimension[];
   readonly bytes: number;
@@ -160,13 +160,13 @@ export function fitWindows(
   const least = isSmall ? product(unit) * perTarget + pooledSize(size) : perTarget;
   const readAhead = readAheadWithin(request, bytes, maxMemory - held - buffer - least);
   const fixed = held + buffer + readAhead * bytes + (isSmall ? pooledSize(size) : 0);
-  const cuts = dimensions.map(({ step, sourceChunk }) => Math.max(1, Math.floor(sourceChunk / step)));
+  const splits = dimensions.map(({ step, sourceChunk }) => Math.max(1, Math.floor(sourceChunk / step)));
   const { shape, visits } = searchWindow({
     dimensions,
     chunkShape: target.chunkShape,
     grid,
     ...(target.shardShape && {
-      sizes: isSmall ? sizesOfShards(target, cuts, grid, unit) : sizesInShard(target, cuts, grid, unit),
+      sizes: isSmall ? sizesOfShards(target, splits, grid, unit) : sizesInShard(target, splits, grid, unit),
     }),
     maxChunks: Math.max(
       isSmall ? product(unit) : 1,
@@ -227,14 +227,14 @@ function unitOf(target: GridSide, grid: readonly number[]): number[] {
 /** Windows of whole shards. */
 function sizesOfShards(
   target: GridSide,
-  cuts: readonly number[],
+  splits: readonly number[],
   grid: readonly number[],
   unit: readonly number[],
 ) {
   return grid.map((n, d) => {
     const each = unit[d] ?? 1;
     const shard = each * (target.chunkShape[d] ?? 1);
-    return windowSizes(Math.ceil(n / each), shard, cuts[d] ?? 1).map((shards) =>
+    return windowSizes(Math.ceil(n / each), shard, splits[d] ?? 1).map((shards) =>
       Math.max(1, Math.min(n, shards * each)),
     );
   });
@@ -243,13 +243,13 @@ function sizesOfShards(
 /** Parts of one shard of the same size each; of any size where there is but one along a dimension. */
 function sizesInShard(
   target: GridSide,
-  cuts: readonly number[],
+  splits: readonly number[],
   grid: readonly number[],
   unit: readonly number[],
 ) {
   return grid.map((n, d) => {
     const each = unit[d] ?? 1;
-    const sizes = windowSizes(each, target.chunkShape[d] ?? 1, cuts[d] ?? 1);
+    const sizes = windowSizes(each, target.chunkShape[d] ?? 1, splits[d] ?? 1);
     return n <= each ? sizes : divisorsOf(each);
   });
 }

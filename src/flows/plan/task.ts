@@ -6,7 +6,7 @@ import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
 import { chunksHit } from "./chunk-visits.ts";
-import { boxGrid, boxRegion, cutsOf, lastStage } from "./passes.ts";
+import { boxGrid, boxRegion, lastStage, splitsOf } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 
 /** One task: it makes whole target chunks, or a scratch object that later tasks read. */
@@ -27,9 +27,9 @@ export interface ScratchTask {
   readonly kind: "scratch";
   readonly number: number;
   readonly job: ArrayJob;
-  /** Index of its round among those of the job. */
-  readonly round: number;
-  /** Coords of its box within the round's grid. */
+  /** Index of its pass among those of the job. */
+  readonly pass: number;
+  /** Coords of its box within the pass's grid. */
   readonly coords: readonly number[];
 }
 
@@ -41,8 +41,8 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
   const { job, first } = jobAt(plan, stage, index);
   const number = plan.stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, index);
   if (stage < lastStage(job)) {
-    const coords = coordsAt(index - first, boxGrid(cutsOf(job, stage)));
-    return { kind: "scratch", number, job, round: stage, coords };
+    const coords = coordsAt(index - first, boxGrid(splitsOf(job, stage)));
+    return { kind: "scratch", number, job, pass: stage, coords };
   }
   const grid = gridShape(job.target.shape, job.target.chunkShape);
   const windows = gridShape(grid, job.window);
@@ -56,7 +56,7 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
 
 /** Bytes that a task may hold at one time. */
 export function taskBytesOf(task: Task): number {
-  return task.kind === "scratch" ? (task.job.rounds?.[task.round]?.leaseBytes ?? 0) : task.job.leaseBytes;
+  return task.kind === "scratch" ? (task.job.passes?.[task.pass]?.leaseBytes ?? 0) : task.job.leaseBytes;
 }
 
 /** The parts of a task that are made one after the other: tasks of smaller windows. */
@@ -97,7 +97,7 @@ function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
 function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
   return jobs.flatMap((job) => {
     const { firstTask: first, tasks } =
-      job.rounds?.[stage] ?? (lastStage(job) === stage ? job : { firstTask: 0, tasks: 0 });
+      job.passes?.[stage] ?? (lastStage(job) === stage ? job : { firstTask: 0, tasks: 0 });
     return tasks > 0 ? [{ job, first }] : [];
   });
 }
@@ -122,7 +122,7 @@ export function readsOf(task: Task): Generator<ChunkRef> {
 /** The items of the target array that a task makes, or leaves in a scratch object. */
 export function itemsOf(task: Task): Region {
   const { job } = task;
-  if (task.kind === "scratch") return boxRegion(cutsOf(job, task.round), task.coords);
+  if (task.kind === "scratch") return boxRegion(splitsOf(job, task.pass), task.coords);
   const { window } = task;
   const { chunkShape, shape } = job.target;
   const start = window.start.map((chunk, d) => chunk * (chunkShape[d] ?? 1));
@@ -149,11 +149,11 @@ export function countWrites(task: TargetTask): number {
 /** Holds that a value is a task of a plan. @throws `invalid-option` */
 export function assertTask(task: unknown): void {
   const isTask =
-    isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "round" in task);
+    isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
   if (!isTask) throw invalid("this is no task", "what taskAt gives", task);
 }
 
-/** Key of a scratch object: its round, and its place among all objects of that stage of the plan. */
-export function scratchKey({ rounds }: ArrayJob, round: number, index: number): string {
-  return `${round}/${(rounds?.[round]?.firstTask ?? 0) + index}`;
+/** Key of a scratch object: its pass, and its place among all objects of that stage of the plan. */
+export function scratchKey({ passes }: ArrayJob, pass: number, index: number): string {
+  return `${pass}/${(passes?.[pass]?.firstTask ?? 0) + index}`;
 }

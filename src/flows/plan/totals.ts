@@ -52,8 +52,8 @@ export function largestTask(jobs: readonly ArrayJob[]): number {
 /** Bytes of all tasks that run at one time, in the stage that takes the most. */
 function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: TotalsRequest): number {
   const stages = jobs.map(tasksOf);
-  const rounds = stages.reduce((most, { length }) => Math.max(most, length), 0);
-  const peaks = Array.from({ length: rounds }, (_, stage) => {
+  const stageCount = stages.reduce((most, { length }) => Math.max(most, length), 0);
+  const peaks = Array.from({ length: stageCount }, (_, stage) => {
     const kinds = stages.flatMap((ofJob) => ofJob[stage] ?? []);
     const largest = kinds.reduce((most, { expectedBytes }) => Math.max(most, expectedBytes), 0);
     const smallest = kinds.reduce((least, { leaseBytes }) => Math.min(least, leaseBytes), maxMemory);
@@ -66,7 +66,7 @@ function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: Totals
 
 /** The tasks of each stage of a job: how many, and what one takes and holds. */
 function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "leaseBytes" | "expectedBytes">[] {
-  return [...(job.rounds ?? []), job].filter(({ tasks }) => tasks > 0);
+  return [...(job.passes ?? []), job].filter(({ tasks }) => tasks > 0);
 }
 
 /** Bytes of all chunks that are copied as they are at one time. */

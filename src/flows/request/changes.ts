@@ -23,7 +23,7 @@ export interface Changes {
    * is where `chunks` alone are given. Arrays keep theirs by default.
    */
   readonly shards?: ChunksOption | string | readonly string[];
-  /** The new compressor of the arrays that are re-cut, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
+  /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`). A
@@ -165,10 +165,10 @@ function changeWhole(
     const before = metadata.chunkGrid.innerChunkShape && metadata.chunkGrid.chunkShape;
     const plain = withoutShards(metadata);
     const named = (one: ArrayMetadata) => withAxes(one, axes.get(path));
-    const recut = isKept
+    const regridded = isKept
       ? plain
       : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, named(plain), path) } };
-    const recoded = recode(recut);
+    const recoded = recode(regridded);
     if (shardOption === undefined) return { metadata: recoded };
     return { metadata: withShards(recoded, resolveShards(shardOption, named(recoded), { path, before })) };
   };

@@ -48,12 +48,12 @@ export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
   readonly threads?: number;
   /**
-   * Where the scratch objects of a shuffle go: a folder, or the URL of any store that is written and listed; the system's
+   * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
    * folder for temporary files by default.
    */
   readonly scratch?: string;
   /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
-  readonly strategy?: "direct" | "shuffle";
+  readonly strategy?: "direct" | "staged";
   /**
    * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
    * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the

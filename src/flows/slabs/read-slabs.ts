@@ -12,7 +12,7 @@ import { coresAvailable, singleThreadReason } from "../run/executors/thread-coun
 import type { WorkerSettings } from "../run/executors/worker-thread.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
-import { shuffledSlabs } from "../run/scratch/staged-slabs.ts";
+import { readStagedSlabs } from "../run/scratch/staged-slabs.ts";
 import { directSlabs } from "./direct-slabs.ts";
 import { type Slab, type SlabReader, type SlabReading, slabReader } from "./slab-reader.ts";
 
@@ -22,7 +22,7 @@ export interface ReadSlabsOptions {
   /** Threads that read and decode, this one among them, where there is enough to do; as many as there are cores by default. */
   readonly threads?: number | undefined;
   /** How slabs are made; by default whichever is predicted to take less time. */
-  readonly strategy?: "direct" | "shuffle" | undefined;
+  readonly strategy?: "direct" | "staged" | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
   readonly worker?: Pick<WorkerSettings, "script" | "threads" | "patience"> | undefined;
@@ -51,14 +51,14 @@ export async function* readSlabs(
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   const reading = { array, pipeline, selection, plan, buffers, io, signal: combined };
-  const { shuffle } = plan;
+  const { staged } = plan;
   let scratch: Scratch | undefined;
   try {
-    if (shuffle) scratch = await openScratch({ place, bytes: shuffle.cost.scratchBytes });
+    if (staged) scratch = await openScratch({ place, bytes: staged.cost.scratchBytes });
     const chunks =
-      shuffle && scratch ? await shuffledSlabs(shuffle, scratch, reading) : await directSlabs(reading);
+      staged && scratch ? await readStagedSlabs(staged, scratch, reading) : await directSlabs(reading);
     const read = slabReader(chunks, reading);
-    const mayShare = shuffle === undefined && (isLarge || worker !== undefined);
+    const mayShare = staged === undefined && (isLarge || worker !== undefined);
     const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));
     yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
   } finally {

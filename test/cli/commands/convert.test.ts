@@ -64,8 +64,8 @@ describe("zarrflow convert", () => {
     );
     expect((await runCli(cwd, "info", "t.v1")).stdout).toContain("4 of 4 present");
     expect(await runCli(cwd, "copy", "t.v1", "t.zip", "--quiet")).toMatchObject({ code: 0 });
-    const recut = ["--chunks", "y=-1,x=2", "--quiet"];
-    expect(await runCli(cwd, "rechunk", "t.zip", "r.v1", ...recut)).toMatchObject({ code: 0 });
+    const rechunked = ["--chunks", "y=-1,x=2", "--quiet"];
+    expect(await runCli(cwd, "rechunk", "t.zip", "r.v1", ...rechunked)).toMatchObject({ code: 0 });
     for (const other of ["t.v1", "t.zip", "r.v1"]) {
       expect((await runCli(cwd, "diff", "v3.zarr/t", other)).code, other).toBe(0);
       expect((await runCli(cwd, "validate", "--deep", other)).code, other).toBe(0);

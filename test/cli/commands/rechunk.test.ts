@@ -18,7 +18,7 @@ const chunksOf = async (cwd: string, path: string) =>
   JSON.parse(await readFile(join(cwd, path, ".zarray"), "utf8")).chunks;
 
 describe("zarrflow rechunk", () => {
-  it("re-cuts the arrays that have the dimensions, and keeps all values", async () => {
+  it("rechunks the arrays that have the dimensions, and keeps all values", async () => {
     const cwd = await group();
     const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--chunks", "u:6,1", "--verify"];
     const { code, stdout, stderr } = await runCli(cwd, "rechunk", ...args);

@@ -57,7 +57,7 @@ describe("the page of a run", () => {
     expect(page).toMatch(/<td>x<\/td><td>float32 \(x 40\)<\/td><td>verbatim<\/td>/);
   });
 
-  it("draws the chunks before and after, of each array that is re-cut", async () => {
+  it("draws the chunks before and after, of each array that is rechunked", async () => {
     const page = reportPage(await rechunked());
     expect(page.match(/<svg class="grid"/g)).toHaveLength(4);
     expect(page).toContain("before: 4 chunks of (5, 30, 40)");

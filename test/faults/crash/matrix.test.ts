@@ -44,7 +44,7 @@ const places: Readonly<Record<string, () => Place>> = {
   object: () => objectPlace(),
 };
 
-const operations: readonly Operation[] = ["copy", "direct", "shuffle", "convert"];
+const operations: readonly Operation[] = ["copy", "direct", "staged", "convert"];
 const modes: readonly Mode[] = ["fresh", "replace", "skip", "update", "member", "new member"];
 
 function isPossible(place: string, operation: Operation, mode: Mode): boolean {

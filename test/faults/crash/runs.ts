@@ -1,7 +1,7 @@
 import { convert, copy, createGroup, type FlowTarget, rechunk } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 
-export type Operation = "copy" | "direct" | "shuffle" | "convert";
+export type Operation = "copy" | "direct" | "staged" | "convert";
 export type Mode = "fresh" | "replace" | "skip" | "update" | "member" | "new member";
 
 /** What one run does to a target. */

@@ -6,7 +6,7 @@ import { planRechunk } from "../../../src/flows/rechunk.ts";
 
 let folder = "";
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-recut-"));
+  folder = await mkdtemp(join(tmpdir(), "zarrflow-rechunked-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -34,8 +34,8 @@ test("one window that holds all is enough for one thread, and for little work", 
   expect(await chosen(64, 2)).toEqual({ strategy: "direct", windows: 1 });
 });
 
-test("where a second thread would have nothing to do, a shuffle gives it some", async () => {
+test("where a second thread would have nothing to do, the staged strategy gives it some", async () => {
   const { strategy, windows } = await chosen(512, 2);
-  expect(strategy).toBe("shuffle");
+  expect(strategy).toBe("staged");
   expect(windows).toBeGreaterThanOrEqual(2);
 });

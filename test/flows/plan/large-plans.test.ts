@@ -14,7 +14,7 @@ async function billionChunks() {
   return openArray(store);
 }
 
-test.each([undefined, "direct", "shuffle"] as const)(
+test.each([undefined, "direct", "staged"] as const)(
   "the plan of 10^9 chunks (%s) takes kilobytes, and less than a second of work",
   async (strategy) => {
     const array = await billionChunks();

@@ -4,15 +4,15 @@ import { boxRegion } from "../../../src/flows/plan/passes.ts";
 import { boxesTouching, pieceOf } from "../../../src/flows/plan/scratch-layout.ts";
 import {
   boxOf,
-  type Cuts,
   countBoxes,
-  evenCuts,
+  evenSplit,
   firstOf,
   longestBox,
+  type Split,
 } from "../../../src/flows/plan/splits.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 
-const cuts: fc.Arbitrary<Cuts> = fc.record({
+const splits: fc.Arbitrary<Split> = fc.record({
   start: fc.nat(6),
   step: fc.integer({ min: 1, max: 4 }),
   size: fc.integer({ min: 1, max: 9 }),
@@ -21,13 +21,13 @@ const cuts: fc.Arbitrary<Cuts> = fc.record({
 
 test("boxes follow one another without gaps, and each result lies in the box that it is said to", () => {
   fc.assert(
-    fc.property(cuts, (cut) => {
-      const boxes = countBoxes(cut);
-      expect(firstOf(cut, boxes)).toBe(cut.length);
+    fc.property(splits, (split) => {
+      const boxes = countBoxes(split);
+      expect(firstOf(split, boxes)).toBe(split.length);
       for (let box = 0; box < boxes; box++) {
-        const length = firstOf(cut, box + 1) - firstOf(cut, box);
-        expect(length).toBeLessThanOrEqual(longestBox(cut));
-        for (let r = firstOf(cut, box); r < firstOf(cut, box + 1); r++) expect(boxOf(cut, r)).toBe(box);
+        const length = firstOf(split, box + 1) - firstOf(split, box);
+        expect(length).toBeLessThanOrEqual(longestBox(split));
+        for (let r = firstOf(split, box); r < firstOf(split, box + 1); r++) expect(boxOf(split, r)).toBe(box);
       }
     }),
   );
@@ -35,15 +35,15 @@ test("boxes follow one another without gaps, and each result lies in the box tha
 
 describe("the pieces of an object", () => {
   const axis = fc.record({
-    cut: cuts.filter(({ length }) => length > 0),
+    split: splits.filter(({ length }) => length > 0),
     next: fc.integer({ min: 1, max: 9 }),
   });
 
   test("are those of the boxes that it touches, one after the other", () => {
     fc.assert(
       fc.property(fc.array(axis, { maxLength: 3 }), (axes) => {
-        const own = axes.map(({ cut }) => cut);
-        const next = axes.map(({ cut, next: size }) => evenCuts(cut.length, size));
+        const own = axes.map(({ split }) => split);
+        const next = axes.map(({ split, next: size }) => evenSplit(split.length, size));
         for (const coords of coordsOf(own.map(countBoxes))) {
           const box = boxRegion(own, coords);
           if (product(box.shape) === 0) continue;

@@ -54,11 +54,11 @@ test("tasks write every chunk once, each shard by one task, in steps that fit; t
       for (const task of tasksOf(planned)) {
         expect(taskBytesOf(task)).toBeLessThanOrEqual(least + spare);
         if (task.kind === "scratch") {
-          if (task.round === 0) reads += [...readsOf(task)].length;
+          if (task.pass === 0) reads += [...readsOf(task)].length;
           continue;
         }
         for (const step of stepsOf(task)) {
-          if (task.job.rounds === undefined) reads += [...readsOf(step)].length;
+          if (task.job.passes === undefined) reads += [...readsOf(step)].length;
           for (const coords of writesOf(step)) {
             expect(written.has(indexOf(coords, grid))).toBe(false);
             written.add(indexOf(coords, grid));

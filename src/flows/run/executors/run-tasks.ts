@@ -11,7 +11,7 @@ import type { OtherThreads, WorkerSettings } from "./worker-thread.ts";
 export interface RunTasksOptions {
   readonly source: Store;
   readonly build: TargetBuild;
-  /** Where the objects of a shuffle lie, and by which spec another thread opens the same place. */
+  /** Where scratch objects lie, and by which spec another thread opens the same place. */
   readonly scratch?: Scratch | undefined;
   /** The target's documents by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
@@ -77,7 +77,7 @@ async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
     },
     {
       budget: new ByteBudget(maxMemory),
-      stageEnded: async (stage) => scratch?.removeRound(stage - 1),
+      stageEnded: async (stage) => scratch?.removePass(stage - 1),
       signal,
     },
   );

@@ -139,7 +139,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   try {
     const stageEnded = async (stage: number) => {
       buffers.clear();
-      await scratch?.removeRound(stage - 1);
+      await scratch?.removePass(stage - 1);
     };
     await loopTasks(plan, run, { control, threads, note, stop, stageEnded });
   } finally {

@@ -5,10 +5,10 @@ import { coordsIn } from "../../../streams/regrid.ts";
 import { selectedRegion } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
 import { indexOf, product } from "../../../util/shape.ts";
-import { cutsOf } from "../../plan/passes.ts";
-import { boxesTouching, headSize, pieceOf } from "../../plan/scratch-layout.ts";
+import { splitsOf } from "../../plan/passes.ts";
+import { boxesTouching, headerSize, pieceOf } from "../../plan/scratch-layout.ts";
 import { itemsOf, type ScratchTask } from "../../plan/task.ts";
-import { writeHead } from "./piece-header.ts";
+import { writeHeader } from "./piece-header.ts";
 import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from "./scratch-objects.ts";
 
 /**
@@ -17,11 +17,11 @@ import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from 
  */
 export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<DecodedChunk, EncodedChunk> {
   const { selection, buffers, chunk } = options;
-  const { job, round } = task;
+  const { job, pass } = task;
   const box = itemsOf(task);
-  const next = cutsOf(job, round + 1);
+  const next = splitsOf(job, pass + 1);
   const boxes = product(box.shape) > 0 ? boxesTouching(box, next) : box;
-  const layout = { box, pieces: product(boxes.shape), headSize: headSize(job, round) };
+  const layout = { box, pieces: product(boxes.shape), headerSize: headerSize(job, pass) };
   const object = isFixed(chunk.dataType)
     ? fixedObject(layout, chunk.dataType.size, options)
     : variableObject(layout, options);
@@ -68,8 +68,8 @@ export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<De
     },
     end() {
       const ofSome = someMissing ? present : undefined;
-      const bytes = object.finish(open, (head, { region }) =>
-        writeHead(head, region, job.target.chunkShape, ofSome),
+      const bytes = object.finish(open, (header, { region }) =>
+        writeHeader(header, region, job.target.chunkShape, ofSome),
       );
       return [{ index: 0, coords: task.coords, region: box, bytes }];
     },

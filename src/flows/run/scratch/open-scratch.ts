@@ -13,9 +13,9 @@ export function parseScratch(place: string | undefined): StoreSpec | undefined {
 
 /** The strategy that is asked for; `direct` where scratch objects have no place: in browsers, unless they are given one. */
 export function possibleStrategy(
-  strategy: "direct" | "shuffle" | undefined,
+  strategy: "direct" | "staged" | undefined,
   place: StoreSpec | undefined,
-): "direct" | "shuffle" | undefined {
+): "direct" | "staged" | undefined {
   const hasFolders = globalThis.process?.versions?.node !== undefined;
   return strategy ?? (hasFolders || place ? undefined : "direct");
 }
@@ -52,7 +52,7 @@ export async function openScratch({ place, bytes }: OpenScratchOptions): Promise
   return {
     store,
     ...(spec?.kind !== "memory" && { spec }),
-    removeRound: (round) => removeBelow(`${round}/`),
+    removePass: (pass) => removeBelow(`${pass}/`),
     async remove() {
       try {
         await removeBelow("");

@@ -4,7 +4,7 @@ import { intersect } from "../../../streams/selection.ts";
 import { indexOf, product } from "../../../util/shape.ts";
 
 /**
- * The first byte of a piece's head: whether nothing but missing chunks went into it, none did, or some. Then a bit for
+ * The first byte of a piece's header: whether nothing but missing chunks went into it, none did, or some. Then a bit for
  * each target chunk that it touches, in C order, says whether any data did: a chunk of which there are none stays
  * missing.
  */
@@ -13,18 +13,18 @@ const ALL = 1;
 const SOME = 2;
 
 /**
- * Writes the head of a piece.
+ * Writes the header of a piece.
  *
  * @param present what of the box came with data, where anything came without; undefined: all.
  */
-export function writeHead(
-  head: Uint8Array,
+export function writeHeader(
+  header: Uint8Array,
   piece: Region,
   chunkShape: readonly number[],
   present: readonly Region[] | undefined,
 ): void {
-  head.fill(0);
-  head[0] = ALL;
+  header.fill(0);
+  header[0] = ALL;
   if (present === undefined) return;
   const chunks = chunksTouched(piece, chunkShape);
   let bits = 0;
@@ -32,27 +32,27 @@ export function writeHead(
     const shared = intersect(region, piece);
     for (const coords of shared ? chunksIn(shared, chunkShape) : []) {
       const { byte, bit } = placeOf(coords, chunks);
-      const before = head[byte] ?? 0;
+      const before = header[byte] ?? 0;
       if ((before & bit) === 0) bits++;
-      head[byte] = before | bit;
+      header[byte] = before | bit;
     }
   }
-  if (bits < product(chunks.shape)) head[0] = SOME;
+  if (bits < product(chunks.shape)) header[0] = SOME;
 }
 
-export function writeEmptyHead(head: Uint8Array): void {
-  head.fill(0);
-  head[0] = NOTHING;
+export function writeEmptyHeader(header: Uint8Array): void {
+  header.fill(0);
+  header[0] = NOTHING;
 }
 
 /** The parts of a piece, and whether there are data of each. */
 export function* presentParts(
-  head: Uint8Array,
+  header: Uint8Array,
   piece: Region,
   chunkShape: readonly number[],
 ): Generator<{ readonly region: Region; readonly isPresent: boolean }> {
-  if (head[0] !== SOME) {
-    yield { region: piece, isPresent: head[0] === ALL };
+  if (header[0] !== SOME) {
+    yield { region: piece, isPresent: header[0] === ALL };
     return;
   }
   const chunks = chunksTouched(piece, chunkShape);
@@ -60,7 +60,7 @@ export function* presentParts(
     const start = coords.map((c, d) => c * (chunkShape[d] ?? 1));
     const region = intersect({ start, shape: chunkShape }, piece);
     const { byte, bit } = placeOf(coords, chunks);
-    if (region) yield { region, isPresent: ((head[byte] ?? 0) & bit) !== 0 };
+    if (region) yield { region, isPresent: ((header[byte] ?? 0) & bit) !== 0 };
   }
 }
 

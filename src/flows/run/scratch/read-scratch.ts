@@ -13,8 +13,8 @@ import { type ReadableStream, streamFrom } from "../../../streams/web.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, indexOf, product } from "../../../util/shape.ts";
-import { boxGrid, boxRegion, cutsOf, lastStage } from "../../plan/passes.ts";
-import { boxesTouching, headSize, type Piece, pieceOf } from "../../plan/scratch-layout.ts";
+import { boxGrid, boxRegion, lastStage, splitsOf } from "../../plan/passes.ts";
+import { boxesTouching, headerSize, type Piece, pieceOf } from "../../plan/scratch-layout.ts";
 import { itemsOf, type ScratchTask, scratchKey, type Task } from "../../plan/task.ts";
 import { presentParts } from "./piece-header.ts";
 import { ENTRY_SIZE } from "./scratch-objects.ts";
@@ -33,12 +33,12 @@ export interface ReadScratchOptions extends ScratchReaderOptions {
 }
 
 /** Where the object of a task is written. */
-export function scratchPlace({ job, round }: ScratchTask, store: WritableStore): ChunkStore<WritableStore> {
-  const grid = boxGrid(cutsOf(job, round));
-  return { store, path: job.path, chunkKey: (coords) => scratchKey(job, round, indexOf(coords, grid)) };
+export function scratchPlace({ job, pass }: ScratchTask, store: WritableStore): ChunkStore<WritableStore> {
+  const grid = boxGrid(splitsOf(job, pass));
+  return { store, path: job.path, chunkKey: (coords) => scratchKey(job, pass, indexOf(coords, grid)) };
 }
 
-/** A piece of an object of the round before, and where it is. */
+/** A piece of an object of the pass before, and where it is. */
 export interface PlacedPiece extends Piece {
   readonly key: string;
   readonly coords: readonly number[];
@@ -51,7 +51,7 @@ export interface ReadPiece extends PlacedPiece {
 }
 
 /**
- * Reads the pieces of the round before that a task is made of, as chunks of the target's items: those of which there
+ * Reads the pieces of the pass before that a task is made of, as chunks of the target's items: those of which there
  * are no data are missing chunks.
  *
  * @throws `source-changed` when an object is gone or has another size; what the store throws.
@@ -89,20 +89,20 @@ export interface ScratchReader {
 }
 
 export function scratchReader(task: Task, options: ScratchReaderOptions): ScratchReader {
-  const stage = task.kind === "scratch" ? task.round : lastStage(task.job);
-  const head = headSize(task.job, stage - 1);
+  const stage = task.kind === "scratch" ? task.pass : lastStage(task.job);
+  const header = headerSize(task.job, stage - 1);
   const { chunkShape } = task.job.target;
   return {
     pieces: piecesOf(task, stage),
     async read(piece, { signal }) {
       try {
-        return { ...piece, bytes: await readPiece(piece, head, { ...options, signal }) };
+        return { ...piece, bytes: await readPiece(piece, header, { ...options, signal }) };
       } catch (error) {
         if (isZarrflowError(error)) error.addContext({ path: task.job.path, key: piece.key });
         throw error;
       }
     },
-    chunksOf: (piece) => chunksOf(piece, { ...options, head, chunkShape }),
+    chunksOf: (piece) => chunksOf(piece, { ...options, header, chunkShape }),
   };
 }
 
@@ -111,7 +111,7 @@ function* piecesOf(task: Task, stage: number): Generator<PlacedPiece> {
   const { job } = task;
   const region = itemsOf(task);
   if (product(region.shape) === 0) return;
-  const [before, own] = [cutsOf(job, stage - 1), cutsOf(job, stage)];
+  const [before, own] = [splitsOf(job, stage - 1), splitsOf(job, stage)];
   const grid = boxGrid(before);
   const coords = boxesTouching(region, own).start;
   const boxes = boxesTouching(region, before);
@@ -121,16 +121,16 @@ function* piecesOf(task: Task, stage: number): Generator<PlacedPiece> {
   }
 }
 
-/** The bytes of a piece, its head included; undefined where its object is empty. */
+/** The bytes of a piece, its header included; undefined where its object is empty. */
 async function readPiece(
   { key, ordinal, itemsBefore, region }: PlacedPiece,
-  head: number,
+  header: number,
   options: ScratchReaderOptions & StoreOptions,
 ): Promise<Uint8Array | undefined> {
   const { dataType } = options.chunk;
   if (isFixed(dataType)) {
-    const offset = ordinal * head + itemsBefore * dataType.size;
-    return readRange(key, { offset, length: head + product(region.shape) * dataType.size }, options);
+    const offset = ordinal * header + itemsBefore * dataType.size;
+    return readRange(key, { offset, length: header + product(region.shape) * dataType.size }, options);
   }
   const entries = await readRange(key, { offset: ordinal * ENTRY_SIZE, length: 2 * ENTRY_SIZE }, options);
   if (entries === undefined) return undefined;
@@ -138,7 +138,7 @@ async function readPiece(
   const offset = Number(table.getBigUint64(0, true));
   const length = Number(table.getBigUint64(ENTRY_SIZE, true)) - offset;
   options.buffers.give(entries);
-  if (length < head || length > MAX_CHUNK_SIZE) throw changed(key);
+  if (length < header || length > MAX_CHUNK_SIZE) throw changed(key);
   return readRange(key, { offset, length }, options);
 }
 
@@ -174,21 +174,21 @@ function changed(key: string): ZarrflowError {
 }
 
 interface Unpacking extends Pick<ScratchReaderOptions, "chunk" | "buffers"> {
-  readonly head: number;
+  readonly header: number;
   readonly chunkShape: readonly number[];
 }
 
 /** What was read as decoded chunks: a piece as a whole, or in parts where some of it is missing. */
 function* chunksOf(piece: ReadPiece, unpacking: Unpacking): Generator<DecodedChunk> {
   const { bytes, region, coords, release } = piece;
-  const { head, chunk, chunkShape, buffers } = unpacking;
+  const { header, chunk, chunkShape, buffers } = unpacking;
   const whole = { index: piece.ordinal, coords, region, ...(release && { release }) };
   if (bytes === undefined) {
     yield { ...whole, data: undefined };
     return;
   }
-  const parts = [...presentParts(bytes.subarray(0, head), region, chunkShape)];
-  const data = unpack(bytes.subarray(head), region, chunk);
+  const parts = [...presentParts(bytes.subarray(0, header), region, chunkShape)];
+  const data = unpack(bytes.subarray(header), region, chunk);
   if (parts.length === 1 && parts[0]?.isPresent) {
     yield { ...whole, data };
     return;

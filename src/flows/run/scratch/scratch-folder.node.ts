@@ -41,7 +41,7 @@ export async function openScratchFolder(parent = tmpdir(), bytes: number): Promi
   return {
     store: new DirectoryStore(path, { exclusive: true }),
     spec: { kind: "directory", path },
-    removeRound: (round) => remove(join(path, String(round))),
+    removePass: (pass) => remove(join(path, String(pass))),
     remove: () => remove(path),
   };
 }

@@ -7,7 +7,7 @@ import type { Selection } from "../../../streams/selection.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import type { Piece } from "../../plan/scratch-layout.ts";
-import { writeEmptyHead } from "./piece-header.ts";
+import { writeEmptyHeader } from "./piece-header.ts";
 
 export interface GatherOptions {
   /** What a target chunk is. */
@@ -22,7 +22,7 @@ export interface ObjectLayout {
   /** How many pieces there are. */
   readonly pieces: number;
   /** Bytes in front of each piece. */
-  readonly headSize: number;
+  readonly headerSize: number;
 }
 
 /** A piece of which some items have come. */
@@ -34,32 +34,32 @@ export interface OpenPiece extends Piece {
 export interface ScratchObject {
   begin(piece: Piece): Assembly;
   /** Its bytes; none where no data came. */
-  finish(pieces: readonly OpenPiece[], writeHead: (head: Uint8Array, piece: Piece) => void): Uint8Array;
+  finish(pieces: readonly OpenPiece[], writeHeader: (header: Uint8Array, piece: Piece) => void): Uint8Array;
 }
 
 /** Items of one size: each piece begins at a place that can be computed, and its items are put there at once. */
 export function fixedObject(layout: ObjectLayout, itemSize: number, options: GatherOptions): ScratchObject {
-  const { box, pieces, headSize } = layout;
+  const { box, pieces, headerSize } = layout;
   const { buffers } = options;
-  const bytes = buffers.take(pieces * headSize + product(box.shape) * itemSize);
-  const headAt = ({ ordinal, itemsBefore }: Piece) => ordinal * headSize + itemsBefore * itemSize;
+  const bytes = buffers.take(pieces * headerSize + product(box.shape) * itemSize);
+  const headerAt = ({ ordinal, itemsBefore }: Piece) => ordinal * headerSize + itemsBefore * itemSize;
   return {
     begin(piece) {
-      const start = headAt(piece) + headSize;
+      const start = headerAt(piece) + headerSize;
       const inObject = {
         take: (length: number) => bytes.subarray(start, start + length),
         give: () => {},
       };
       return begun(piece, options, inObject);
     },
-    finish(open, writeHead) {
+    finish(open, writeHeader) {
       let isEmpty = true;
       for (const piece of open) {
-        const head = bytes.subarray(headAt(piece), headAt(piece) + headSize);
-        if (piece.assembly.finish() === undefined) writeEmptyHead(head);
+        const header = bytes.subarray(headerAt(piece), headerAt(piece) + headerSize);
+        if (piece.assembly.finish() === undefined) writeEmptyHeader(header);
         else {
           isEmpty = false;
-          writeHead(head, piece);
+          writeHeader(header, piece);
         }
       }
       if (!isEmpty) return bytes;
@@ -74,30 +74,30 @@ export const ENTRY_SIZE = 8;
 
 /**
  * Items of varying size: a table of where each piece begins, as 64-bit little-endian numbers; then the pieces, each as
- * its head, the offsets of its items as 32-bit numbers, and their bytes.
+ * its header, the offsets of its items as 32-bit numbers, and their bytes.
  */
 export function variableObject(layout: ObjectLayout, options: GatherOptions): ScratchObject {
-  const { pieces, headSize } = layout;
+  const { pieces, headerSize } = layout;
   const { buffers } = options;
   return {
     begin: (piece) => begun(piece, options, buffers),
-    finish(open, writeHead) {
+    finish(open, writeHeader) {
       const found = open.map(({ assembly }) => assembly.finish());
       if (found.every((data) => data === undefined)) return new Uint8Array(0);
-      const sizes = found.map((data) => headSize + (data ? packedSize(data) : 0));
+      const sizes = found.map((data) => headerSize + (data ? packedSize(data) : 0));
       const table = (pieces + 1) * ENTRY_SIZE;
       const bytes = buffers.take(sizes.reduce((sum, size) => sum + size, table));
       const entries = new DataView(bytes.buffer, bytes.byteOffset, table);
       let end = table;
       open.forEach((piece, i) => {
         entries.setBigUint64(i * ENTRY_SIZE, BigInt(end), true);
-        const head = bytes.subarray(end, end + headSize);
+        const header = bytes.subarray(end, end + headerSize);
         const data = found[i];
         if (data) {
-          writeHead(head, piece);
-          pack(data, bytes.subarray(end + headSize));
+          writeHeader(header, piece);
+          pack(data, bytes.subarray(end + headerSize));
           buffers.give(data.bytes);
-        } else writeEmptyHead(head);
+        } else writeEmptyHeader(header);
         end += sizes[i] ?? 0;
       });
       entries.setBigUint64(pieces * ENTRY_SIZE, BigInt(end), true);

@@ -9,7 +9,7 @@ import { readScratch } from "./read-scratch.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** Writes all scratch objects, one after the other. Returns what reads the pieces of a slab. */
-export async function shuffledSlabs(
+export async function readStagedSlabs(
   { job, stages, bytesPerPiece }: StagedSlabs,
   scratch: Scratch,
   { array, pipeline, plan, buffers, io, signal }: SlabReading,
@@ -29,7 +29,7 @@ export async function shuffledSlabs(
       throwIfAborted(signal);
       await runTask(taskAt({ jobs: [job], stages }, stage, index), context);
     }
-    await scratch.removeRound(stage - 1);
+    await scratch.removePass(stage - 1);
   }
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerPiece), bytesPerChunk: bytesPerPiece };
   const options = { scratch: scratch.store, chunk: spec, concurrency: Math.min(io, readAhead), inFlight };

@@ -45,7 +45,7 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
     );
   const whole = wholeSelection(job.target.shape);
   if (step.kind === "scratch") {
-    return step.round === 0
+    return step.pass === 0
       ? [decode(), gatherStage(step, { chunk: spec, selection: job.selection, buffers })]
       : [gatherStage(step, { chunk: spec, selection: whole, buffers })];
   }
@@ -56,7 +56,7 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
       return [decode(), encode()];
     case "direct":
       return [decode(), regrid(job.selection), encode()];
-    case "shuffle":
+    case "staged":
       return [regrid(whole), encode()];
   }
 }

@@ -7,7 +7,7 @@ import type { Buffers } from "../../../util/buffers.ts";
 export interface TaskContext {
   readonly source: ChunkStore & ChunkCodec;
   readonly target: ChunkStore<WritableStore> & ChunkCodec;
-  /** Where the objects of a shuffle lie; needed for plans of more than one stage. */
+  /** Where scratch objects lie; needed for plans of more than one stage. */
   readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;
   /** Requests in flight. */

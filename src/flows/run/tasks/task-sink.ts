@@ -55,5 +55,5 @@ function sinkAt(
 /** Where scratch objects lie. */
 export function assertScratch({ scratch }: TaskContext): WritableStore {
   if (scratch) return scratch;
-  throw new RangeError("a task of a shuffle needs a place for scratch objects");
+  throw new RangeError("a task of the staged strategy needs a place for scratch objects");
 }

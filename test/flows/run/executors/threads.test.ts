@@ -18,7 +18,7 @@ import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
 import { makeArray } from "../../../support/made-array.ts";
-import { recut } from "../../../support/recipes.ts";
+import { rechunked } from "../../../support/recipes.ts";
 import { workerScript } from "../../../support/worker-script.ts";
 
 const script = workerScript();
@@ -158,7 +158,7 @@ describe("tasks in threads", () => {
 
   it("write the same bytes as the streams of one thread, into folders and zips", async () => {
     await fc.assert(
-      fc.asyncProperty(recut, async ({ recipe, chunks }) => {
+      fc.asyncProperty(rechunked, async ({ recipe, chunks }) => {
         const { store } = await makeArray(recipe);
         const source = place();
         const kept = await openTargetBuild({ kind: "directory", path: source }, { ifExists: "error" });
@@ -226,7 +226,7 @@ describe("tasks in threads", () => {
 describe("the memory that a plan predicts", () => {
   it.each([
     ["direct", [128, 8, 8], "direct"],
-    ["a shuffle", [128, 8, 8], "shuffle"],
+    ["the staged strategy", [128, 8, 8], "staged"],
     ["direct, from tiles to steps", [1, 128, 128], "direct"],
   ] as const)("is what buffers take, within 15 %%, for %s", async (_, chunks, strategy) => {
     const path = place();
@@ -303,7 +303,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     await writeFile(path, text);
     const before = await readdir(folder);
     const worker = { threads: 2, script: pathToFileURL(path) };
-    const options = { chunks: [1024, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "shuffle" } as const;
+    const options = { chunks: [1024, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "staged" } as const;
     await expect(run(source, place(), options, { worker })).rejects.toThrow(/ended before its work was done/);
     expect(await newcomers(before)).toEqual([]);
   });
@@ -316,7 +316,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const tick = `appendFileSync(${JSON.stringify(ticks)}, ".")`;
     await writeFile(path, `import { appendFileSync } from "node:fs"; setInterval(() => ${tick}, 1);`);
     const worker = { threads: 2, script: pathToFileURL(path) };
-    const options = { ...SMALL_TASKS, strategy: "shuffle", scratch: join(file, "folder") } as const;
+    const options = { ...SMALL_TASKS, strategy: "staged", scratch: join(file, "folder") } as const;
     const target = place();
     await expect(run(source, target, options, { worker })).rejects.toThrow(
       /a file stands where a folder is needed/,

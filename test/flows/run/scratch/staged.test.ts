@@ -23,13 +23,13 @@ import { withBucket } from "../../../support/s3-environment.ts";
 let scratch = "";
 
 beforeEach(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "zarrflow-shuffle-"));
+  scratch = await mkdtemp(join(tmpdir(), "zarrflow-staged-"));
 });
 
 afterEach(async () => {
   expect(await readdir(scratch)).toEqual([]);
   await rm(scratch, { recursive: true });
-  nameMemoryStore("shuffled", undefined);
+  nameMemoryStore("staged", undefined);
 });
 
 /** Rows in memory, each a chunk; item `i` in C order is the number `i`. */
@@ -46,18 +46,18 @@ async function itemsOf(url: string): Promise<Float64Array> {
   return (await slice(url).read()).data as Float64Array;
 }
 
-const columns = (n: number) => ({ chunks: [n, 1], strategy: "shuffle" as const, scratch });
+const columns = (n: number) => ({ chunks: [n, 1], strategy: "staged" as const, scratch });
 
-describe("rounds", () => {
+describe("passes", () => {
   test("are one where pieces are large, and more where they would be tiny", async () => {
     const { array, items } = await rowsOf(400);
     const found: number[] = [];
     for (const maxMemory of [70_000, 1e6]) {
-      const planned = await planRechunk(array, "memory:shuffled", { ...columns(400), maxMemory });
+      const planned = await planRechunk(array, "memory:staged", { ...columns(400), maxMemory });
       const { plan } = planned;
-      const rounds = plan.jobs[0]?.rounds ?? [];
-      found.push(rounds.length);
-      expect(plan.stages).toHaveLength(rounds.length + 1);
+      const passes = plan.jobs[0]?.passes ?? [];
+      found.push(passes.length);
+      expect(plan.stages).toHaveLength(passes.length + 1);
       const foldersLeft: string[][] = [];
       const onEvent = (event: FlowEvent) => {
         if (event.type === "task-start" && event.task === plan.totals.tasks - 1) {
@@ -70,9 +70,9 @@ describe("rounds", () => {
       expect(report.chunksRead).toBe(400);
       expect(report.peakBuffers).toBeLessThanOrEqual(plan.totals.predictedPeak);
       expect(plan.totals.predictedPeak).toBeLessThanOrEqual(maxMemory);
-      expect(foldersLeft).toEqual([[String(rounds.length - 1), "owner"]]);
-      expect(await itemsOf("memory:shuffled")).toEqual(items);
-      nameMemoryStore("shuffled", undefined);
+      expect(foldersLeft).toEqual([[String(passes.length - 1), "owner"]]);
+      expect(await itemsOf("memory:staged")).toEqual(items);
+      nameMemoryStore("staged", undefined);
     }
     expect(found[0]).toBeGreaterThan(1);
     expect(found[1]).toBe(1);
@@ -81,19 +81,19 @@ describe("rounds", () => {
 
 test("as many items as are worth the kernels' heap are gathered and scattered in it", async () => {
   const n = 1500;
-  const folder = await mkdtemp(join(tmpdir(), "zarrflow-shuffled-"));
+  const folder = await mkdtemp(join(tmpdir(), "zarrflow-staged-"));
   try {
-    const [rows, shuffled] = [join(folder, "rows.zarr"), join(folder, "columns.zarr")];
+    const [rows, staged] = [join(folder, "rows.zarr"), join(folder, "columns.zarr")];
     const items = Float64Array.from({ length: n * n }, (_, i) => i);
     expect(items.byteLength).toBeGreaterThan(WORTH_A_HEAP);
     const writer = await create(rows, { shape: [n, n], dataType: "float64", chunks: [41, n] });
     await writer.write([], items);
     await writer.close();
-    const options = { chunks: [n, 32], strategy: "shuffle", scratch, threads: 1 } as const;
-    const planned = await planRechunk(rows, shuffled, { ...options, maxMemory: 12e6 });
+    const options = { chunks: [n, 32], strategy: "staged", scratch, threads: 1 } as const;
+    const planned = await planRechunk(rows, staged, { ...options, maxMemory: 12e6 });
     expect(planned.plan.stages[1]).toBeGreaterThan(1);
     await runFlow(planned, {});
-    const found = await itemsOf(shuffled);
+    const found = await itemsOf(staged);
     expect(found.length).toBe(items.length);
     expect(found.findIndex((item, i) => item !== items[i])).toBe(-1);
   } finally {
@@ -111,7 +111,7 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
     minLength: 1,
     maxLength: 20,
   });
-  let shuffles = 0;
+  let stagedRuns = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(axis, { minLength: 1, maxLength: 3 }), words, async (axes, some) => {
       const shape = axes.map(({ n }) => n);
@@ -124,18 +124,18 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
       const options = { chunks: axes.map(({ to }) => to), scratch, maxMemory: 2e6 };
       const array = await openArray(store);
       await rechunk(array, "memory:direct", { ...options, strategy: "direct" });
-      const planned = await planRechunk(array, "memory:shuffled", { ...options, strategy: "shuffle" });
-      if (planned.plan.jobs[0]?.strategy === "shuffle") shuffles++;
+      const planned = await planRechunk(array, "memory:staged", { ...options, strategy: "staged" });
+      if (planned.plan.jobs[0]?.strategy === "staged") stagedRuns++;
       await runFlow(planned, {});
-      const stores = ["direct", "shuffled"].map((name) => namedMemoryStore(name) ?? new MemoryStore());
+      const stores = ["direct", "staged"].map((name) => namedMemoryStore(name) ?? new MemoryStore());
       const [expected, found] = await Promise.all(stores.map(valuesOf));
       expect(found).toEqual(expected);
-      expect([...(await slice("memory:shuffled").read()).data]).toEqual(values);
-      for (const name of ["direct", "shuffled"]) nameMemoryStore(name, undefined);
+      expect([...(await slice("memory:staged").read()).data]).toEqual(values);
+      for (const name of ["direct", "staged"]) nameMemoryStore(name, undefined);
     }),
     { numRuns: 60 },
   );
-  expect(shuffles).toBeGreaterThan(20);
+  expect(stagedRuns).toBeGreaterThan(20);
 });
 
 async function valuesOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {
@@ -151,12 +151,12 @@ async function removeAll(store: MemoryStore): Promise<void> {
 describe("nothing is left", () => {
   async function failing(options: (planned: Planned, source: MemoryStore) => RunOptions): Promise<unknown> {
     const { array } = await rowsOf(200);
-    const planned = await planRechunk(array, "memory:shuffled", { ...columns(200), maxMemory: 400_000 });
+    const planned = await planRechunk(array, "memory:staged", { ...columns(200), maxMemory: 400_000 });
     expect(planned.plan.stages).toHaveLength(2);
     const error: unknown = await runFlow(planned, options(planned, array.store as MemoryStore)).catch(
       (thrown: unknown) => thrown,
     );
-    expect(namedMemoryStore("shuffled")).toBeUndefined();
+    expect(namedMemoryStore("staged")).toBeUndefined();
     return error;
   }
 
@@ -228,20 +228,20 @@ describe("nothing is left", () => {
 test("scratch objects may lie in memory, and nowhere that cannot be written", async () => {
   const { array, items } = await rowsOf(100);
   const options = { ...columns(100), maxMemory: 400_000 };
-  await rechunk(array, "memory:shuffled", { ...options, scratch: "memory:anywhere" });
-  expect(await itemsOf("memory:shuffled")).toEqual(items);
-  nameMemoryStore("shuffled", undefined);
-  const refused = rechunk(array, "memory:shuffled", { ...options, scratch: "https://example.org/x" });
+  await rechunk(array, "memory:staged", { ...options, scratch: "memory:anywhere" });
+  expect(await itemsOf("memory:staged")).toEqual(items);
+  nameMemoryStore("staged", undefined);
+  const refused = rechunk(array, "memory:staged", { ...options, scratch: "https://example.org/x" });
   await expect(refused).rejects.toMatchObject({ code: "invalid-option" });
-  expect(namedMemoryStore("shuffled")).toBeUndefined();
+  expect(namedMemoryStore("staged")).toBeUndefined();
 });
 
 test("scratch objects may lie in a bucket, of which nothing stays", async () => {
   const { array, items } = await rowsOf(100);
   await withBucket(async ({ objects, requests }, bucket) => {
     const options = { ...columns(100), maxMemory: 60_000, scratch: `s3://${bucket}/some/where` };
-    await rechunk(array, "memory:shuffled", options);
-    expect(await itemsOf("memory:shuffled")).toEqual(items);
+    await rechunk(array, "memory:staged", options);
+    expect(await itemsOf("memory:staged")).toEqual(items);
     const put = requests
       .filter(({ method, key }) => method === "PUT" && !key.endsWith("-lock"))
       .map(({ key }) => key);

@@ -25,7 +25,7 @@ const cases = fc.record({
   sourceShards: fc.boolean(),
   targetShards: fc.boolean(),
   change: fc.constantFrom("nothing" as const, "codec" as const, "chunks" as const),
-  strategy: fc.constantFrom("direct" as const, "shuffle" as const),
+  strategy: fc.constantFrom("direct" as const, "staged" as const),
   writeEmpty: fc.boolean(),
   singleWriter: fc.boolean(),
   missing: fc.boolean(),
@@ -131,5 +131,5 @@ test("streams and the loop write the same bytes, by the same requests, within ea
     }),
     { numRuns: 150 },
   );
-  expect([...strategies.keys()].sort()).toEqual(["direct", "shuffle", "transcode", "verbatim"]);
+  expect([...strategies.keys()].sort()).toEqual(["direct", "staged", "transcode", "verbatim"]);
 });
