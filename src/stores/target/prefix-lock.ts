@@ -88,7 +88,8 @@ export class PrefixLock {
     const { key = LOCK_NAME, staleAfter = STALE_AFTER, signal } = options;
     const which = { key, staleAfter };
     const record = await newRecord();
-    for (let isTakeover = false; ; isTakeover = true) {
+    let isTakeover = false;
+    for (;;) {
       const isTaken = await setIfAbsent(store, key, record, { signal });
       if (isTaken === undefined) return undefined;
       // An attempt whose answer was lost may have taken it.
@@ -97,7 +98,9 @@ export class PrefixLock {
         if (isTakeover) await lock.#settle({ signal });
         return lock;
       }
-      await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
+      const stale = await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
+      if (stale === undefined) continue;
+      isTakeover = true;
       // Where nothing may be deleted, the lock is written over.
       await store.delete(key, { signal }).catch(() => store.set(key, encoded(record), { signal }));
     }
@@ -197,13 +200,14 @@ export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
   return `${who}, begun ${begun}, last seen ${renewed}`;
 }
 
-/** Checks that no other run is at work in a store. @throws `locked` */
+/** Checks that no other run is at work in a store. @returns the lock that counts for nothing, if there is one @throws `locked` */
 export async function assertUnlocked(
   store: Pick<Store, "description" | "get" | "ageOf">,
   { breakLock = false, key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: LockOptions & LockKey = {},
-): Promise<void> {
+): Promise<LockRecord | undefined> {
   const other = await readLock(store, { key, signal });
-  if (other === undefined || breakLock || (await isStale(store, other, { key, staleAfter, signal }))) return;
+  if (other === undefined || breakLock || (await isStale(store, other, { key, staleAfter, signal })))
+    return other;
   throw new ZarrflowError("locked", "another run writes at the target", {
     store: store.description,
     key,
