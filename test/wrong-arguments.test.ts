@@ -69,10 +69,11 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
 type Stated = (value: unknown) => string | undefined;
 
 const ofSelection: Stated = () => "invalid-selection";
-/** A region that names no range is the whole array, which the values are too few for. */
+/** A list or record that names no range is the whole array, which the values are too few for. */
 const ofRegion: Stated = (region) => {
-  const isWhole =
-    typeof region === "object" && region !== null && Object.values(region).every((one) => one === null);
+  const isListOrRecord =
+    Array.isArray(region) || Object.prototype.toString.call(region) === "[object Object]";
+  const isWhole = isListOrRecord && Object.values(region as object).every((one) => one === null);
   return isWhole ? undefined : "invalid-selection";
 };
 const ofEmptyStore: Stated = (source) => (source instanceof Map ? "not-found" : undefined);

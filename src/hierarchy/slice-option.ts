@@ -110,7 +110,7 @@ export function resolveSlice(
 }
 
 function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): readonly (Range | null)[] {
-  if (typeof option !== "object" || option === null) throw invalid("this is no slice", { path });
+  if (!Array.isArray(option) && !isRecord(option)) throw invalid("this is no slice", { path });
   const rank = metadata.shape.length;
   if (Array.isArray(option)) {
     if (option.length > rank)
@@ -127,6 +127,13 @@ function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): re
     }
   }
   return ranges;
+}
+
+/** Whether it is an object with members, as none of a class of its own is: a `Map`, a `Date`, a typed array. */
+function isRecord(option: unknown): boolean {
+  if (typeof option !== "object" || option === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(option);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** What a range in an object consists of. @throws `invalid-selection` for what is neither an index nor a range. */

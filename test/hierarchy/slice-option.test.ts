@@ -97,4 +97,21 @@ describe("resolveSlice", () => {
       );
     },
   );
+
+  it.each([
+    ["a Map", new Map([["x", [0, 3]]])],
+    ["a Set", new Set()],
+    ["a Date", new Date(0)],
+    ["a typed array", new Int32Array(2)],
+    ["a promise", Promise.resolve({})],
+  ])("refuses %s in place of ranges", (_, option) => {
+    expect(() => resolveSlice(option as unknown as SliceOption, array([10], ["x"]), "a")).toThrowError(
+      expect.objectContaining({ code: "invalid-selection" }),
+    );
+  });
+
+  it("takes records without a prototype", () => {
+    const option = Object.assign(Object.create(null), { x: [0, 3] });
+    expect(resolveSlice(option, array([10], ["x"]), "").selection.shape).toEqual([3]);
+  });
 });

@@ -82,6 +82,48 @@ def times():
     }
 
 
+def calendars():
+    units = {"units": "days since 2000-02-27"}
+    names = ["noleap", "360_day", "julian", "proleptic_gregorian"]
+    stamps = {f"c_{name}": ("time", np.arange(4), {**units, "calendar": name}) for name in names}
+    hours = np.array([0, 6, np.nan, 18])
+    missing = {"gaps": ("time", hours, {"units": "hours since 1850-01-01", "calendar": "noleap"})}
+    return xr.decode_cf(xr.Dataset({**stamps, **missing})), {}
+
+
+def geozarr():
+    crs = {"grid_mapping_name": "latitude_longitude", "crs_wkt": "GEOGCS[]", "GeoTransform": "0 1 0 0 0 -1"}
+    _crs = {"_CRS": {"wkt": "GEOGCRS[]", "url": "http://www.opengis.net/def/crs/EPSG/0/4326"}}
+    values = np.arange(12, dtype="i2").reshape(3, 4)
+    holes = np.where(values > 8, np.nan, values)
+    data = xr.Dataset(
+        {
+            "red": (("y", "x"), holes, {"grid_mapping": "spatial_ref", **_crs}),
+            "mask": (("y", "x"), values, {"grid_mapping": "spatial_ref: y x"}),
+            "spatial_ref": ((), 0, crs),
+        },
+        {"y": ("y", [50.0, 49.0, 48.0], {"axis": "Y"}), "x": ("x", np.arange(4.0), {"axis": "X"})},
+        {"Conventions": "CF-1.11"},
+    )
+    return data, {"red": {"dtype": "i2", "_FillValue": -9999}}
+
+
+def flags():
+    x = np.arange(6)
+    seconds = np.array([1, 2, 90, "NaT", 5, 6], "m8[s]").astype("m8[ns]")
+    data = xr.Dataset(
+        {
+            "bool": ("x", x % 2 == 0),
+            "bool_scalar": ((), True),
+            "bool_chunks": (("x", "y"), np.arange(12).reshape(6, 2) % 3 == 0),
+            "span": ("x", seconds),
+            "span_units": ("x", seconds),
+            "stamp": ((), np.datetime64("2001-02-03T04", "ns")),
+        }
+    )
+    return data, {"bool_chunks": {"chunks": (2, 2)}, "span_units": {"units": "hours", "dtype": "f8"}}
+
+
 def coordinates():
     lat = np.array([-45.0, 0.0, 45.0])
     data = xr.Dataset(
@@ -134,7 +176,7 @@ def tree():
     return xr.DataTree.from_dict(nodes), {"/": encoding, "/forecast": packing}
 
 
-DATASETS = [numbers, packed, text, times, coordinates, sparse, tree]
+DATASETS = [numbers, packed, text, times, calendars, geozarr, flags, coordinates, sparse, tree]
 
 
 def make(folder):

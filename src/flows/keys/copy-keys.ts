@@ -1,4 +1,5 @@
 import type { KeyEntry, ListableStore, WritableStore } from "../../stores/store.ts";
+import { copySource } from "../../stores/with/wrapped-errors.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -59,7 +60,7 @@ export async function sweep(
     log,
     signal,
   } = options;
-  const copier = skipChecksum ? await target.copierFrom?.(source) : undefined;
+  const copier = skipChecksum ? await target.copierFrom?.(copySource(source)) : undefined;
   const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
   const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);

@@ -61,8 +61,8 @@ export async function openNode<S extends Store>(
     if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
     return undefined;
   }
-  const isNativeStore = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
-  const telling = new Map([...stored].filter(([key]) => isNativeStore(key)));
+  const isNodeKey = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
+  const telling = new Map([...stored].filter(([key]) => isNodeKey(key)));
   const node = nodeIn(documents, store, path, { ...options, ...found, stored: telling });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../../support/cli.ts";
+import { createGroup } from "../../../src/index.ts";
+import { runCli, testFolder } from "../../support/cli.ts";
 import { folderWithGroup } from "../../support/v2-store.ts";
 
 describe("zarrflow convert", () => {
@@ -114,5 +115,20 @@ describe("zarrflow convert", () => {
     const cwd = await folderWithGroup();
     const { stdout } = await runCli(cwd, "convert", "g.zarr", "v3.zarr", "--to", "v3", "--dry-run", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ operation: "convert", publication: { zarrFormat: "v3" } });
+  });
+
+  it("prints with --dry-run how many missing chunks are written out", async () => {
+    const cwd = await testFolder();
+    const root = await createGroup(join(cwd, "a.zarr"), { zarrFormat: "v3" });
+    const shape = { shape: [6, 8], chunks: [2, 3], dataType: "int16", dimensionNames: ["y", "x"] } as const;
+    const writer = await root.create("t", { ...shape, fillValue: 7, attributes: { _FillValue: -999 } });
+    await writer.write([[0, 2]], new Int16Array(16));
+    await writer.close();
+    await root.close();
+    const { code, stdout } = await runCli(cwd, "convert", "a.zarr", "b.zarr", "--to", "v2", "--dry-run");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/missing +6 source chunks, written out with the fill value of the source/);
+    expect(await runCli(cwd, "convert", "a.zarr", "b.zarr", "--to", "v2")).toMatchObject({ code: 0 });
+    expect(await readdir(join(cwd, "b.zarr/t"))).toEqual(expect.arrayContaining(["1.0", "2.2"]));
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createGroup } from "../../../src/index.ts";
 import { runCli, testFolder } from "../../support/cli.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 
@@ -56,5 +57,22 @@ describe("zarrflow diff", () => {
     await writeV2Array(join(cwd, "a.zarr"), array);
     const same = await runCli(cwd, "diff", "a.zarr", "a.zarr", "--json");
     expect(same).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
+  });
+
+  it("shows the missing value of floats as a number, not as Base64", async () => {
+    const cwd = await testFolder();
+    const missing = { "a.zarr": "AAAAAAAA+H8=", "b.zarr": "AAAAAAA8j8A=" };
+    for (const [name, _FillValue] of Object.entries(missing)) {
+      const root = await createGroup(join(cwd, name), { zarrFormat: "v3" });
+      const shape = { shape: [2], chunks: [2], dimensionNames: ["x"] } as const;
+      const writer = await root.create("t", { ...shape, dataType: "float64", attributes: { _FillValue } });
+      await writer.close();
+      await root.close();
+    }
+    const { code, stdout } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    expect(stdout).toBe(
+      "t: attribute /attributes/_FillValue: NaN (as xarray encodes it) -> -999.5 (as xarray encodes it)\n",
+    );
+    expect(code).toBe(6);
   });
 });

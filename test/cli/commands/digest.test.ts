@@ -23,4 +23,25 @@ describe("zarrflow digest", () => {
     const { stdout } = await runCli(cwd, "digest", "a.zarr", "--json");
     expect(JSON.parse(stdout)).toEqual([{ path: "", dataType: "float32", shape: [5, 7], sha256 }]);
   });
+
+  it("prints the missing value below the digest, so that arrays of equal bytes differ", async () => {
+    const cwd = await testFolder();
+    const variable = { ...array, dimensions: ["y", "x"] };
+    await writeV2Group(join(cwd, "a.zarr"), { t: { ...variable, fillValue: -999 } });
+    await writeV2Group(join(cwd, "b.zarr"), { t: { ...variable, fillValue: "NaN" } });
+    await writeV2Group(join(cwd, "c.zarr"), { t: variable });
+    const lines = await Promise.all(
+      ["a.zarr", "b.zarr", "c.zarr"].map(async (url) => (await runCli(cwd, "digest", url)).stdout),
+    );
+    expect(lines).toEqual([
+      `${sha256}  t\nmissing value -999\n`,
+      `${sha256}  t\nmissing value "NaN"\n`,
+      `${sha256}  t\n`,
+    ]);
+    const { code, stdout } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    expect({ code, stdout }).toEqual({
+      code: 6,
+      stdout: expect.stringContaining("t: fill value: -999 -> "),
+    });
+  });
 });

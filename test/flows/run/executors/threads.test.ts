@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { failureText } from "../../../../src/cli/text/failure.ts";
+import { digest } from "../../../../src/flows/digest.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";
@@ -113,6 +114,38 @@ describe("tasks in threads", () => {
     expect(busy.length).toBeGreaterThanOrEqual(2);
     expect(busy.map(({ kernels }) => kernels)).toEqual(busy.map(() => "wasm"));
     expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
+  });
+
+  it("write missing chunks out where the missing value of v2 is another, as one thread does", async () => {
+    const source = place();
+    const array = await create(source, {
+      zarrFormat: "v3",
+      shape: [256, 64, 64],
+      chunks: [1, 64, 64],
+      dataType: "float32",
+      fillValue: 7,
+      dimensionNames: ["time", "y", "x"],
+      attributes: { _FillValue: -999 },
+    });
+    for (let step = 0; step < 256; step += 4) {
+      await array.write(
+        [[step, step + 1]],
+        Float32Array.from({ length: STEP }, (_, i) => i % (step + 2)),
+      );
+    }
+    await array.close();
+    const options = { chunks: [256, 4, 4], maxMemory: "2MB", to: "v2" } as const;
+    const [inOne, inThree] = [place(), place()];
+    const report = await run(source, inThree, options, { worker: { threads: 3 } });
+    const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
+    expect(busy.length).toBeGreaterThanOrEqual(2);
+    await run(source, inOne, options, { worker: { threads: 1 } });
+    expect(await contents(inThree)).toEqual(await contents(inOne));
+    const digests = async (url: string) => {
+      for await (const { sha256 } of digest(url)) return sha256;
+      return undefined;
+    };
+    expect(await digests(inThree)).toBe(await digests(source));
   });
 
   it("tell and count the same, and write the same ledger, as in one thread", async () => {
