@@ -9,6 +9,12 @@ import { ZarrflowError } from "../util/errors.ts";
  */
 export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
   if (output === undefined) return asked ?? "raw";
+  if (output === "-") {
+    throw invalid(
+      "`--output -` would be a file of that name",
+      "Leave --output out for standard output, or write --output ./- for a file.",
+    );
+  }
   const named = fileEnding(output);
   if (named.kind === "zarr") {
     throw invalid(

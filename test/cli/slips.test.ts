@@ -90,6 +90,7 @@ describe("names of files that say a format", () => {
     ["--output f.npy --format json", "--format json contradicts the name `f.npy`"],
     ["--output f.csv --format raw", "slices are not written as .csv files"],
     ["--output f.zarr", "Give it as DST"],
+    ["--output -", "Leave --output out for standard output"],
     ["f.npy", "for a file; write f.npy/ for a Zarr store of that name."],
     ["sub/f.JSON", "write sub/f.JSON/ for a Zarr store of that name."],
     ["f.nc", "zarrflow writes Zarr; write f.nc/ for a Zarr store of that name."],

@@ -9,6 +9,7 @@ import { writeOutputFile } from "../file-output.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { peakMemory } from "../peak-memory.ts";
 import { bytesAdvance } from "../progress/bytes-progress.ts";
+import { tellingWarnings } from "../progress/telling-warnings.ts";
 import { progressView } from "../progress/view.ts";
 import { runPlanned } from "../run-flow.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
@@ -80,7 +81,10 @@ export const command = defineCommand({
     const { openArray } = await import("../../hierarchy/open/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
-    const array = await openArray(url, planning);
+    const { readableArray } = await import("../../flows/request/chunk-separators.ts");
+    const opened = await openArray(url, planning);
+    const telling = { signal: terminal.signal, onEvent: tellingWarnings(terminal, values) };
+    const array = await readableArray(opened, opened, telling);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     if (values["dry-run"]) {
       const { planSlice } = await import("../../flows/plan-slice.ts");
