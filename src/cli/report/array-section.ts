@@ -1,9 +1,9 @@
 import type { ArrayJob, GridSide } from "../../flows/plan/plan.ts";
+import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
 import { counted, grouped } from "../text/count.ts";
-import { STRATEGIES } from "../text/plan.ts";
 import { formatShape } from "../text/shape.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
@@ -14,9 +14,9 @@ export function arraySection(job: ArrayJob): Html {
   const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
   return html`<section class="card">
 <h3>${path || "the array"} <span class="soft">${dataType} ${formatShape(source.shape, dimensionNames)}</span></h3>
-${strategy === "direct" && layouts(job)}
+${strategyNamed(strategy).changesGrid && layouts(job)}
 <dl>
-<dt>strategy</dt><dd><b>${strategy}</b>: ${STRATEGIES[strategy]}</dd>
+<dt>strategy</dt><dd><b>${strategy}</b>: ${strategyNamed(strategy).summary}</dd>
 ${notTaken.map(
   (other) => html`<dt>not ${other.strategy}</dt><dd>${other.reason}</dd>
 `,

@@ -1,5 +1,6 @@
 import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
-import type { ArrayJob, Cost, Execution, GridSide, Plan, Strategy } from "../../flows/plan/plan.ts";
+import type { ArrayJob, Cost, Execution, GridSide, Plan } from "../../flows/plan/plan.ts";
+import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -11,14 +12,6 @@ import { formatDuration } from "./duration.ts";
 import { printable } from "./printable.ts";
 import { formatShape } from "./shape.ts";
 import { warningText } from "./warning.ts";
-
-/** What each strategy does with chunks. */
-export const STRATEGIES: Readonly<Record<Strategy, string>> = {
-  verbatim: "stored bytes move as they are",
-  transcode: "decoded and encoded chunk by chunk",
-  direct: "source chunks are scattered into windows of whole target chunks",
-  staged: "source chunks are read once, and pieces of them left for each window in scratch objects",
-};
 
 /** What a plan will do and what it will cost, as lines. */
 export function planText(plan: Plan, copied?: CopyEstimate): string {
@@ -68,7 +61,7 @@ function jobText(job: ArrayJob): string {
   const { source, target, strategy, notTaken } = job;
   const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
   const rows = [
-    ["strategy", `${strategy}: ${STRATEGIES[strategy]}`],
+    ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
     ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),
     ...notTaken.flatMap(({ strategy: other, reason, cost }) => [
       ["", `not ${other}, as ${reason}`],

@@ -11,13 +11,13 @@ import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
-import { chooseStrategy, type SizedStrategy } from "./choose-strategy.ts";
+import { cheapestCandidate } from "./cheapest-candidate.ts";
 import type { Places } from "./costs.ts";
 import type { MissingChunks } from "./hierarchy-request.ts";
-import type { Alternative, ArrayJob, GridSide, Strategy } from "./plan.ts";
-import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid, whyNotSameLayout } from "./same-arrays.ts";
+import type { Alternative, ArrayJob, GridSide, GridStrategy } from "./plan.ts";
+import { strategies } from "./strategies/strategies.ts";
+import { type Arrays, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { ChunkSizes, Sides } from "./task-memory.ts";
-import { leastWindowBytes, type Windows, windowsOf } from "./task-windows.ts";
 
 /** An array of the source or the target, as far as planning needs it. */
 export interface PlannedArray {
@@ -43,14 +43,16 @@ export interface JobRequest {
   readonly inTurn: boolean;
   readonly remote: Places;
   /** The strategy where the grid changes; the cheaper one by default. */
-  readonly strategy?: "direct" | "staged" | undefined;
+  readonly strategy?: GridStrategy | undefined;
   /** Given where the target has another fill value: chunks that are written out with the source's. */
   readonly missing?: MissingChunks | undefined;
 }
 
 /** How one array will be moved, before its tasks are given their size. */
 export interface JobChoice {
-  readonly strategy: Strategy;
+  /** Those that can make the target: one that keeps the grid, or several that change it. */
+  readonly possible: readonly Strategy[];
+  /** Why the others cannot. */
   readonly notTaken: readonly Alternative[];
   readonly sides: Sides;
   /** Whether a shard of the target can be stored only when all of it is known. @see V3-52 */
@@ -66,11 +68,11 @@ export interface JobChoice {
  */
 export async function chooseJob(request: JobRequest): Promise<JobChoice> {
   try {
-    const choice = await strategyOfGrids(request);
+    const choice = await possibleStrategies(request);
     const collectsShards = choice.sides.target.shardShape !== undefined && hasIndexAtStart(request.target);
     const leastBytes = isSwept(request, choice)
       ? pooledSize(1)
-      : leastWindowBytes({ ...request, ...choice, collectsShards });
+      : (choice.possible[0]?.leastBytes({ ...request, ...choice, collectsShards }) ?? 0);
     return { ...choice, collectsShards, leastBytes };
   } catch (error) {
     if (isZarrflowError(error)) error.addContext({ path: request.source.path });
@@ -89,16 +91,14 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
   const { dataType, dimensionNames } = request.target.metadata;
   const grid = gridShape(sides.target.shape, sides.target.chunkShape);
   const chunksWritten = product(grid);
-  const { strategy, windows, passes, cost, alternatives } =
-    choice.strategy === "direct"
-      ? chooseStrategy({
-          ...request,
-          ...choice,
-          strategy: request.strategy,
-          isVariable: !isFixed(dataType),
-          chunksWritten,
-        })
-      : alone(choice.strategy, windowsOf({ ...request, ...choice }));
+  const isVariable = !isFixed(dataType);
+  const { strategy, windows, passes, cost, alternatives } = cheapestCandidate(choice.possible, {
+    ...request,
+    ...choice,
+    strategy: request.strategy,
+    isVariable,
+    chunksWritten,
+  });
   const hasTasks = !isSwept(request, choice);
   if (hasTasks) {
     const chunks = Math.max(windows.chunksRead, chunksWritten);
@@ -117,29 +117,19 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
     firstTask: stages[passes?.length ?? 0] ?? 0,
     tasks: hasTasks ? product(gridShape(grid, windows.window)) : 0,
     chunksWritten,
-    ...(mayMiss(request) && { missingChunks: request.missing?.chunks ?? 0 }),
+    ...(mayMiss(request.missing) && { missingChunks: request.missing?.chunks ?? 0 }),
     ...(cost && { cost }),
     notTaken: [...choice.notTaken, ...alternatives],
   };
 }
 
-/** Whether chunks may be missing that have to be written out. */
-function mayMiss({ missing }: JobRequest): boolean {
-  return missing !== undefined && (missing.chunks > 0 || !missing.isCertain);
-}
-
-/** A strategy that no other one competes with. */
-function alone(strategy: Strategy, windows: Windows): Pick<ArrayJob, "strategy" | "cost"> & SizedStrategy {
-  return { strategy, windows, alternatives: [] };
-}
-
 /** Whether the sweep copies the array's keys as they are. */
 function isSwept(
   { keysToCopy }: JobRequest,
-  { strategy, sides }: Pick<JobChoice, "strategy" | "sides">,
+  { possible, sides }: Pick<JobChoice, "possible" | "sides">,
 ): boolean {
   const isByKey = sides.source.shardShape === undefined && sides.target.shardShape === undefined;
-  return keysToCopy && strategy === "verbatim" && isByKey;
+  return keysToCopy && possible.every(({ decodes }) => !decodes) && isByKey;
 }
 
 function hasIndexAtStart({ metadata }: PlannedArray): boolean {
@@ -188,18 +178,20 @@ const VARIABLE_ITEM_BYTES = 32;
  * Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. Chunks in shards are
  * moved one by one, but where whole shards can stay as they are.
  */
-async function strategyOfGrids(
+async function possibleStrategies(
   request: JobRequest,
-): Promise<Pick<JobChoice, "strategy" | "notTaken" | "sides">> {
-  const { source, target, selection, keysToCopy, maxMemory } = request;
-  const notWhole = whyNotVerbatim(source.metadata, target.metadata, request);
+): Promise<Pick<JobChoice, "possible" | "notTaken" | "sides">> {
+  const { source, target, selection, missing, keysToCopy, maxMemory } = request;
+  const whole = { from: source.metadata, to: target.metadata, selection, missing };
   const sizes = storedSizes(source.metadata);
-  if (notWhole === undefined && (keysToCopy || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
+  const moving = strategies.filter(({ decodes }) => !decodes);
+  const mover = moving.find((strategy) => strategy.whyNot(whole) === undefined);
+  if (mover && (keysToCopy || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
     const sides = {
       source: gridSide(source, source.metadata, sizes),
       target: gridSide(target, target.metadata, sizes),
     };
-    return { strategy: "verbatim", notTaken: [], sides };
+    return { possible: [mover], notTaken: [], sides };
   }
   const from = byInnermost(source.metadata);
   const to = withinShards(target.metadata)?.inner ?? target.metadata;
@@ -207,26 +199,28 @@ async function strategyOfGrids(
     source: gridSide(source, from, read),
     target: gridSide(target, to, written),
   });
-  const notVerbatim = whyNotVerbatim(from, to, request);
-  if (notVerbatim === undefined) {
+  const arrays = { ...whole, from, to };
+  const innerMover = moving.find((strategy) => strategy.whyNot(arrays) === undefined);
+  if (innerMover) {
     const inner = storedSizes(from);
-    return { strategy: "verbatim", notTaken: [], sides: sidesOf(inner, inner) };
+    return { possible: [innerMover], notTaken: [], sides: sidesOf(inner, inner) };
   }
   const reading = await createPipeline(from.codecs, chunkSpecOf(from));
   const writing = await targetPipeline(to, request);
-  const sides = sidesOf(reading, writing);
-  const notTaken: Alternative[] = [{ strategy: "verbatim", reason: notVerbatim }];
-  const notTranscode = whyNotSameGrid(from, to, selection) ?? whyNotSameLayout(reading, writing);
-  if (notTranscode === undefined) return { strategy: "transcode", notTaken, sides };
-  notTaken.push({ strategy: "transcode", reason: notTranscode });
-  return { strategy: "direct", notTaken, sides };
+  return { ...amongAll({ ...arrays, pipelines: { reading, writing } }), sides: sidesOf(reading, writing) };
 }
 
-function whyNotVerbatim(from: ArrayMetadata, to: ArrayMetadata, request: JobRequest): string | undefined {
-  const notSame = whyNotSameGrid(from, to, request.selection) ?? whyNotSameCoding(from, to);
-  if (notSame !== undefined) return notSame;
-  if (mayMiss(request)) return "missing chunks are written out, as the fill values differ";
-  return request.missing === undefined ? whyNotSameFill(from, to) : undefined;
+/** The first strategy that keeps the grid and can make the target; else all that change it. */
+function amongAll(arrays: Arrays): Pick<JobChoice, "possible" | "notTaken"> {
+  const notTaken: Alternative[] = [];
+  const possible: Strategy[] = [];
+  for (const strategy of strategies) {
+    const reason = strategy.whyNot(arrays);
+    if (reason !== undefined) notTaken.push({ strategy: strategy.name, reason });
+    else if (!strategy.changesGrid) return { possible: [strategy], notTaken };
+    else possible.push(strategy);
+  }
+  return { possible, notTaken };
 }
 
 /** @throws `invalid-option` for a codec that was asked for and cannot be made. */

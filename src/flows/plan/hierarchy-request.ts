@@ -3,7 +3,7 @@ import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
+import type { GridStrategy, NodeSpec, NodeWarning, Plan } from "./plan.ts";
 
 /** A node of the source as it was opened. */
 export interface SourceNode {
@@ -68,5 +68,5 @@ export interface HierarchyPlanRequest {
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
   /** The strategy for arrays whose grid changes; the cheaper one by default. */
-  readonly strategy?: "direct" | "staged" | undefined;
+  readonly strategy?: GridStrategy | undefined;
 }

@@ -1,3 +1,21 @@
+/**
+ * Planning: what a flow will do, by arithmetic alone. Nothing here reads or writes.
+ *
+ * The words, each with one meaning:
+ *
+ * - window: the target chunks that one task makes, as a box in the grid of target chunks.
+ * - box: a region of items, or of coords: where it starts, and its shape.
+ * - split: how one dimension is divided into boxes (`splits.ts`). A box for each dimension's part is what a task makes.
+ * - slab: a window of items in C order, for who reads a slice as bytes: whole trailing dimensions, a part of one.
+ * - piece: what the boxes of two stages share; a part of a scratch object, read by range.
+ * - task: what runs at one time, under one lease of memory: it makes a window, or one scratch object.
+ * - step: a part of a window that is made after the one before, where all of the window would be too large.
+ * - stage (of a plan): tasks of which none begins before all of the stage before have ended.
+ * - stage (of a task): what each chunk goes through: decode, gather, regrid, encode (`streams/stage.ts`).
+ * - pass: a stage of a plan that goes through scratch objects, before the stage that makes the target's chunks.
+ * - strategy: how one array's chunks get to the target (`strategies/`); candidate: a way for a strategy to split the work.
+ */
+
 import type { CostClass } from "../../codecs/descriptor.ts";
 import type { ChunkKeyEncoding, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
@@ -77,7 +95,10 @@ export interface Execution {
  * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks; `staged` reads each
  * source chunk once, and leaves what belongs to each window in scratch objects.
  */
-export type Strategy = "verbatim" | "transcode" | "direct" | "staged";
+export type StrategyName = "verbatim" | "transcode" | GridStrategy;
+
+/** The strategies that change the grid. */
+export type GridStrategy = "direct" | "staged";
 
 export interface ArrayJob {
   /** Path of the array in the source store. */
@@ -87,7 +108,7 @@ export interface ArrayJob {
   readonly dataType: string;
   /** A name a dimension, null where it has none; absent where none has. */
   readonly dimensionNames?: readonly (string | null)[];
-  readonly strategy: Strategy;
+  readonly strategy: StrategyName;
   readonly source: GridSide;
   readonly target: GridSide;
   readonly selection: Selection;
@@ -162,7 +183,7 @@ export interface GridSide {
 
 /** A strategy that was not taken, and why; with what it would have taken, where it can be done. */
 export interface Alternative {
-  readonly strategy: Strategy;
+  readonly strategy: StrategyName;
   readonly reason: string;
   readonly cost?: Cost;
 }

@@ -4,7 +4,9 @@ import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
+import { chooseStrategy, type Rival } from "./choose-strategy.ts";
 import { chunkVisits } from "./chunk-visits.ts";
+import type { Cost, GridStrategy } from "./plan.ts";
 import { costOfSlabs, type StagedSlabs, type StagedSlabsRequest, stagedSlabs } from "./staged-slabs.ts";
 import { assertBudget, chunksPerRequest, codingBytes } from "./task-memory.ts";
 
@@ -34,7 +36,7 @@ export interface SlabRequest {
   readonly maxMemory: number;
   readonly io: number;
   /** The only strategy that is wanted; the cheaper one by default. */
-  readonly strategy?: "direct" | "staged" | undefined;
+  readonly strategy?: GridStrategy | undefined;
 }
 
 /** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
@@ -53,43 +55,47 @@ const SLABS_IN_BUDGET = [5, 12, 30];
 export function planSlabs(request: SlabRequest): SlabPlan {
   const { selection, array, strategy } = request;
   const direct = planDirect(request);
+  if (product(selection.shape) === 0) return direct;
   const touched = countReads(selection, array.metadata.chunkGrid.chunkShape, selection.shape);
-  const isFine = direct.chunksRead <= GOOD_ENOUGH * touched && strategy !== "staged";
-  if (isFine || strategy === "direct" || product(selection.shape) === 0) return direct;
   const cost = costOfSlabs({ ...request, slabShape: direct.slabShape }, direct.chunksRead);
-  const staged = cheapestStaged(request);
-  if (staged === undefined) return direct;
-  return strategy === "staged" || staged.seconds < cost.seconds ? staged.plan : direct;
+  const rivals: Rival<RatedSlabs>[] = [
+    { name: "direct", candidates: () => [{ plan: direct, cost }] },
+    { name: "staged", candidates: () => stagedCandidates(request) },
+  ];
+  const choice = chooseStrategy(rivals, {
+    asked: strategy,
+    whyEnough: ({ plan: { staged, chunksRead } }) =>
+      staged === undefined && chunksRead <= GOOD_ENOUGH * touched ? "few chunks are read twice" : undefined,
+  });
+  return choice?.best.plan ?? direct;
 }
 
-function cheapestStaged(
-  request: SlabRequest,
-): { readonly plan: SlabPlan; readonly seconds: number } | undefined {
+/** A way to make slabs, and what it is predicted to take. */
+interface RatedSlabs {
+  readonly plan: SlabPlan;
+  readonly cost: Cost;
+}
+
+function* stagedCandidates(request: SlabRequest): Generator<RatedSlabs> {
   const { pipeline, selection, array, maxMemory } = request;
-  const found = SLABS_IN_BUDGET.flatMap((parts) => {
+  for (const parts of SLABS_IN_BUDGET) {
     const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, itemBytes(pipeline)));
     const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
-    const staged = stagedSlabs({ ...request, slabShape });
-    return staged ? { slabShape, staged } : [];
-  });
-  const best = found.reduce<(typeof found)[number] | undefined>(
-    (soFar, next) => (soFar && soFar.staged.cost.seconds <= next.staged.cost.seconds ? soFar : next),
-    undefined,
-  );
-  if (best === undefined) return undefined;
-  const { slabShape, staged } = best;
-  const { passes = [], leaseBytes, readAhead, chunksRead, target } = staged.job;
-  const slabs = leaseBytes + pooledSize(target.decodedSize);
-  const plan = {
-    slabShape,
-    slabsHeld: 2 as const,
-    readAhead,
-    bytesPerChunk: staged.bytesPerPiece,
-    chunksRead,
-    predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), slabs),
-    staged,
-  };
-  return { plan, seconds: staged.cost.seconds };
+    for (const staged of stagedSlabs({ ...request, slabShape })) {
+      const { passes = [], leaseBytes, readAhead, chunksRead, target } = staged.job;
+      const slabs = leaseBytes + pooledSize(target.decodedSize);
+      const plan = {
+        slabShape,
+        slabsHeld: 2 as const,
+        readAhead,
+        bytesPerChunk: staged.bytesPerPiece,
+        chunksRead,
+        predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), slabs),
+        staged,
+      };
+      yield { plan, cost: staged.cost };
+    }
+  }
 }
 
 function planDirect(request: SlabRequest): SlabPlan {

@@ -9,6 +9,7 @@ import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
 import type { ArrayJob, Cost, GridSide } from "./plan.ts";
 import { type StagedRequest, stagedWindows } from "./staged-windows.ts";
+import { staged } from "./strategies/staged.ts";
 import { itemBytes, pieceBytes } from "./task-memory.ts";
 
 export interface StagedSlabsRequest {
@@ -47,8 +48,8 @@ export function costOfSlabs(request: StagedSlabsRequest, chunksRead: number): Co
   return costOf({ ...alone(request), windows, tasks });
 }
 
-/** The cheapest way through scratch objects to slabs of a shape; undefined where none fits the budget. */
-export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefined {
+/** The ways through scratch objects to slabs of a shape that fit the budget. */
+export function* stagedSlabs(request: StagedSlabsRequest): Generator<StagedSlabs> {
   const { array, pipeline, selection, slabShape } = request;
   const { sides } = alone(request);
   const slabBytes = pooledSize(sides.target.decodedSize);
@@ -57,7 +58,6 @@ export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefine
   const search: StagedRequest = {
     ...request,
     sides,
-    strategy: "staged",
     maxMemory,
     writerBytes: 0,
     collectsShards: false,
@@ -66,30 +66,26 @@ export function stagedSlabs(request: StagedSlabsRequest): StagedSlabs | undefine
     isVariable: !isFixed(pipeline.spec.dataType),
   };
   const tasks = product(gridShape(selection.shape, slabShape));
-  const found = [...stagedWindows(search)]
-    .map((sized) => ({ ...sized, cost: costOf({ ...alone(request), ...sized, tasks }) }))
-    .sort((a, b) => a.cost.seconds - b.cost.seconds)[0];
-  if (found === undefined) return undefined;
-  const job: ArrayJob = {
-    path: array.path,
-    targetPath: array.path,
-    dataType: describeDataType(array.metadata.dataType),
-    strategy: "staged",
-    ...sides,
-    selection,
-    ...found.windows,
-    passes: found.passes.map((pass) => ({ ...pass, firstTask: 0 })),
-    firstTask: 0,
-    tasks,
-    chunksWritten: 0,
-    notTaken: [],
-  };
-  return {
-    job,
-    stages: found.passes.map((pass) => pass.tasks),
-    bytesPerPiece: pieceBytes(job, found.passes.length - 1),
-    cost: found.cost,
-  };
+  for (const sized of stagedWindows(search)) {
+    const { windows, passes } = sized;
+    const cost = costOf({ ...alone(request), ...sized, tasks });
+    const job: ArrayJob = {
+      path: array.path,
+      targetPath: array.path,
+      dataType: describeDataType(array.metadata.dataType),
+      strategy: staged.name,
+      ...sides,
+      selection,
+      ...windows,
+      passes: passes.map((pass) => ({ ...pass, firstTask: 0 })),
+      firstTask: 0,
+      tasks,
+      chunksWritten: 0,
+      notTaken: [],
+    };
+    const bytesPerPiece = pieceBytes(job, passes.length - 1);
+    yield { job, stages: passes.map((pass) => pass.tasks), bytesPerPiece, cost };
+  }
 }
 
 /** What a cost is asked of: one thread that reads chunks and writes none. */

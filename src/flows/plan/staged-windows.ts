@@ -5,14 +5,7 @@ import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
 import { headerSize } from "./scratch-layout.ts";
 import { countBoxes, longestBox } from "./splits.ts";
-import {
-  chunksPerShard,
-  inBuffers,
-  indexBytes,
-  inFlightBytes,
-  itemBytes,
-  pieceBytes,
-} from "./task-memory.ts";
+import { chunksPerShard, inBuffers, indexBytes, itemBytes, pieceBytes, sourceBytes } from "./task-memory.ts";
 import { fitWindows, readAheadWithin, type WindowRequest, type Windows } from "./task-windows.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 
@@ -165,8 +158,8 @@ function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<Scr
   const { sides, maxMemory, io, isVariable } = request;
   const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (pass === 0 ? indexBytes(sides) : 0);
-  const perRead = pass === 0 ? inFlightBytes(sides, "staged") : pieceBytes(job, pass - 1);
-  const perBuffer = pass === 0 ? inFlightBytes(inBuffers(sides), "staged") : perRead;
+  const perRead = pass === 0 ? sourceBytes(sides) : pieceBytes(job, pass - 1);
+  const perBuffer = pass === 0 ? sourceBytes(inBuffers(sides)) : perRead;
   const readAhead =
     pass === 0
       ? readAheadWithin(request, perRead, maxMemory - held)

@@ -7,10 +7,9 @@ import { formatBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { MAX_TOGETHER } from "../../util/merge-ranges.ts";
 import { product } from "../../util/shape.ts";
-import { lastStage, type SplitJob } from "./passes.ts";
-import type { GridSide, Strategy } from "./plan.ts";
+import type { SplitJob } from "./passes.ts";
+import type { GridSide } from "./plan.ts";
 import { headerSize, largestPiece } from "./scratch-layout.ts";
-import type { Task } from "./task.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
 export type ChunkSizes = Pick<GridSide, "decodedSize" | "maxEncodedSize" | "scratchSize">;
@@ -31,29 +30,15 @@ export function encodingBytes(sizes: ChunkSizes): number {
   return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
 }
 
-/** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
-export function inFlightBytes({ source, target }: Sides, strategy: Strategy): number {
+/** Bytes of pooled buffers that one source chunk may hold between its read and its release, where it is not decoded. */
+export function storedBytes({ source }: Sides): number {
   // Chunks that are read together are copied out of what was read.
-  if (strategy === "verbatim") return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
-  const changesGrid = strategy === "direct" || strategy === "staged";
-  return changesGrid ? codingBytes(source) : Math.max(codingBytes(source), codingBytes(target));
+  return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
 }
 
-/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
-export function inFlightOf(task: Task): {
-  readonly isOfSource: boolean;
-  readonly readAhead: number;
-  readonly bytesPerChunk: number;
-} {
-  const { job } = task;
-  const pass = task.kind === "scratch" ? task.pass : lastStage(job);
-  const readAhead = job.passes?.[pass]?.readAhead ?? job.readAhead;
-  const isOfSource = pass === 0;
-  return {
-    isOfSource,
-    readAhead,
-    bytesPerChunk: isOfSource ? inFlightBytes(job, job.strategy) : pieceBytes(job, pass - 1),
-  };
+/** The same, where it is decoded. */
+export function sourceBytes({ source }: Sides): number {
+  return codingBytes(source);
 }
 
 /** Bytes of a pooled buffer that a piece of an object of a pass takes, its header included. */

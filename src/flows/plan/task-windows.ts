@@ -3,7 +3,7 @@ import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import type { Dimension } from "./chunk-visits.ts";
-import type { ArrayJob, GridSide, Strategy } from "./plan.ts";
+import type { ArrayJob, GridSide } from "./plan.ts";
 import {
   chunksPerRequest,
   chunksPerShard,
@@ -11,9 +11,9 @@ import {
   encodingBytes,
   inBuffers,
   indexBytes,
-  inFlightBytes,
   type Sides,
   shardSize,
+  sourceBytes,
   windowBytesPerChunk,
 } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
@@ -25,7 +25,6 @@ const SMALL_SHARD = 4 * 2 ** 20;
 
 export interface WindowRequest {
   readonly sides: Sides;
-  readonly strategy: Strategy;
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
@@ -43,18 +42,23 @@ export type Windows = Pick<
   "window" | "step" | "shardBuffer" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"
 >;
 
-/** The windows of a job, as large as serves and the budget lets them. */
-export function windowsOf(request: WindowRequest): Windows {
-  return request.strategy === "direct" ? directWindows(request) : sameGridWindows(request);
+/** The smallest budget within which runs of chunks can be made. */
+export function leastSameGridBytes(
+  request: Omit<WindowRequest, "maxMemory">,
+  inFlightBytes: InFlight,
+): number {
+  return inFlightBytes(request.sides) + openShardBytes(request) + indexBytes(request.sides);
 }
 
 /** The smallest budget within which windows can be made. */
-export function leastWindowBytes(request: Omit<WindowRequest, "maxMemory">): number {
-  const { sides, strategy } = request;
-  const { target } = sides;
-  const window = strategy === "direct" ? windowBytesPerChunk(target) + encodingBytes(target) : 0;
-  return inFlightBytes(sides, strategy) + window + openShardBytes(request) + indexBytes(sides);
+export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): number {
+  const { target } = request.sides;
+  const window = windowBytesPerChunk(target) + encodingBytes(target);
+  return leastSameGridBytes(request, sourceBytes) + window;
 }
+
+/** Bytes that one source chunk may hold between its read and its release. */
+export type InFlight = (sides: Sides) => number;
 
 /** Bytes that a shard takes while it is made: of the buffer in which it is put together, or of the store's writer. */
 function openShardBytes(request: Omit<WindowRequest, "maxMemory">): number {
@@ -69,10 +73,10 @@ function isPutTogether({ sides, collectsShards, writerBytes }: Omit<WindowReques
 }
 
 /** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
-function sameGridWindows(request: WindowRequest): Windows {
-  const { sides, strategy, maxMemory } = request;
+export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight): Windows {
+  const { sides, maxMemory } = request;
   const { target } = sides;
-  const perChunk = inFlightBytes(sides, strategy);
+  const perChunk = inFlightBytes(sides);
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
   const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
@@ -87,7 +91,7 @@ function sameGridWindows(request: WindowRequest): Windows {
     ...(shards !== undefined && { shardBuffer: shardSize(target) }),
     readAhead,
     leaseBytes: fixed + readAhead * perChunk,
-    expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides), strategy),
+    expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides)),
     chunksRead: product(grid),
   };
 }
@@ -109,16 +113,16 @@ function shardsAtOnce(request: WindowRequest, others: number): number | undefine
  * Windows of whole target chunks that are held decoded while source chunks are scattered into them: of several shards,
  * or parts of one where shards are large.
  */
-function directWindows(request: WindowRequest): Windows {
+export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
-  const perSource = inFlightBytes(sides, "direct");
+  const perSource = sourceBytes(sides);
   const dimensions = selection.shape.map((count, d) => ({
     start: selection.start[d] ?? 0,
     step: selection.step[d] ?? 1,
     count,
     sourceChunk: sides.source.chunkShape[d] ?? 1,
   }));
-  const inFlight = inFlightBytes(inBuffers(sides), "direct");
+  const inFlight = sourceBytes(inBuffers(sides));
   return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
 }
 

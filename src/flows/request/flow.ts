@@ -17,7 +17,7 @@ import { belowPath } from "../../util/node-path.ts";
 import type { EventOptions } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
-import type { NodeSpec, Plan } from "../plan/plan.ts";
+import type { GridStrategy, NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
@@ -53,7 +53,7 @@ export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
    */
   readonly scratch?: string;
   /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
-  readonly strategy?: "direct" | "staged";
+  readonly strategy?: GridStrategy;
   /**
    * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
    * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the

@@ -7,6 +7,7 @@ import { specOf } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
+import type { GridStrategy } from "../plan/plan.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import type { WorkerSettings } from "../run/executors/worker-thread.ts";
@@ -22,7 +23,7 @@ export interface ReadSlabsOptions {
   /** Threads that read and decode, this one among them, where there is enough to do; as many as there are cores by default. */
   readonly threads?: number | undefined;
   /** How slabs are made; by default whichever is predicted to take less time. */
-  readonly strategy?: "direct" | "staged" | undefined;
+  readonly strategy?: GridStrategy | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
   readonly worker?: Pick<WorkerSettings, "script" | "threads" | "patience"> | undefined;

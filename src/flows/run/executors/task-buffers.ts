@@ -1,6 +1,7 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../../codecs/kernels/kernels.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { strategyNamed } from "../../plan/strategies/strategies.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 
 /** The buffers of one thread's tasks. */
@@ -38,6 +39,6 @@ export function taskBuffers(
 }
 
 function decodedBytes(jobs: Plan["jobs"]): number {
-  const decoded = jobs.filter(({ strategy }) => strategy !== "verbatim");
+  const decoded = jobs.filter(({ strategy }) => strategyNamed(strategy).decodes);
   return decoded.reduce((sum, { chunksRead, source }) => sum + chunksRead * source.decodedSize, 0);
 }

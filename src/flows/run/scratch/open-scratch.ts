@@ -4,6 +4,7 @@ import { SCRATCH_PREFIX } from "../../../stores/target/leftovers.ts";
 import { PrefixLock } from "../../../stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../../stores/url.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
+import type { GridStrategy } from "../../plan/plan.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The store that a path or URL for scratch objects names. @throws as `parseStoreUrl` */
@@ -13,9 +14,9 @@ export function parseScratch(place: string | undefined): StoreSpec | undefined {
 
 /** The strategy that is asked for; `direct` where scratch objects have no place: in browsers, unless they are given one. */
 export function possibleStrategy(
-  strategy: "direct" | "staged" | undefined,
+  strategy: GridStrategy | undefined,
   place: StoreSpec | undefined,
-): "direct" | "staged" | undefined {
+): GridStrategy | undefined {
   const hasFolders = globalThis.process?.versions?.node !== undefined;
   return strategy ?? (hasFolders || place ? undefined : "direct");
 }

@@ -1,9 +1,12 @@
 import { decodeStage } from "../../../streams/decode-chunks.ts";
 import { encodeStage } from "../../../streams/encode-chunks.ts";
 import { regridStage } from "../../../streams/regrid.ts";
-import { type Selection, wholeSelection } from "../../../streams/selection.ts";
+import { wholeSelection } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
-import { itemsOf, stepsOf, type Task } from "../../plan/task.ts";
+import { inFlightOf } from "../../plan/strategies/in-flight.ts";
+import { strategyNamed } from "../../plan/strategies/strategies.ts";
+import type { StageName } from "../../plan/strategies/strategy.ts";
+import { itemsOf, type ScratchTask, stepsOf, type Task } from "../../plan/task.ts";
 import { gatherStage } from "../scratch/gather-pieces.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 import { type TaskSink, taskSink } from "./task-sink.ts";
@@ -34,29 +37,25 @@ export async function composeStep(step: Task, context: TaskContext): Promise<Ste
 async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskItem, TaskItem>[]> {
   const { source, target, buffers, writeEmpty } = context;
   const { job } = step;
-  if (step.kind === "target" && job.strategy === "verbatim") return [];
+  const names = strategyNamed(job.strategy).stages(step);
+  if (names.length === 0) return [];
   const { spec, strides } = await target.pipeline();
-  const decode = () => decodeStage(source, { buffers, fillMissing: job.missingChunks !== undefined });
-  const encode = () => encodeStage(target, { buffers, ...(writeEmpty && { writeEmpty }) });
-  const regrid = (selection: Selection) =>
-    regridStage(
-      { shape: job.target.shape, chunk: spec, strides },
-      { selection, window: itemsOf(step), buffers },
-    );
-  const whole = wholeSelection(job.target.shape);
-  if (step.kind === "scratch") {
-    return step.pass === 0
-      ? [decode(), gatherStage(step, { chunk: spec, selection: job.selection, buffers })]
-      : [gatherStage(step, { chunk: spec, selection: whole, buffers })];
-  }
-  switch (job.strategy) {
-    case "verbatim":
-      return [];
-    case "transcode":
-      return [decode(), encode()];
-    case "direct":
-      return [decode(), regrid(job.selection), encode()];
-    case "staged":
-      return [regrid(whole), encode()];
-  }
+  // What comes from scratch objects has the places of the target already.
+  const selection = inFlightOf(step).isOfSource ? job.selection : wholeSelection(job.target.shape);
+  const made: Readonly<Record<StageName, () => Stage<TaskItem, TaskItem>>> = {
+    decode: () => decodeStage(source, { buffers, fillMissing: job.missingChunks !== undefined }),
+    gather: () => gatherStage(assertScratchTask(step), { chunk: spec, selection, buffers }),
+    regrid: () =>
+      regridStage(
+        { shape: job.target.shape, chunk: spec, strides },
+        { selection, window: itemsOf(step), buffers },
+      ),
+    encode: () => encodeStage(target, { buffers, ...(writeEmpty && { writeEmpty }) }),
+  };
+  return names.map((name) => made[name]());
+}
+
+function assertScratchTask(step: Task): ScratchTask {
+  if (step.kind === "scratch") return step;
+  throw new RangeError("only a task that writes a scratch object gathers items");
 }

@@ -7,8 +7,9 @@ import { selectionWithin } from "../../../streams/selection.ts";
 import type { ReadableStream } from "../../../streams/web.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
+import { inFlightOf } from "../../plan/strategies/in-flight.ts";
+import { strategyNamed } from "../../plan/strategies/strategies.ts";
 import { itemsOf, readsOf, type Task } from "../../plan/task.ts";
-import { inFlightOf } from "../../plan/task-memory.ts";
 import { readScratch, scratchReader } from "../scratch/read-scratch.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 import { assertScratch } from "./task-sink.ts";
@@ -27,7 +28,7 @@ export async function taskSource(task: Task, context: TaskContext): Promise<Task
 
 async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource> {
   const { source, buffers, signal, onRead } = context;
-  const isDecoded = task.job.strategy !== "verbatim";
+  const isDecoded = strategyNamed(task.job.strategy).decodes;
   const options = {
     buffers,
     signal,
@@ -80,6 +81,6 @@ async function eachOf<T>(stream: ReadableStream<T>, visit: (item: T) => Awaitabl
 async function chunksFor(task: Task, source: ChunkCodec): Promise<Iterable<ChunkRef>> {
   const { job } = task;
   const refs = readsOf(task);
-  if (job.strategy === "verbatim" || job.strategy === "transcode") return refs;
+  if (!strategyNamed(job.strategy).changesGrid) return refs;
   return narrowRefs(refs, selectionWithin(job.selection, itemsOf(task)), await source.pipeline());
 }

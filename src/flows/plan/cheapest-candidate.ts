@@ -1,0 +1,91 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
+import { chooseStrategy } from "./choose-strategy.ts";
+import { chunkVisits } from "./chunk-visits.ts";
+import { costOf } from "./costs.ts";
+import type { Alternative, ArrayJob, Cost, GridStrategy } from "./plan.ts";
+import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy.ts";
+import { itemBytes, type Sides } from "./task-memory.ts";
+import type { Windows } from "./task-windows.ts";
+import { usefulThreads } from "./useful-threads.ts";
+
+/** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
+const GOOD_ENOUGH = 1.05;
+/** Of strategies that cost nearly the same, the one that takes less memory is taken. */
+const NEARLY = 1.1;
+
+/**
+ * The candidate of the only strategy that is possible, or the one that is predicted to take the least time.
+ *
+ * @param request.strategy the only one that is wanted
+ * @throws `invalid-option` where a strategy is asked for that does not fit the budget.
+ */
+export function cheapestCandidate(
+  possible: readonly Strategy[],
+  request: StrategyRequest & { readonly strategy?: GridStrategy | undefined },
+): Candidate & Pick<ArrayJob, "strategy" | "cost"> & { readonly alternatives: readonly Alternative[] } {
+  const [first] = possible;
+  const alone = first?.changesGrid === false ? [...first.candidates(request)][0] : undefined;
+  if (first && alone) return { ...alone, strategy: first.name, alternatives: [] };
+  const rivals = possible.map((strategy) => ({
+    name: strategy.name,
+    candidates: () => rated(strategy.candidates(request), request),
+  }));
+  const asked = request.strategy;
+  const choice = chooseStrategy(rivals, {
+    asked,
+    nearly: NEARLY,
+    whyEnough: ({ windows, passes }) => (passes ? undefined : whyEnough(request, windows)),
+  });
+  if (choice) return { ...choice.best, strategy: choice.strategy, alternatives: choice.notTaken };
+  throw new ZarrflowError("invalid-option", `the ${asked} strategy does not fit the memory budget`, {
+    found: `${request.maxMemory} bytes`,
+    hint: "allow more memory, or leave the choice of the strategy to the planner",
+  });
+}
+
+function* rated(
+  candidates: Iterable<Candidate>,
+  request: StrategyRequest,
+): Generator<Candidate & { cost: Cost }> {
+  const items = product(request.selection.shape);
+  for (const sized of candidates) {
+    yield {
+      ...sized,
+      cost: costOf({ ...request, ...sized, items, tasks: windowCount(request.sides, sized) }),
+    };
+  }
+}
+
+/** Why windows of the source's chunks are good enough; undefined where something else may be better. */
+function whyEnough(request: StrategyRequest, windows: Windows): string | undefined {
+  const visits = windows.chunksRead / Math.max(1, fewestReads(request));
+  if (visits > GOOD_ENOUGH || !isBusy(request, windows)) return undefined;
+  return `without it source chunks are read ${visits.toFixed(2)} times`;
+}
+
+/** Whether all threads that are worth their start have windows. Of remote stores little else than answers is waited for. */
+function isBusy(request: StrategyRequest, windows: Windows): boolean {
+  const { sides, selection, chunksWritten, threads, remote } = request;
+  if (remote.source || remote.target) return true;
+  const bytes = product(selection.shape) * itemBytes(sides.source);
+  const useful = usefulThreads(fewestReads(request) + chunksWritten, bytes);
+  return windowCount(sides, { windows }) >= Math.min(threads, useful);
+}
+
+/** Tasks that make target chunks: one a window. */
+function windowCount({ target }: Sides, { windows }: Pick<Candidate, "windows">): number {
+  return product(gridShape(gridShape(target.shape, target.chunkShape), windows.window));
+}
+
+/** Chunks that hold any of what is taken. */
+function fewestReads({ selection, sides }: StrategyRequest): number {
+  return product(
+    selection.shape.map((count, d) => {
+      const sourceChunk = sides.source.chunkShape[d] ?? 1;
+      const dimension = { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk };
+      return chunkVisits(dimension, Math.max(1, count));
+    }),
+  );
+}

@@ -1,0 +1,22 @@
+import { sourceBytes } from "../task-memory.ts";
+import { directWindows, leastDirectBytes } from "../task-windows.ts";
+import { type Strategy, shares } from "./strategy.ts";
+
+/** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */
+export const direct: Strategy = {
+  name: "direct",
+  summary: "source chunks are scattered into windows of whole target chunks",
+  decodes: true,
+  changesGrid: true,
+  whyNot: () => undefined,
+  inFlightBytes: sourceBytes,
+  leastBytes: leastDirectBytes,
+  *candidates(request) {
+    for (const maxMemory of shares(request)) {
+      const windows = directWindows({ ...request, maxMemory });
+      const isLast = maxMemory === request.maxMemory;
+      if (isLast || windows.leaseBytes <= maxMemory) yield { windows };
+    }
+  },
+  stages: () => ["decode", "regrid", "encode"],
+};

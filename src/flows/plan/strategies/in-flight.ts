@@ -1,0 +1,21 @@
+import { lastStage } from "../passes.ts";
+import type { Task } from "../task.ts";
+import { pieceBytes } from "../task-memory.ts";
+import { strategyNamed } from "./strategies.ts";
+
+/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
+export function inFlightOf(task: Task): {
+  readonly isOfSource: boolean;
+  readonly readAhead: number;
+  readonly bytesPerChunk: number;
+} {
+  const { job } = task;
+  const pass = task.kind === "scratch" ? task.pass : lastStage(job);
+  const readAhead = job.passes?.[pass]?.readAhead ?? job.readAhead;
+  const isOfSource = pass === 0;
+  return {
+    isOfSource,
+    readAhead,
+    bytesPerChunk: isOfSource ? strategyNamed(job.strategy).inFlightBytes(job) : pieceBytes(job, pass - 1),
+  };
+}

@@ -1,0 +1,40 @@
+import { product } from "../../../util/shape.ts";
+import { stagedWindows } from "../staged-windows.ts";
+import { sourceBytes } from "../task-memory.ts";
+import { leastDirectBytes } from "../task-windows.ts";
+import { type Strategy, shares } from "./strategy.ts";
+
+/** Volumes of scratch objects and windows that are tried: the largest that may fit, and so many of a third each. */
+const VOLUMES = 6;
+const VOLUME_STEP = 3;
+const LARGEST_VOLUME = 2 ** 29;
+const MAX_PASSES = 4;
+
+/** Another grid, by way of scratch objects, in which each source chunk leaves what belongs to each window. */
+export const staged: Strategy = {
+  name: "staged",
+  summary: "source chunks are read once, and pieces of them left for each window in scratch objects",
+  decodes: true,
+  changesGrid: true,
+  whyNot: () => undefined,
+  inFlightBytes: sourceBytes,
+  leastBytes: leastDirectBytes,
+  *candidates(request) {
+    if (product(request.selection.shape) === 0) return;
+    for (const maxMemory of shares(request)) {
+      let fits = false;
+      let volume = Math.min(LARGEST_VOLUME, Math.floor(maxMemory / 2));
+      for (let i = 0; i < VOLUMES; i++, volume = Math.floor(volume / VOLUME_STEP)) {
+        for (const sized of stagedWindows({ ...request, maxMemory, volume, maxPasses: MAX_PASSES })) {
+          fits = true;
+          yield sized;
+        }
+      }
+      if (fits) return;
+    }
+  },
+  stages(task) {
+    if (task.kind === "target") return ["regrid", "encode"];
+    return task.pass === 0 ? ["decode", "gather"] : ["gather"];
+  },
+};

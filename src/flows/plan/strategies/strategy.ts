@@ -1,0 +1,65 @@
+import type { CodecPipeline } from "../../../codecs/codec.ts";
+import type { ArrayMetadata } from "../../../meta/array-metadata.ts";
+import type { Selection } from "../../../streams/selection.ts";
+import type { Places } from "../costs.ts";
+import type { MissingChunks } from "../hierarchy-request.ts";
+import type { StrategyName } from "../plan.ts";
+import type { StagedWindows } from "../staged-windows.ts";
+import type { Task } from "../task.ts";
+import type { Sides } from "../task-memory.ts";
+import type { WindowRequest, Windows } from "../task-windows.ts";
+
+/** One way in which an array's chunks get to the target. */
+export interface Strategy {
+  readonly name: StrategyName;
+  /** What it does with chunks, for people. */
+  readonly summary: string;
+  /** Whether chunks are decoded; else stored bytes are moved, and no codec needs to be known. */
+  readonly decodes: boolean;
+  /** Whether target chunks are put together of parts of source chunks. Such strategies compete by predicted cost. */
+  readonly changesGrid: boolean;
+  /** Why it cannot make the target; undefined where it can. */
+  whyNot(arrays: Arrays): string | undefined;
+  /** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
+  inFlightBytes(sides: Sides): number;
+  /** The smallest budget within which it can be done. */
+  leastBytes(request: Omit<WindowRequest, "maxMemory">): number;
+  /** The ways that are worth trying to split the work into tasks; none where none fits the budget. */
+  candidates(request: StrategyRequest): Iterable<Candidate>;
+  /** What each item of a task goes through. */
+  stages(task: Task): readonly StageName[];
+}
+
+/** `gather` sorts items into a scratch object; `regrid` moves them into the target's chunks. */
+export type StageName = "decode" | "gather" | "regrid" | "encode";
+
+/** The two arrays, by the chunks that are read of one and written of the other. */
+export interface Arrays {
+  readonly from: ArrayMetadata;
+  readonly to: ArrayMetadata;
+  readonly selection: Selection;
+  readonly missing?: MissingChunks | undefined;
+  /** Given to strategies that decode. */
+  readonly pipelines?: { readonly reading: CodecPipeline; readonly writing: CodecPipeline };
+}
+
+export interface StrategyRequest extends WindowRequest {
+  readonly isVariable: boolean;
+  readonly chunksWritten: number;
+  readonly threads: number;
+  readonly tasksAtOnce: number;
+  readonly remote: Places;
+}
+
+/** A way to split the work into tasks. */
+export type Candidate = { readonly windows: Windows } & Partial<StagedWindows>;
+
+/** What a task may take of the budget: a thread's share; all of it, where that is too little. */
+export function shares({ maxMemory, threads }: StrategyRequest): number[] {
+  return threads > 1 ? [Math.floor(maxMemory / threads), maxMemory] : [maxMemory];
+}
+
+/** Whether chunks may be missing that have to be written out. */
+export function mayMiss(missing: MissingChunks | undefined): boolean {
+  return missing !== undefined && (missing.chunks > 0 || !missing.isCertain);
+}

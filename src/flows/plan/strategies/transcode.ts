@@ -1,0 +1,22 @@
+import { whyNotSameGrid, whyNotSameLayout } from "../same-arrays.ts";
+import { codingBytes, type Sides } from "../task-memory.ts";
+import { leastSameGridBytes, sameGridWindows } from "../task-windows.ts";
+import type { Strategy } from "./strategy.ts";
+
+/** A chunk is decoded, then encoded: the one or the other holds the most. */
+const inFlightBytes = ({ source, target }: Sides) => Math.max(codingBytes(source), codingBytes(target));
+
+/** The same grid, other codecs. */
+export const transcode: Strategy = {
+  name: "transcode",
+  summary: "decoded and encoded chunk by chunk",
+  decodes: true,
+  changesGrid: false,
+  whyNot: ({ from, to, selection, pipelines }) =>
+    whyNotSameGrid(from, to, selection) ??
+    (pipelines && whyNotSameLayout(pipelines.reading, pipelines.writing)),
+  inFlightBytes,
+  leastBytes: (request) => leastSameGridBytes(request, inFlightBytes),
+  candidates: (request) => [{ windows: sameGridWindows(request, inFlightBytes) }],
+  stages: () => ["decode", "encode"],
+};

@@ -1,0 +1,22 @@
+import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid } from "../same-arrays.ts";
+import { storedBytes } from "../task-memory.ts";
+import { leastSameGridBytes, sameGridWindows } from "../task-windows.ts";
+import { mayMiss, type Strategy } from "./strategy.ts";
+
+/** The same grid and codecs. */
+export const verbatim: Strategy = {
+  name: "verbatim",
+  summary: "stored bytes move as they are",
+  decodes: false,
+  changesGrid: false,
+  whyNot({ from, to, selection, missing }) {
+    const notSame = whyNotSameGrid(from, to, selection) ?? whyNotSameCoding(from, to);
+    if (notSame !== undefined) return notSame;
+    if (mayMiss(missing)) return "missing chunks are written out, as the fill values differ";
+    return missing === undefined ? whyNotSameFill(from, to) : undefined;
+  },
+  inFlightBytes: storedBytes,
+  leastBytes: (request) => leastSameGridBytes(request, storedBytes),
+  candidates: (request) => [{ windows: sameGridWindows(request, storedBytes) }],
+  stages: () => [],
+};
