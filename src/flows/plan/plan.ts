@@ -5,7 +5,7 @@
  *
  * - window: the target chunks that one task makes, as a box in the grid of target chunks.
  * - box: a region of items, or of coords: where it starts, and its shape.
- * - split: how one dimension is divided into boxes (`splits.ts`). A box for each dimension's part is what a task makes.
+ * - split: how one dimension is divided into boxes (`splits.ts`).
  * - slab: a window of items in C order, for who reads a slice as bytes: whole trailing dimensions, a part of one.
  * - piece: what the boxes of two stages share; a part of a scratch object, read by range.
  * - task: what runs at one time, under one lease of memory: it makes a window, or one scratch object.
