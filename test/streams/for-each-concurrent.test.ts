@@ -40,4 +40,23 @@ describe("forEachConcurrent", () => {
     expect(aborted).toBe(failure);
     expect(drawn).toBeLessThan(10);
   });
+
+  it("ends after a failure once what draws its items has ended, too", async () => {
+    const failure = new Error("second");
+    let isAtWork = false;
+    async function* items() {
+      yield 1;
+      yield 2;
+      isAtWork = true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      isAtWork = false;
+      yield 3;
+    }
+    const call = async (item: number) => {
+      await new Promise((resolve) => setTimeout(resolve, item));
+      if (item === 2) throw failure;
+    };
+    await expect(forEachConcurrent(items(), call, { concurrency: 4 })).rejects.toBe(failure);
+    expect(isAtWork).toBe(false);
+  });
 });
