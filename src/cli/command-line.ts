@@ -13,6 +13,8 @@ export interface Option {
   readonly choices?: readonly string[];
   /** Values that shells offer, where it can have others too. */
   readonly suggestions?: readonly string[];
+  /** Other spellings of its choices. */
+  readonly aliases?: Readonly<Record<string, string>>;
   readonly summary: string;
 }
 
@@ -60,14 +62,14 @@ export function parseCommandLine<O extends Options>(
     if (!option.multiple && values.has(name)) throw invalid(`--${name} is given twice`);
     values.set(name, option.multiple ? [...((values.get(name) as string[]) ?? []), value as string] : value);
   }
-  if (operands.length < least) throw invalid(`an operand is missing: this command takes ${usage}`);
+  if (operands.length < least) throw invalid(`missing operand: the command takes ${usage}`);
   if (operands.length > most) throw tooMany(operands[most] ?? "", usage);
   return { operands, values: Object.fromEntries(values) as Values<O> };
 }
 
 function flagValue(
   name: string,
-  { type, choices, value: placeholder }: Option,
+  { type, choices, aliases = {}, value: placeholder }: Option,
   { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },
 ): boolean | string {
   if (type === "boolean") {
@@ -75,32 +77,35 @@ function flagValue(
     throw invalid(`--${name} takes no value, but \`${value}\` is given`);
   }
   if (value === undefined || (value.startsWith("--") && !inlineValue)) {
-    throw invalid(`--${name} needs a value`, `write --${name} ${placeholder ?? "VALUE"}`);
+    throw invalid(`--${name} needs a value`, `Write --${name} ${placeholder ?? "VALUE"}.`);
   }
-  if (choices && !choices.includes(value)) throw notAChoice(name, value, choices);
-  return value;
+  const meant = (Object.hasOwn(aliases, value) && aliases[value]) || value;
+  if (choices && !choices.includes(meant)) throw notAChoice(name, value, choices);
+  return meant;
 }
 
 function unknownFlag(rawName: string, names: readonly string[]): ZarrflowError {
   const near = nearestName(rawName.replace(/^-+/, ""), names);
   return invalid(
-    `there is no flag \`${rawName}\` here`,
-    near ? `did you mean \`--${near}\`?` : `its flags are ${names.map((name) => `--${name}`).join(", ")}`,
+    `unknown flag \`${rawName}\``,
+    near ? `Did you mean \`--${near}\`?` : `The flags are ${names.map((name) => `--${name}`).join(", ")}.`,
   );
 }
 
 function notAChoice(name: string, value: string, choices: readonly string[]): ZarrflowError {
   const near = value.length > 2 ? nearestName(value, choices) : undefined;
   return invalid(
-    `\`${value}\` is nothing that --${name} can be`,
-    near ? `did you mean \`${near}\`?` : `it can be ${choices.join(", ")}`,
+    `invalid value for --${name}: ${value} (expected ${choices.join(", ")})`,
+    near && `Did you mean \`${near}\`?`,
   );
 }
 
 function tooMany(operand: string, usage: string): ZarrflowError {
-  return invalid(`\`${operand}\` is one operand too many: this command takes ${usage}`);
+  return invalid(`unexpected operand \`${operand}\`: the command takes ${usage}`);
 }
 
 function invalid(reason: string, hint?: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", reason, { hint: hint ?? "--help tells how it is used" });
+  return new ZarrflowError("invalid-option", reason, {
+    hint: hint ?? "Run the command with --help to see its usage.",
+  });
 }

@@ -21,6 +21,12 @@ const commands: Readonly<Record<keyof typeof summaries, () => Promise<{ readonly
   },
 };
 
+/** What commands are called in other programs. */
+const ELSEWHERE = new Map([
+  ["ls", "tree"],
+  ["cp", "copy"],
+]);
+
 export const commandNames: readonly string[] = Object.keys(commands);
 
 /** All commands, with their names. */
@@ -32,8 +38,8 @@ export function loadCommands(): Promise<(readonly [name: string, command: Comman
 export async function loadCommand(name: string): Promise<Command> {
   const load = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : undefined;
   if (load) return (await load()).command;
-  const near = nearestName(name, [...commandNames, "help"]);
-  throw new ZarrflowError("invalid-option", `there is no command \`${name}\``, {
-    hint: near ? `did you mean \`${near}\`?` : `the commands are ${commandNames.join(", ")} and help`,
+  const near = ELSEWHERE.get(name) ?? nearestName(name, [...commandNames, "help"]);
+  throw new ZarrflowError("invalid-option", `unknown command \`${name}\``, {
+    hint: near ? `Did you mean \`${near}\`?` : `The commands are ${commandNames.join(", ")} and help.`,
   });
 }

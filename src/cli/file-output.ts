@@ -62,13 +62,13 @@ async function checkFree(path: string, ifExists: FileOutputOptions["ifExists"]):
     throw new ZarrflowError("not-found", `there is no folder \`${dirname(path)}\` to write to`);
   }
   if (!existing.isFile()) {
-    throw new ZarrflowError("target-exists", `\`${path}\` is there and is no plain file`, {
-      hint: `write to standard output instead: > ${path}`,
+    throw new ZarrflowError("target-exists", `\`${path}\` exists and is not a regular file`, {
+      hint: `Write to standard output instead: > ${path}.`,
     });
   }
   if (ifExists !== "error") return true;
   throw new ZarrflowError("target-exists", `\`${path}\` exists`, {
-    hint: "--if-exists replace puts the new file in its place",
+    hint: "Use --if-exists replace to replace the file.",
   });
 }
 

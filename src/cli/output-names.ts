@@ -19,12 +19,12 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (named.kind === "zarr") {
     throw invalid(
       `--output writes one file, and \`${output}\` names a Zarr store`,
-      `Give it as DST: zarrflow slice SRC ${output}`,
+      `Give it as DST: zarrflow slice SRC ${output}.`,
     );
   }
   if (named.kind === "foreign") {
     throw invalid(
-      `slices are not written as .${named.ending} files`,
+      `slices cannot be written as .${named.ending} files`,
       "Use a name that ends in .npy, .json, .raw or .bin.",
     );
   }
@@ -47,7 +47,7 @@ const RANGE = String.raw`(?:[^/\\:=,]+=)?-?\d*(?::-?\d*){0,2}`;
 export function assertNoRanges(target: string): void {
   if (!/[\d:]/.test(target) || !new RegExp(`^${RANGE}(?:,${RANGE})*$`).test(target)) return;
   throw invalid(
-    `\`${target}\` stands where DST does, and looks like ranges`,
+    `\`${target}\` is given as DST, but looks like ranges`,
     `Write --slice ${target} for a part, or ./${target} for a Zarr store of that name.`,
   );
 }
@@ -60,13 +60,10 @@ export function assertNoRanges(target: string): void {
 export function assertNamedAsZarr(target: string): void {
   const { kind, ending } = fileEnding(target);
   if (kind !== "written" && kind !== "foreign") return;
-  const meant =
-    kind === "written"
-      ? `Write \`zarrflow slice SRC --output ${target}\` for a file`
-      : "zarrflow writes Zarr";
+  const file = kind === "written" ? `\`zarrflow slice SRC --output ${target}\` for a file, or ` : "";
   throw invalid(
     `\`${target}\` would be a Zarr store named like a .${ending} file`,
-    `${meant}; write ${target}/ for a Zarr store of that name.`,
+    `Write ${file}${target}/ for a Zarr store of that name.`,
   );
 }
 

@@ -27,13 +27,13 @@ export function failToWrite(error: NodeJS.ErrnoException): void {
 
 async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> {
   if (name === undefined) {
-    throw new ZarrflowError("invalid-option", "which command?", {
-      hint: `the commands are ${commandNames.join(", ")}; \`zarrflow help\` tells more`,
+    throw new ZarrflowError("invalid-option", "missing command", {
+      hint: `The commands are ${commandNames.join(", ")}; \`zarrflow help\` explains them.`,
     });
   }
   if (name.startsWith("-")) {
-    throw new ZarrflowError("invalid-option", `\`${name}\` stands before any command`, {
-      hint: "write zarrflow COMMAND first, its flags after it",
+    throw new ZarrflowError("invalid-option", `\`${name}\` comes before the command`, {
+      hint: "Write the command first and its flags after it: zarrflow COMMAND --FLAG.",
     });
   }
   const flags = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;

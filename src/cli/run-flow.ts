@@ -51,13 +51,13 @@ async function showPlan(
 ): Promise<void> {
   const { assertFlow } = await import("../flows/run/run-flow.ts");
   const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
-  const { json, report: page } = values;
+  const { json, explain, report: page } = values;
   try {
     const { plan } = planned;
     if (page !== undefined) await assertOutputReplaceable(page);
     await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
-    await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, copied));
+    await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, { copied, explain }));
     if (page === undefined) return;
     const { planPage } = await import("./report/page.ts");
     await writePage(page, planPage(recorder.planned({ ...named(), plan })), signal);

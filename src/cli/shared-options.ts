@@ -19,19 +19,18 @@ export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
     type: "boolean",
-    summary: "take 403 of a server for a missing key, where listing is not allowed",
+    summary: "treat a 403 of the server as a missing key, where listing is not allowed",
   },
   "v2-separator": {
     type: "string",
     value: ".|/",
     choices: [".", "/"],
-    summary:
-      "what joins the keys of chunks in Zarr v2 where an array does not say so; by default it is looked for",
+    summary: "the separator of chunk keys in Zarr v2, used when the metadata omits it; detected by default",
   },
   "max-metadata": {
     type: "string",
     value: "SIZE",
-    summary: "size that a metadata document may have, such as 128MB; 32MiB by default",
+    summary: "maximum size of a metadata document, such as 128MB; 32MiB by default",
   },
 } as const satisfies Options;
 
@@ -41,18 +40,22 @@ export const readingOptions = {
   "max-mem": {
     type: "string",
     value: "SIZE",
-    summary: "memory that all buffers together may take, such as 64MB; 256MB by default",
+    summary: "maximum memory of all buffers together, such as 64MB; 256MB by default",
   },
-  io: { type: "string", value: "N", summary: "requests in flight, for each store; 16 by default" },
+  io: {
+    type: "string",
+    value: "N",
+    summary: "maximum number of concurrent requests to each store; 16 by default",
+  },
 } as const satisfies Options;
 
 /** How gently stores are treated. */
 export const rateOptions = {
-  tps: { type: "string", value: "N", summary: "requests a second at most, for each store" },
+  tps: { type: "string", value: "N", summary: "maximum number of requests per second to each store" },
   bwlimit: {
     type: "string",
     value: "SIZE",
-    summary: "bytes a second at most, read from each store and written to it, such as 10MB",
+    summary: "maximum number of bytes per second read from and written to each store, such as 10MB",
   },
 } as const satisfies Options;
 
@@ -63,14 +66,14 @@ export const existingOptions = {
     value: "error|skip|replace",
     choices: ["error", "skip", "replace"],
     summary:
-      "what to do when there is something at the target: stop, leave what is there and add what is not, or put the new in its place; error by default",
+      "what to do when the target exists: fail, keep what exists and add what is missing, or replace it; error by default",
   },
 } as const satisfies Options;
 
 export const updateOption = {
   update: {
     type: "boolean",
-    summary: "write only keys that differ to a target that is there, and delete those that SRC lacks",
+    summary: "write only the keys that differ to an existing target, and delete the keys that SRC lacks",
   },
 } as const satisfies Options;
 
@@ -79,18 +82,18 @@ export const filterOptions = {
     type: "string",
     multiple: true,
     value: "GLOB",
-    summary: "take only arrays, groups and other keys of these names or paths; may be repeated",
+    summary: "copy only arrays, groups and other keys with these names or paths; may be repeated",
   },
   exclude: {
     type: "string",
     multiple: true,
     value: "GLOB",
-    summary: "leave arrays, groups and other keys of these names or paths out; may be repeated",
+    summary: "skip arrays, groups and other keys with these names or paths; may be repeated",
   },
 } as const satisfies Options;
 
 export const dryRunOption = {
-  "dry-run": { type: "boolean", summary: "print the plan and its cost, and do nothing" },
+  "dry-run": { type: "boolean", summary: "print the plan and its cost, and write nothing" },
 } as const satisfies Options;
 
 /** Flags about how the grid of chunks is left: for target chunks, and for items in C order. */
@@ -100,12 +103,12 @@ export const strategyOptions = {
     value: "direct|staged",
     choices: ["direct", "staged"],
     summary:
-      "how items get to other chunks, or in C order: window by window, or by way of scratch objects; the faster one by default",
+      "how to rechunk, or read in C order: directly, window by window, or in stages through scratch objects; the faster one by default",
   },
   scratch: {
     type: "string",
     value: "PLACE",
-    summary: "a folder or URL for scratch objects; the system's folder for temporary files by default",
+    summary: "a folder or URL for scratch objects; the system's temporary folder by default",
   },
 } as const satisfies Options;
 
@@ -114,7 +117,7 @@ export const taskOptions = {
   threads: {
     type: "string",
     value: "N",
-    summary: "threads that decode and encode; as many as there are cores by default",
+    summary: "number of threads that decode and encode; the number of cores by default",
   },
   ...strategyOptions,
 } as const satisfies Options;
@@ -125,18 +128,22 @@ export const writingOptions = {
   ...taskOptions,
   ...rateOptions,
   ...existingOptions,
-  verify: { type: "boolean", summary: "read every key back and compare it before the target appears" },
-  "write-empty": { type: "boolean", summary: "store chunks that hold nothing but the fill value too" },
+  verify: { type: "boolean", summary: "read every key back and compare it before the target is published" },
+  "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
   "break-lock": {
     type: "boolean",
-    summary: "take a target that is locked, as you know that the run that locked it is dead",
+    summary: "ignore the lock of another run at the target; use it only when that run is dead",
   },
   ...dryRunOption,
+  explain: {
+    type: "boolean",
+    summary: "with --dry-run: show why other strategies were not chosen, and their predicted cost",
+  },
   report: {
     type: "string",
     value: "FILE.html",
     summary:
-      "write a page about the run: plan, figures, memory over time, chunks before and after; replaces FILE.html",
+      "write a report of the run as a page: plan, figures, memory over time, chunks before and after; replaces FILE.html",
   },
 } as const satisfies Options;
 
@@ -146,7 +153,7 @@ export const codecOption = {
     value: "CODEC",
     suggestions: ["none", ...optionCodecs()],
     summary:
-      "the compressor to write with: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default",
+      "the compressor of the target: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default",
   },
 } as const satisfies Options;
 
@@ -156,7 +163,7 @@ export const chunksOption = {
     multiple: true,
     value: "SIZES",
     summary:
-      "time=744,lat=11 or 744,11,7; -1 is a whole dimension; t2m:time=-1 means one array; may be repeated",
+      "the chunk shape: time=744,lat=11 or 744,11,7; -1 is a whole dimension; t2m:time=-1 sets it for one array; may be repeated",
   },
 } as const satisfies Options;
 
@@ -165,8 +172,7 @@ export const shardsOption = {
     type: "string",
     multiple: true,
     value: "SIZES",
-    summary:
-      "put chunks together in shards of so many items, given as chunks are; none: each chunk on its own",
+    summary: "the shard shape, written as for --chunks; none: no shards",
   },
 } as const satisfies Options;
 
@@ -175,6 +181,7 @@ export const formatOptions = {
     type: "string",
     value: "v1|v2|v3-draft-2019|v3",
     choices: ["v1", "v2", "v3-draft-2019", "v3"],
+    aliases: { 1: "v1", 2: "v2", 3: "v3" },
     summary: "the format to write; the source's by default",
   },
   "allow-loss": {
@@ -182,7 +189,7 @@ export const formatOptions = {
     multiple: true,
     value: "PTR,...",
     summary:
-      "JSON pointers of what may be left out where the format cannot hold it, as its refusal names them; may be repeated",
+      "JSON pointers of metadata that may be dropped because the target format cannot represent it, as the error lists them; may be repeated",
   },
 } as const satisfies Options;
 
@@ -275,5 +282,5 @@ export function runOptions(
 function wholeNumber(name: string, text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : 0;
   if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is no whole number of 1 or more`);
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`);
 }

@@ -42,7 +42,7 @@ export async function fromNumcodecsClass(
     async encodeInto(source, target) {
       const encoded = expectBytes(await codec.encode(source));
       if (encoded.length > target.length) {
-        throw new ZarrflowError("codec-error", "the codec gives more than twice what it is given", {
+        throw new ZarrflowError("codec-error", "the codec returns more than twice its input", {
           expected: `at most ${target.length}`,
           found: encoded.length,
         });
@@ -66,7 +66,7 @@ async function configured(numcodecs: NumcodecsClass, config: { id: string }): Pr
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ZarrflowError(
       "invalid-metadata",
-      `the codec refuses its configuration: ${reason}`,
+      `the codec rejects its configuration: ${reason}`,
       {},
       { cause },
     );
@@ -75,5 +75,5 @@ async function configured(numcodecs: NumcodecsClass, config: { id: string }): Pr
 
 function expectBytes(result: unknown): Uint8Array {
   if (ArrayBuffer.isView(result)) return new Uint8Array(result.buffer, result.byteOffset, result.byteLength);
-  throw new ZarrflowError("codec-error", "the codec did not give bytes");
+  throw new ZarrflowError("codec-error", "the codec did not return bytes");
 }

@@ -13,13 +13,13 @@ export function levelOption(usual: number, setting = "level"): (parts: readonly 
 
 /** @throws `invalid-option` */
 export function parseLevel(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw invalidCodec(`\`${text}\` is no whole number`);
+  if (!/^-?\d+$/.test(text)) throw invalidCodec(`\`${text}\` is not a whole number`);
   return Number(text);
 }
 
 /** @throws `invalid-option` where parts are left. */
 export function assertNoMore(parts: readonly string[]): void {
-  if (parts.length > 0) throw invalidCodec(`a codec has too many parts: \`${parts.join(":")}\` is left`);
+  if (parts.length > 0) throw invalidCodec(`a codec has too many parts: \`${parts.join(":")}\` is not used`);
 }
 
 /** @throws `invalid-option` with the nearest of `names` where `text` is none of them. */
@@ -27,13 +27,13 @@ export function assertOneOf(text: string, names: readonly string[]): void {
   if (names.includes(text)) return;
   const near = nearestName(text, names);
   throw invalidCodec(
-    `\`${text}\` is not known here; it can be ${names.join(", ")}`,
-    near && `did you mean \`${near}\`?`,
+    `\`${text}\` is unknown; expected ${names.join(", ")}`,
+    near && `Did you mean \`${near}\`?`,
   );
 }
 
 export function invalidCodec(reason: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, {
-    hint: hint ?? "write --codec zstd:5, blosc:lz4:5:shuffle or none",
+    hint: hint ?? "Write --codec zstd:5, --codec blosc:lz4:5:shuffle or --codec none.",
   });
 }

@@ -145,7 +145,7 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
     const nearest = nearestName(name, codecs.keys());
     throw new ZarrflowError("unsupported-codec", "no such codec is known", {
       codec: name,
-      hint: nearest ? `Did you mean \`${nearest}\`?` : `Known are ${codecNames().join(", ")}.`,
+      hint: nearest ? `Did you mean \`${nearest}\`?` : `The known codecs are ${codecNames().join(", ")}.`,
     });
   }
   const made = isNumcodecsClass(codec) ? codec : await codec(configuration, context);

@@ -27,7 +27,7 @@ export function planCopy(
 
 /**
  * Copies an array or a group with all below it, byte for byte, also keys that are no Zarr. The target appears
- * whole under its name when all is done, or not at all.
+ * name when it is complete, or not at all.
  *
  * @throws as `planCopy`; `target-exists`; whatever a store throws, with the key.
  * @example

@@ -23,7 +23,7 @@ import { SourceWatch } from "./run/source-watch.ts";
 export type { Difference } from "./diff/difference.ts";
 
 export interface DiffOptions extends PlanOptions, ReadEventOptions {
-  /** Whether format, chunks and codecs count, too. */
+  /** Whether differences of format, chunks and codecs count as well. */
   readonly strict?: boolean;
 }
 

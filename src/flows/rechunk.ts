@@ -29,7 +29,7 @@ export function planRechunk(
 
 /**
  * Rechunks an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
- * target appears whole under its name when all is done, or not at all.
+ * target appears under its name when it is complete, or not at all.
  *
  * @throws as `planRechunk`; `target-exists`; `corrupt-chunk` with array, key and codec; whatever a store throws.
  * @example

@@ -255,7 +255,7 @@ function demandMemory({ shape, dataType }: ChunkSpec, path: string): void {
     path,
     expected: `at most ${formatBytes(MAX_READ)}`,
     found: formatBytes(size),
-    hint: "take a smaller slice, or stream it with chunks() or bytes()",
+    hint: "Take a smaller slice, or stream it with chunks() or bytes().",
   });
 }
 

@@ -180,12 +180,12 @@ export type ZarrNode<S extends Store = Store> = ZarrArray<S> | ZarrGroup<S>;
 
 /** Holds that a value is an array that is open. @throws `invalid-option` */
 export function assertArray(value: unknown): asserts value is ZarrArray {
-  if (!isNodeOf("array", value)) throw invalid("this is no array", "an array that is open", value);
+  if (!isNodeOf("array", value)) throw invalid("this is not an array", "an array that is open", value);
 }
 
 /** Holds that a value is a group that is open. @throws `invalid-option` */
 export function assertGroup(value: unknown): asserts value is ZarrGroup {
-  if (!isNodeOf("group", value)) throw invalid("this is no group", "a group that is open", value);
+  if (!isNodeOf("group", value)) throw invalid("this is not a group", "a group that is open", value);
 }
 
 function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {

@@ -45,11 +45,15 @@ async function assertZarr(spec: StoreSpec, path: string): Promise<void> {
   try {
     const found = await foreignContents(store, path);
     if (found === undefined) return;
-    throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not removed", {
-      store: store.description,
-      found,
-      hint: "Name another target, or remove it yourself.",
-    });
+    throw new ZarrflowError(
+      "target-not-empty",
+      "the target holds something other than Zarr, which is not removed",
+      {
+        store: store.description,
+        found,
+        hint: "Choose another target, or remove it yourself.",
+      },
+    );
   } finally {
     await store.close?.();
   }
@@ -62,7 +66,7 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
     if (!isZarrflowError(error, "corrupt-store")) throw error;
     throw new ZarrflowError(
       "target-not-empty",
-      "what is there is no zip, and is not removed",
+      "the target is not a zip file, and is not removed",
       error.details,
       {
         cause: error,

@@ -48,14 +48,14 @@ function range(part: string, text: string): Range {
   if (numbers.includes(undefined)) throw notIndices(part, text);
   const [start = null, stop = null, step = null] = numbers;
   if (pieces.length === 1 && start !== null) return start;
-  if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is no range`);
+  if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is not a range`);
   return step === null ? [start, stop] : [start, stop, step];
 }
 
 function notIndices(part: string, text: string): ZarrflowError {
   const meant = withEqualsSigns(text);
-  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is no range of indices`, { meant });
-  return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is no range of indices`, {
+  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
+  return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is not a range of indices`, {
     hint: "Slices take indices, whole numbers such as 0:24; dates and coordinate values are not looked up.",
   });
 }
@@ -110,7 +110,7 @@ export function resolveSlice(
 }
 
 function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): readonly (Range | null)[] {
-  if (!Array.isArray(option) && !isRecord(option)) throw invalid("this is no slice", { path });
+  if (!Array.isArray(option) && !isRecord(option)) throw invalid("this is not a slice", { path });
   const rank = metadata.shape.length;
   if (Array.isArray(option)) {
     if (option.length > rank)
@@ -156,7 +156,8 @@ function bound(at: number, n: number, name: string, path: string): number {
 }
 
 function outside(at: number, n: number, name: string, path: string): ZarrflowError {
-  if (!Number.isSafeInteger(at)) return invalid(`${at} along dimension ${name} is no whole number`, { path });
+  if (!Number.isSafeInteger(at))
+    return invalid(`${at} along dimension ${name} is not a whole number`, { path });
   return new ZarrflowError("invalid-selection", `${at} is outside dimension ${name}, which has ${n} items`, {
     path,
     hint: n === 0 ? "The dimension is empty." : `Use 0 to ${n - 1}, or -1 to -${n} from the end.`,

@@ -53,6 +53,6 @@ function tooLarge(store: string, key: string, found: number, limit: number): Zar
     key,
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
-    hint: "maxMetadata, or --max-metadata of the command, lets larger documents be read.",
+    hint: "Raise the limit with `maxMetadata`, or `--max-metadata` of the command.",
   });
 }

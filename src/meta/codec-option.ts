@@ -42,7 +42,7 @@ function fromJson(text: string): CodecConfig {
     return parseV3Codec(json, "");
   } catch (error) {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;
-    throw invalidCodec(`\`${text}\` is no codec: ${error.message}`);
+    throw invalidCodec(`\`${text}\` is not a codec: ${error.message}`);
   }
 }
 

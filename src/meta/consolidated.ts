@@ -20,7 +20,7 @@ const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
 
 /**
  * The documents in a `.zmetadata` that lies in the group at `path`, by key. Keys of other kinds, and ones that would
- * leave the group, are passed over.
+ * leave the group, are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-format`.
  * @see V2-78
@@ -94,7 +94,7 @@ export const CUT_V3: JsonCut = {
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
   const stated = member(group, "consolidated_metadata");
   if (!isObject(stated) || isInline(stated)) return;
-  const message = "consolidated metadata of another kind than inline are passed over";
+  const message = "consolidated metadata of another kind than inline are ignored";
   findings.push({ message, pointer: "/consolidated_metadata/kind" });
 }
 

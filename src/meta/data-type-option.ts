@@ -29,7 +29,7 @@ const NAMES = [
 export function parseDataTypeOption(option: DataTypeOption): StoredDataType {
   if (typeof option === "string") return parseWords(option.trim());
   if (!isObject(option))
-    throw invalid("this is no data type", "a name such as float32, or an object", option);
+    throw invalid("this is not a data type", "a name such as float32, or an object", option);
   if (isType(option)) return inLittleEndian(option);
   if (Array.isArray(option)) return parseNumpyType(fromPlain(option), "/dataType");
   return inLittleEndian(parseV3DataType(fromPlain(option), "/dataType").dataType);
@@ -51,7 +51,7 @@ function parseWords(words: string): StoredDataType {
       throw error;
     }
     const near = nearestName(words, NAMES);
-    throw new ZarrflowError("unsupported-data-type", "this is no data type that an array can be made of", {
+    throw new ZarrflowError("unsupported-data-type", "this is not a data type that an array can have", {
       value: words,
       hint: near
         ? `Did you mean \`${near}\`?`

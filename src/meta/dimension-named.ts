@@ -6,16 +6,17 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   const d = names.indexOf(name);
   if (d >= 0 && names.lastIndexOf(name) === d) return d;
   const known = names.filter((n): n is string => n !== null);
-  if (d >= 0) throw invalid(`two dimensions are called \`${name}\``, path, "give the sizes in order instead");
+  if (d >= 0)
+    throw invalid(`two dimensions are called \`${name}\``, path, "Give the sizes in order instead.");
   if (known.length === 0) {
     throw invalid(
       `its dimensions have no names, so \`${name}\` is unknown`,
       path,
-      "give one number a dimension",
+      "Give one number per dimension.",
     );
   }
   const near = nearestName(name, known);
-  const hint = near ? `did you mean \`${near}\`?` : undefined;
+  const hint = near ? `Did you mean \`${near}\`?` : undefined;
   throw invalid(`no dimension is called \`${name}\`; they are ${known.join(", ")}`, path, hint);
 }
 

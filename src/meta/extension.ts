@@ -46,7 +46,7 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
 
 /**
  * Holds that the extension has no members but its own and, in its configuration, `known`; ones that say
- * `must_understand: false` are passed over.
+ * `must_understand: false` are ignored.
  *
  * @throws `unsupported-extension` at the unknown name.
  */
@@ -69,7 +69,7 @@ export function assertKnown(object: JsonObject, names: readonly string[], pointe
     pointerTo(pointer, refused),
     `the name \`${refused}\` is not known here`,
     member(object, refused),
-    "Only an object with `must_understand: false` may be passed over.",
+    "Only an object with `must_understand: false` may be ignored.",
   );
 }
 

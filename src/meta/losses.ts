@@ -25,7 +25,7 @@ export class Losses {
     const [first] = this.#refused;
     if (first === undefined) return;
     const list = this.#refused.map(({ pointer, reason }) => `${pointer} (${reason})`).join(", ");
-    throw new ZarrflowError("loss-refused", `${format} cannot hold ${list}`, {
+    throw new ZarrflowError("loss-refused", `${format} cannot represent ${list}`, {
       format,
       path,
       pointers: [...new Set(this.#refused.map(({ pointer }) => pointer))],

@@ -13,7 +13,11 @@ export function assertPlace(value: unknown, what: "source" | "target"): void {
     const holdsPlace = "store" in value ? isStore(value.store) : "spec" in value && isSpec(value.spec);
     if (holdsPlace && "path" in value && typeof value.path === "string") return;
   }
-  throw invalid(`this is no ${what}`, "a URL, a store, { store, path }, { spec, path } or a node", value);
+  throw invalid(
+    `this is not ${what === "source" ? "a source" : `a ${what}`}`,
+    "a URL, a store, { store, path }, { spec, path } or a node",
+    value,
+  );
 }
 
 const KINDS: readonly StoreSpec["kind"][] = [

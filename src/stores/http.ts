@@ -73,7 +73,7 @@ export class HttpStore implements Store {
 
   /**
    * @throws `transient` and `short-read`, which are worth another try; `access-denied`; `unsupported-operation` when
-   *   the server refuses the request.
+   *   the server rejects the request.
    */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     return forKey({ store: this.description, key, signal: options.signal }, () =>
@@ -95,7 +95,7 @@ export class HttpStore implements Store {
     try {
       return await followRedirects(this.#fetch, url, { method, own, headers, ...(signal && { signal }) });
     } catch (error) {
-      throw connectionFailure(error);
+      throw connectionFailure(error, url.origin);
     }
   }
 }
@@ -111,11 +111,11 @@ function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStore
 function parseBase(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new ZarrflowError("invalid-option", "this is no URL of a web server", { value: text });
+    throw new ZarrflowError("invalid-option", "this is not a URL of a web server", { value: text });
   }
   if (url.username !== "" || url.password !== "") {
     throw new ZarrflowError("invalid-option", "a URL must not hold a name or a password", {
-      hint: "send them as a header, such as an Authorization",
+      hint: "Send them as a header, such as Authorization.",
     });
   }
   url.hash = "";

@@ -219,7 +219,7 @@ export class S3Store implements ListableStore, WritableStore {
   async *#uploads(prefix: string, signal: AbortSignal | undefined): AsyncGenerator<OpenUpload> {
     try {
       for await (const { key, id, begun } of listUploads(this.#client, this.#root + prefix, signal)) {
-        const hint = `aws s3api abort-multipart-upload --bucket ${this.#bucket} --key ${quoted(key)} --upload-id ${quoted(id)} ends it`;
+        const hint = `Run \`aws s3api abort-multipart-upload --bucket ${this.#bucket} --key ${quoted(key)} --upload-id ${quoted(id)}\` to end it.`;
         const giveUp = () =>
           this.#about(key, undefined, () => abortUpload(this.#client, { key, id, begun: begun.getTime() }));
         yield { key: key.slice(this.#root.length), begun, hint, giveUp };

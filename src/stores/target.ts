@@ -59,11 +59,11 @@ async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
     case "zip-value":
       return (await import("./target/zip-value-build.ts")).zipValuePlace(spec);
     case "http":
-      throw new ZarrflowError("unsupported-operation", "a web server can only be read", { store: spec.url });
+      throw new ZarrflowError("unsupported-operation", "a web server is read-only", { store: spec.url });
     case "object":
       return placeIn(await openStore(spec));
     default:
-      throw new ZarrflowError("invalid-option", "this is no spec of a store", {
+      throw new ZarrflowError("invalid-option", "this is not the spec of a store", {
         value: JSON.stringify(spec),
       });
   }
@@ -74,7 +74,7 @@ async function placeIn(store: Store): Promise<TargetPlace> {
   if (!isWritable(store) || store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
-      isWritable(store) ? "what is written there cannot be taken back" : "this store can only be read",
+      isWritable(store) ? "values written to this store cannot be deleted" : "this store is read-only",
       { store: store.description, hint: "Name a store whose values are written one by one, or a URL." },
     );
   }

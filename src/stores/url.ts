@@ -97,7 +97,7 @@ async function openKind(spec: StoreSpec, { exclusive, files, signal }: OpenStore
       );
     }
     default:
-      throw new ZarrflowError("invalid-option", "this is no spec of a store", {
+      throw new ZarrflowError("invalid-option", "this is not the spec of a store", {
         value: JSON.stringify(spec),
       });
   }

@@ -36,7 +36,7 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
     abort: (reason) =>
       next(async () => {
         if (end !== undefined) return;
-        end = { error: reason ?? new ZarrflowError("aborted", "writing the value was given up", { key }) };
+        end = { error: reason ?? new ZarrflowError("aborted", "writing the value was aborted", { key }) };
         await steps.abort(reason);
       }),
   };

@@ -96,6 +96,6 @@ function tooLarge(found: number): ZarrflowError {
   return new ZarrflowError("resource-limit", "a chunk of variable data is above the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
     found,
-    hint: "choose smaller chunks",
+    hint: "Choose smaller chunks.",
   });
 }

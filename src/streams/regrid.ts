@@ -33,7 +33,7 @@ export interface RegridTarget {
 export interface RegridOptions {
   /** What of the source becomes the target; all of it by default. */
   readonly selection?: Selection;
-  /** The part of the target that is assembled, whole chunks; items beyond it are passed over. All by default. */
+  /** The part of the target that is assembled, whole chunks; items beyond it are ignored. All by default. */
   readonly window?: Region;
   /**
    * The target's first dimension becomes as long as what comes: its last chunks are cut where the stream ends, and
@@ -145,7 +145,7 @@ export function regridStage(
       if (first === undefined) return wholes;
       throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
         coords: first.coords,
-        hint: "feed regrid every source chunk of the target chunks, once",
+        hint: "Pass regrid every source chunk of the target chunks, once.",
       });
     },
   };
@@ -154,7 +154,7 @@ export function regridStage(
 function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void {
   const holds = data?.shape ?? region.shape;
   if (region.shape.length === rank && region.shape.every((n, d) => n <= (holds[d] ?? 0))) return;
-  throw new ZarrflowError("invalid-option", "a piece does not hold the region that it says", {
+  throw new ZarrflowError("invalid-option", "a piece does not hold its stated region", {
     coords,
     expected: `a region of rank ${rank} within its data`,
     found: `region ${region.shape.join(" x ")}, data ${holds.join(" x ")}`,

@@ -113,6 +113,6 @@ function lacksChunks({ key, left }: OpenShard, shards: number): ZarrflowError {
   return new ZarrflowError("invalid-option", `${shards} shards lack chunks`, {
     key,
     found: `${left} fewer than there are`,
-    hint: "write every chunk of a shard once, empty ones too",
+    hint: "Write every chunk of a shard once, including empty ones.",
   });
 }

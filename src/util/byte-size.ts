@@ -26,8 +26,8 @@ export function parseBytes(size: string | number): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(String(size));
   const unit = UNITS[match?.[2]?.toLowerCase() ?? "?"];
   if (!match || unit === undefined) {
-    throw new ZarrflowError("invalid-option", `${JSON.stringify(size)} is no size in bytes`, {
-      hint: "write a number with B, kB, MB, GB, KiB, MiB or GiB, such as 256MB",
+    throw new ZarrflowError("invalid-option", `${JSON.stringify(size)} is not a size in bytes`, {
+      hint: "Write a number with B, kB, MB, GB, KiB, MiB or GiB, such as 256MB.",
     });
   }
   return Math.floor(Number(match[1]) * unit);

@@ -45,6 +45,8 @@ export interface ErrorDetails {
   store?: string;
   /** Path of the node inside its store; the root is "". */
   path?: string;
+  /** The place as the caller named it, where the message does. */
+  url?: string;
   /** Store key of the document or chunk. */
   key?: string;
   /** Chunk coords. */
@@ -65,7 +67,7 @@ export interface ErrorDetails {
   found?: number | string;
   /** Seconds after which the server wants to be asked again. */
   retryAfter?: number;
-  /** Whether the server wants to be asked less often, by all. */
+  /** Whether the server asks for fewer requests, by all. */
   overload?: boolean;
   /** The way out, as a sentence. */
   hint?: string;
@@ -130,11 +132,13 @@ export function isZarrflowError(error: unknown, code?: ErrorCode): error is Zarr
 
 function describe(
   reason: string,
-  { coords, path, key, codec, pointer, expected, found }: ErrorDetails,
+  { coords, path, url, key, codec, pointer, expected, found }: ErrorDetails,
 ): string {
   const subject = [
     coords && `chunk ${coords.join(".") || "0"}`,
-    path !== undefined && `${coords ? "of " : ""}${path === "" ? "the root" : `\`${path}\``}`,
+    path !== undefined &&
+      url === undefined &&
+      `${coords ? "of " : ""}${path === "" ? "the root" : `\`${path}\``}`,
     key !== undefined && `(key ${key})`,
     pointer !== undefined && `at ${pointer || "/"}`,
     codec !== undefined && `codec ${codec}`,

@@ -57,6 +57,6 @@ function escaped(character: string): string {
 function unclosed(glob: string): ZarrflowError {
   return new ZarrflowError("invalid-option", "a bracket, a brace or a backslash in a glob lacks its end", {
     value: glob,
-    hint: "put a backslash in front of one that is part of a name",
+    hint: "Put a backslash before one that is part of a name.",
   });
 }

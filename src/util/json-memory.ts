@@ -127,7 +127,7 @@ export class JsonMemory {
     if (this.#left >= 0) return;
     throw new ZarrflowError("resource-limit", "the values of the JSON document take too much memory", {
       expected: `at most ${Math.floor(this.#limit)} bytes`,
-      hint: "maxMetadata, or --max-metadata of the command, lets values take 3.5 times as many bytes as it says.",
+      hint: "Raise `maxMetadata`, or `--max-metadata` of the command: parsed values may take 3.5 times that size.",
     });
   }
 }

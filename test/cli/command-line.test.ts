@@ -33,22 +33,18 @@ describe("parseCommandLine", () => {
   });
 
   it.each([
-    [["a", "--quite"], "there is no flag `--quite` here", "did you mean `--quiet`?"],
-    [["a", "--zzzzzz"], "there is no flag `--zzzzzz` here", "its flags are --quiet, --chunks, --mode, --io"],
-    [["a", "--toString"], "there is no flag `--toString` here", undefined],
-    [["a", "-q"], "there is no flag `-q` here", undefined],
-    [
-      ["a", "--no-quiet"],
-      "there is no flag `--no-quiet` here",
-      "its flags are --quiet, --chunks, --mode, --io",
-    ],
+    [["a", "--quite"], "unknown flag `--quite`", "Did you mean `--quiet`?"],
+    [["a", "--zzzzzz"], "unknown flag `--zzzzzz`", "The flags are --quiet, --chunks, --mode, --io."],
+    [["a", "--toString"], "unknown flag `--toString`", undefined],
+    [["a", "-q"], "unknown flag `-q`", undefined],
+    [["a", "--no-quiet"], "unknown flag `--no-quiet`", "The flags are --quiet, --chunks, --mode, --io."],
     [["a", "--quiet=yes"], "--quiet takes no value, but `yes` is given", undefined],
     [["a", "--io"], "--io needs a value", "write --io N"],
     [["a", "--io", "--quiet"], "--io needs a value", "write --io N"],
     [["a", "--io", "1", "--io", "2"], "--io is given twice", undefined],
-    [["a", "--mode", "replac"], "`replac` is nothing that --mode can be", "did you mean `replace`?"],
+    [["a", "--mode", "replac"], "`replac` is nothing that --mode can be", "Did you mean `replace`?"],
     [["a", "--mode", ""], "`` is nothing that --mode can be", "it can be error, replace"],
-    [[], "an operand is missing: this command takes SRC DST", undefined],
+    [[], "missing operand: the command takes SRC DST", undefined],
     [["a", "b", "c"], "`c` is one operand too many: this command takes SRC DST", undefined],
   ])("refuses %j", (args, reason, hint) => {
     let thrown: unknown;

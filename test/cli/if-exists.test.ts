@@ -10,7 +10,7 @@ describe("--if-exists skip", () => {
     await runCli(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
     const again = await runCli(cwd, "copy", "g.zarr/t", "c.zarr", "--if-exists", "skip");
     expect(again).toMatchObject({ code: 0, stdout: "" });
-    expect(again.stderr).toMatch(/^\S+c\.zarr: is there already, and is left as it is\n$/);
+    expect(again.stderr).toMatch(/^\S+c\.zarr: exists and is kept\n$/);
     expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
     const json = await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ skipped: true, keysWritten: 0 });
@@ -35,7 +35,7 @@ describe("--if-exists skip", () => {
     expect(await runCli(cwd, "slice", ...args)).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "out: is there already, and is left as it is\n",
+      stderr: "out: exists and is kept\n",
     });
     expect(await readFile(join(cwd, "out"))).toHaveLength(96);
     const { stdout } = await runCli(cwd, "slice", ...args, "--json");

@@ -26,35 +26,35 @@ describe("exit codes", () => {
   });
 
   it.each([
-    { args: ["rechnk"], says: "did you mean `rechunk`?" },
-    { args: [], says: "the commands are info, tree, copy" },
-    { args: ["--quiet"], says: "zarrflow COMMAND first" },
-    { args: ["info", "a.zarr", "--jsno"], says: "did you mean `--json`?" },
-    { args: ["info"], says: "this command takes URL" },
-    { args: ["info", "a.zarr", "b.zarr"], says: "`b.zarr` is one operand too many" },
-    { args: ["copy", "a.zarr", "b.zarr", "--if-exists", "replcae"], says: "did you mean `replace`?" },
-    { args: ["digest", "a.zarr", "--io", "many"], says: "`many` in --io is no whole number" },
-    { args: ["digest", "a.zarr", "--max-mem", "much"], says: '"much" is no size in bytes' },
+    { args: ["rechnk"], says: "Did you mean `rechunk`?" },
+    { args: [], says: "The commands are info, tree, copy" },
+    { args: ["--quiet"], says: "Write the command first" },
+    { args: ["info", "a.zarr", "--jsno"], says: "Did you mean `--json`?" },
+    { args: ["info"], says: "the command takes URL" },
+    { args: ["info", "a.zarr", "b.zarr"], says: "unexpected operand `b.zarr`" },
+    { args: ["copy", "a.zarr", "b.zarr", "--if-exists", "replcae"], says: "Did you mean `replace`?" },
+    { args: ["digest", "a.zarr", "--io", "many"], says: "`many` in --io is not a whole number" },
+    { args: ["digest", "a.zarr", "--max-mem", "much"], says: '"much" is not a size in bytes' },
     { args: ["rechunk", "a.zarr", "b.zarr"], says: "rechunk needs --chunks" },
     { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "z=2"], says: "no dimension is called `z`" },
     {
       args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--codec", "zstdd"],
-      says: "did you mean `zstd`?",
+      says: "Did you mean `zstd`?",
     },
     { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--max-mem", "50"], says: "at least" },
     { args: ["rechunk", "a.zarr", "a.zarr/b", "--chunks", "4,6"], says: "inside its own source" },
     { args: ["slice", "a.zarr", "--slice", "9,9"], says: "outside dimension" },
-    { args: ["slice", "a.zarr", "--slice", "yy=0"], says: "did you mean `y`?" },
-    { args: ["slice", "a.zarr", "b.zarr", "--format", "npy"], says: "leave DST out" },
-    { args: ["slice", "a.zarr", "--to", "v3"], says: "name a DST" },
+    { args: ["slice", "a.zarr", "--slice", "yy=0"], says: "Did you mean `y`?" },
+    { args: ["slice", "a.zarr", "b.zarr", "--format", "npy"], says: "omit DST" },
+    { args: ["slice", "a.zarr", "--to", "v3"], says: "Give a DST" },
     { args: ["convert", "a.zarr", "b.zarr"], says: "convert needs --to" },
-    { args: ["convert", "a.zarr", "b.zarr", "--to", "v4"], says: "it can be v1, v2, v3-draft-2019, v3" },
-    { args: ["validate", "a.zarr", "--dep"], says: "did you mean `--deep`?" },
-    { args: ["diff", "a.zarr"], says: "this command takes A B" },
+    { args: ["convert", "a.zarr", "b.zarr", "--to", "v4"], says: "(expected v1, v2, v3-draft-2019, v3)" },
+    { args: ["validate", "a.zarr", "--dep"], says: "Did you mean `--deep`?" },
+    { args: ["diff", "a.zarr"], says: "the command takes A B" },
     { args: ["diff", "a.zarr", "a.zarr", "--max-mem", "9"], says: "at least" },
-    { args: ["completion", "bsh"], says: "did you mean `bash`?" },
-    { args: ["copy", "a.zarr", "b.zarr", "--report", "."], says: "is no plain file" },
-    { args: ["help", "digset"], says: "did you mean `digest`?" },
+    { args: ["completion", "bsh"], says: "Did you mean `bash`?" },
+    { args: ["copy", "a.zarr", "b.zarr", "--report", "."], says: "is not a regular file" },
+    { args: ["help", "digset"], says: "Did you mean `digest`?" },
   ])("2 for $args", async ({ args, says }) => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), small);
@@ -72,11 +72,11 @@ describe("exit codes", () => {
   });
 
   it.each([
-    { url: "g.zarr/tt", says: "did you mean `t`?" },
-    { url: "g.zarr/no-such/deeper", says: "its members are t" },
-    { url: "gg.zarr", says: "did you mean `g.zarr`?" },
-    { url: "g.zar.zip", says: "did you mean `g.zarr.zip`?" },
-    { url: "g.zarr.zip/tt", says: "did you mean `t`?" },
+    { url: "g.zarr/tt", says: "Did you mean `t`?" },
+    { url: "g.zarr/no-such/deeper", says: "Its members are t." },
+    { url: "gg.zarr", says: "Did you mean `g.zarr`?" },
+    { url: "g.zar.zip", says: "Did you mean `g.zarr.zip`?" },
+    { url: "g.zarr.zip/tt", says: "Did you mean `t`?" },
   ])("3 for $url, with the name that is nearest", async ({ url, says }) => {
     const cwd = await testFolder();
     await writeV2Group(join(cwd, "g.zarr"), { t: small });

@@ -36,22 +36,22 @@ describe("chunks and shards that select or change nothing", () => {
     ["g.zarr", "x:4", "Did you mean `x=4`?"],
     ["g.zarr", "t:time:4", "Did you mean `t:time=4`?"],
     ["g.zarr/t", "time:-1", "Did you mean `time=-1`?"],
-    ["g.zarr/t", "t:time=-1", "Give sizes alone"],
-    ["g.zarr", "time=2", "Every array that they select has them already."],
-    ["g.zarr", "t:time=2", "Every array that they select has them already."],
-    ["g.zarr/t", "2,10", "Every array that they select has them already."],
+    ["g.zarr/t", "t:time=-1", "Give only the sizes"],
+    ["g.zarr", "time=2", "Every selected array has them already."],
+    ["g.zarr", "t:time=2", "Every selected array has them already."],
+    ["g.zarr/t", "2,10", "Every selected array has them already."],
     ["g.zarr", "wind:time=2", "Its arrays are t, time, u."],
     ["g.zarr", "time=2,time=3", "`time` is given twice"],
-    ["g.zarr", "time=2.0", "is no whole number"],
-    ["g.zarr", "time=1e1", "is no whole number"],
-    ["g.zarr", "time=0x2", "is no whole number"],
+    ["g.zarr", "time=2.0", "is not a whole number"],
+    ["g.zarr", "time=1e1", "is not a whole number"],
+    ["g.zarr", "time=0x2", "is not a whole number"],
   ])("%s --chunks %s", async (source, chunks, hint) => {
     expect(await refusalOf("rechunk", source, "h.zarr", "--chunks", chunks)).toContain(hint);
   });
 
   it("refuses shards that are no others than before", async () => {
     const said = await refusalOf("copy", "g.zarr", "h.zarr", "--shards", "none");
-    expect(said).toContain("the shards asked for change no array");
+    expect(said).toContain("the shards do not change any array");
   });
 
   it("rechunks a coordinate alone where that is said", async () => {
@@ -70,7 +70,7 @@ describe("ranges of --slice", () => {
     ["t", "0x1", "Slices take indices"],
     ["t", "time=2020-01-01", "dates and coordinate values are not looked up"],
     ["t", "time=6", "Use 0 to 5, or -1 to -6 from the end."],
-    ["t", "tiem=0", "did you mean `time`?"],
+    ["t", "tiem=0", "Did you mean `time`?"],
   ])("g.zarr/%s --slice %s", async (array, slice, hint) => {
     expect(await refusalOf("slice", `g.zarr/${array}`, "--slice", slice, "--output", "f")).toContain(hint);
   });
@@ -84,16 +84,16 @@ describe("ranges of --slice", () => {
 
 describe("names of files that say a format", () => {
   it.each([
-    ["--output f.csv", "slices are not written as .csv files"],
-    ["--output f.nc", "slices are not written as .nc files"],
-    ["--output f.npy.gz", "slices are not written as .gz files"],
+    ["--output f.csv", "slices cannot be written as .csv files"],
+    ["--output f.nc", "slices cannot be written as .nc files"],
+    ["--output f.npy.gz", "slices cannot be written as .gz files"],
     ["--output f.npy --format json", "--format json contradicts the name `f.npy`"],
-    ["--output f.csv --format raw", "slices are not written as .csv files"],
+    ["--output f.csv --format raw", "slices cannot be written as .csv files"],
     ["--output f.zarr", "Give it as DST"],
     ["--output -", "Leave --output out for standard output"],
-    ["f.npy", "for a file; write f.npy/ for a Zarr store of that name."],
-    ["sub/f.JSON", "write sub/f.JSON/ for a Zarr store of that name."],
-    ["f.nc", "zarrflow writes Zarr; write f.nc/ for a Zarr store of that name."],
+    ["f.npy", "for a file, or f.npy/ for a Zarr store of that name."],
+    ["sub/f.JSON", "sub/f.JSON/ for a Zarr store of that name."],
+    ["f.nc", "Write f.nc/ for a Zarr store of that name."],
     ["0:1", "Write --slice 0:1 for a part, or ./0:1 for a Zarr store of that name."],
     ["time=0:1,x=3", "Write --slice time=0:1,x=3 for a part"],
     ["5", "Write --slice 5 for a part"],

@@ -252,7 +252,7 @@ it("is described", async () => {
 });
 
 describe("validating", () => {
-  it("finds nothing where nothing is wrong", async () => {
+  it("finds nothing where no findings", async () => {
     expect(await all(validate(`${folder}/source.zarr`, { deep: true }))).toEqual([]);
     expect(await all(validate(`${folder}/source.zarr/g`, { deep: true }))).toEqual([]);
   });

@@ -168,7 +168,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
   });
 });
 
-describe("where nothing is missing that would read otherwise, stored bytes move as they are", () => {
+describe("where nothing is missing that would read otherwise, copy stored bytes as they are", () => {
   test("a v3 array that has all of its chunks", async () => {
     const source = target("source");
     const root = await createGroup(source, { zarrFormat: "v3" });
@@ -229,7 +229,7 @@ describe("the plan", () => {
     await close();
     expect(plan.totals).toMatchObject({ missingChunks: 6, chunksRead: 9, chunksWritten: 9 });
     expect(plan.jobs[0]?.notTaken).toEqual([
-      { strategy: "verbatim", reason: expect.stringContaining("missing chunks are written out") },
+      { strategy: "verbatim", reason: expect.stringContaining("missing chunks are written") },
     ]);
     let report: unknown;
     await convert(logged, target("v2"), {

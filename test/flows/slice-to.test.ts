@@ -149,7 +149,7 @@ describe("a slice of a group", () => {
 
   it.each<[string, SliceOption | string, string, string]>([
     ["ranges in order", "0:2", "invalid-option", "time=0:24"],
-    ["an unknown dimension", { tt: 0 }, "invalid-selection", "did you mean `t`?"],
+    ["an unknown dimension", { tt: 0 }, "invalid-selection", "Did you mean `t`?"],
     ["a range beyond it", { t: 8 }, "invalid-selection", ""],
   ])("refuses %s", async (_, option, code, hint) => {
     const folder = await group();

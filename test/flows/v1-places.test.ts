@@ -51,7 +51,7 @@ describe("arrays side by side", () => {
     for (const act of [open, (url: string) => all(tree(url))]) {
       await expect(act(root)).rejects.toMatchObject({
         code: "not-found",
-        details: { hint: "name one of the folders inside it: a, b" },
+        details: { hint: "Name one of the folders inside it: a, b." },
       });
     }
     expect(await all(tree(join(root, "a")))).toMatchObject([{ path: "", kind: "array", zarrFormat: "v1" }]);

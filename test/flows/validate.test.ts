@@ -126,9 +126,9 @@ describe("consolidated metadata", () => {
     await writeFile(join(folder, "u/.zattrs"), '{"_ARRAY_DIMENSIONS": ["y", "z"]}');
     const error = { level: "error", what: "stale-consolidated", path: "" };
     expect(await findings(folder)).toEqual([
-      { ...error, key: "new/.zattrs", count: 2, message: expect.stringContaining("lack it") },
-      { ...error, key: "t/.zarray", count: 2, message: expect.stringContaining("not there") },
-      { ...error, key: "u/.zattrs", message: expect.stringContaining("something else") },
+      { ...error, key: "new/.zattrs", count: 2, message: expect.stringContaining("do not list it") },
+      { ...error, key: "t/.zarray", count: 2, message: expect.stringContaining("does not exist") },
+      { ...error, key: "u/.zattrs", message: expect.stringContaining("differ from the document") },
     ]);
   });
 

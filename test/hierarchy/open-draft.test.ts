@@ -86,11 +86,11 @@ describe("a hierarchy of the draft of 2019", () => {
         format: "v3-draft-2019",
         path: "foo/baz/qix",
         found: "none of meta/root/foo/baz/qix.array, meta/root/foo/baz/qix.group, meta/root/foo/baz/qix/",
-        hint: "did you mean `qux`?",
+        hint: "Did you mean `qux`?",
       },
     });
     await expect(open({ store, path: "foo/nowhere" })).rejects.toMatchObject({
-      details: { hint: "its members are bar, baz" },
+      details: { hint: "Its members are bar, baz." },
     });
   });
 
@@ -220,7 +220,7 @@ describe("a hierarchy somewhere above", () => {
     const root = await openGroup({ store, path: "in/side" });
     expect(await below(root)).toContain("foo/baz/qux array");
     await expect(open({ store, path: "in/side/tip" })).rejects.toMatchObject({
-      details: { path: "tip", hint: "did you mean `top`?" },
+      details: { path: "tip", hint: "Did you mean `top`?" },
     });
   });
 });

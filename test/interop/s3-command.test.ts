@@ -60,13 +60,13 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
 
   test.each([[], ["--json"]])("wrong credentials end it with 1 %s", async (...options) => {
     reach(bucket, { AWS_SECRET_ACCESS_KEY: wrong.AWS_SECRET_ACCESS_KEY });
-    expectFailure(await zarrflow("copy", remote, "out.zarr", ...options), 1, /credentials are not right/);
-    expectFailure(await zarrflow("copy", source, target(), ...options), 1, /credentials are not right/);
+    expectFailure(await zarrflow("copy", remote, "out.zarr", ...options), 1, /credentials are not valid/);
+    expectFailure(await zarrflow("copy", source, target(), ...options), 1, /credentials are not valid/);
   });
 
   test("a key that nobody has ends it with 1", async () => {
     reach(bucket, wrong);
-    expectFailure(await zarrflow("copy", remote, "out.zarr"), 1, /credentials are not right/);
+    expectFailure(await zarrflow("copy", remote, "out.zarr"), 1, /credentials are not valid/);
   });
 
   test("a bucket that is not there ends it with 3", async () => {

@@ -36,13 +36,13 @@ describe("parseCodec", () => {
   });
 
   it.each([
-    ["zsdt", "did you mean `zstd`?"],
-    ["zstd:fast", "no whole number"],
+    ["zsdt", "Did you mean `zstd`?"],
+    ["zstd:fast", "not a whole number"],
     ["zstd:1:2", "too many parts"],
     ["blosc:lz5", "lz4"],
-    ['{"id": ', "is no codec"],
-    ['{"level": 1}', "is no codec"],
-    ["{}", "is no codec"],
+    ['{"id": ', "is not a codec"],
+    ['{"level": 1}', "is not a codec"],
+    ["{}", "is not a codec"],
   ])("refuses %s", (text, words) => {
     const refuse = () => parseCodec(text);
     expect(refuse).toThrow(expect.objectContaining({ code: "invalid-option" }));

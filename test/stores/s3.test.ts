@@ -274,7 +274,7 @@ describe("S3Store", () => {
     const [id] = server.uploads.keys();
     expect(uploads[0]).toMatchObject({
       begun: new Date("2026-01-02T03:04:05Z"),
-      hint: `aws s3api abort-multipart-upload --bucket bucket --key 'p/a/1' --upload-id '${id}' ends it`,
+      hint: `Run \`aws s3api abort-multipart-upload --bucket bucket --key 'p/a/1' --upload-id '${id}'\` to end it.`,
     });
   });
 
@@ -336,7 +336,7 @@ describe("S3Store", () => {
     expect(refused).toBeLessThan(600);
   });
 
-  it("asks again when the server is silent, before an answer and amid a body", async () => {
+  it("asks again when the server did not respond in time, before an answer and amid a body", async () => {
     const { store, server } = await open({ timeout: 500, retry: { attempts: 5, firstWait: 1 } });
     server.objects.set("k", Buffer.from("abc"));
     const silent: S3Fault = () => true;

@@ -112,7 +112,7 @@ describe("parseStoreUrl", () => {
     ["zip://b::zip://a.zip::/data/x.zip", "Write /data/x.zip|zip:a.zip|zip:b"],
     ["simplecache::https://host/x", "Write https://host/x; "],
     ["simplecache::zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:; "],
-    ["reference::s3://bucket/refs.json", "reference: is not known"],
+    ["reference::s3://bucket/refs.json", "The scheme reference is unknown"],
     ["x.zip#t2m", "Write x.zip/t2m;"],
     ["s3://bucket/x.zip#/t2m", "Write s3://bucket/x.zip/t2m;"],
     ["https://host/x.zarr#mode=zarr,s3", "Write https://host/x.zarr;"],
@@ -126,7 +126,7 @@ describe("parseStoreUrl", () => {
     ["r2://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL"],
     ["sftp://host/x.zarr", "Known are paths"],
     ["constructor://host/x.zarr", "Known are paths"],
-    ["/data/x|gzip:", "Known are zip:"],
+    ["/data/x|gzip:", "Known stages are zip:"],
   ])("tells the way out of %s", (text, hint) => {
     expect(() => parseStoreUrl(text)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ hint: expect.stringContaining(hint) }) }),

@@ -10,8 +10,8 @@ export const command = defineCommand({
   summary: summaries.clean,
   usage: "URL",
   notes: [
-    "Lists and removes targets that were being built, files and uploads that were not ended, locks, and scratch",
-    "objects. What may belong to a run that is at work is listed and left. Nothing that another program wrote",
+    "Lists and removes unfinished targets, files and uploads, locks and scratch objects. Leftovers that may belong",
+    "to a running command are listed and kept. Nothing that another program wrote is touched.",
     "is touched.",
   ],
   operands: [1, 1],
@@ -19,7 +19,7 @@ export const command = defineCommand({
     "dry-run": { type: "boolean", summary: "list what would be removed, and remove nothing" },
     "break-lock": {
       type: "boolean",
-      summary: "remove what may belong to a run that is at work, too, as you know that there is none",
+      summary: "also remove what may belong to a running command; use it only when none is running",
     },
     anonymous: accessOptions.anonymous,
     "missing-403": accessOptions["missing-403"],
@@ -28,9 +28,9 @@ export const command = defineCommand({
   examples: [
     {
       line: "clean era5.zarr --dry-run",
-      says: "what runs that were killed have left in and beside a folder",
+      says: "what killed runs have left in and beside a folder",
     },
-    { line: "clean s3://bucket/era5.zarr", says: "also uploads that were not ended, and the lock" },
+    { line: "clean s3://bucket/era5.zarr", says: "also unfinished uploads, and the lock" },
   ],
   async run([url = ""], values, terminal) {
     const { clean } = await import("../../flows/clean.ts");
@@ -53,7 +53,9 @@ export const command = defineCommand({
     if (quiet) return;
     const what = `${counted(removed, "leftover")} ${dryRun ? "would be removed" : "removed"}`;
     terminal.tell(
-      left === 0 ? what : `${what}, ${left} left that may be in use; --break-lock removes these, too`,
+      left === 0
+        ? what
+        : `${what}, ${left} kept because they may be in use; --break-lock removes these as well`,
     );
   },
 });

@@ -28,7 +28,7 @@ function shellNamed(name: string): Shell {
   const shell = SHELLS.find((known) => known === name);
   if (shell) return shell;
   const near = nearestName(name, SHELLS);
-  throw new ZarrflowError("invalid-option", `\`${name}\` is no shell that can be taught`, {
-    hint: near ? `did you mean \`${near}\`?` : `they are ${SHELLS.join(", ")}`,
+  throw new ZarrflowError("invalid-option", `\`${name}\` is not a supported shell`, {
+    hint: near ? `Did you mean \`${near}\`?` : `The shells are ${SHELLS.join(", ")}.`,
   });
 }

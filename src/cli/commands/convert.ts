@@ -16,8 +16,8 @@ export const command = defineCommand({
   summary: summaries.convert,
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
-    "Chunks whose bytes mean the same in both formats are copied as they are. What the format cannot hold is",
-    "named by JSON pointer, and refused unless --allow-loss names it, too. `copy` and `rechunk` take --to as well.",
+    "Chunks whose bytes mean the same in both formats are copied as they are. Anything the target format",
+    "cannot represent is rejected, with its JSON pointer, unless listed in --allow-loss.",
   ],
   operands: [2, 2],
   options: { ...formatOptions, ...codecOption, ...writingOptions, ...outputOptions },
@@ -25,19 +25,24 @@ export const command = defineCommand({
     { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
     {
       line: "convert era5.v3.zarr old.zarr --to v2 --allow-loss /attributes/note,/dimension_names",
-      says: "back, without what v2 cannot hold",
+      says: "back, without what v2 cannot represent",
     },
     {
       line: "convert era5.v3.zarr/t2m t2m.v1 --to v1 --codec blosc",
-      says: "one array, in a codec that v1 has",
+      says: "one array, with a codec that v1 has",
     },
-    { line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run", says: "what would be copied, what decoded" },
+    {
+      line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run",
+      says: "which arrays would be copied, and which decoded",
+    },
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
     const { to } = values;
     if (to === undefined) {
-      throw new ZarrflowError("invalid-option", "convert needs --to", { hint: "write --to v1, v2 or v3" });
+      throw new ZarrflowError("invalid-option", "convert needs --to", {
+        hint: "Write --to v1, --to v2 or --to v3.",
+      });
     }
     const { planConvert } = await import("../../flows/convert.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };

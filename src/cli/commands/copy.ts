@@ -16,14 +16,14 @@ export const command = defineCommand({
   summary: summaries.copy,
   usage: "SRC DST",
   notes: [
-    "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears whole under its name",
-    "when all is done, or not at all. A DST that ends in .zip is written as a zip.",
+    "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears under its name when",
+    "it is complete, or not at all. A DST that ends in .zip is written as a zip.",
     "",
-    "A GLOB without a slash means names at any depth (t2m, *.txt, {t2m,u10}), one with a slash paths from SRC on",
-    "(/2024, 2024/*/t2m), and each all that is below. Arrays are taken whole, with the groups that they are in.",
+    "A GLOB without a slash matches names at any depth (t2m, *.txt, {t2m,u10}), one with a slash paths below SRC",
+    "(/2024, 2024/*/t2m). A match includes everything below it. Arrays are copied whole, with their groups.",
     "",
-    "--if-exists skip and --update change a DST at its place, a folder or a bucket. With skip, nodes that are",
-    "there stay as they are. With --update, an array is out of view while any of its chunks changes.",
+    "--if-exists skip and --update change an existing folder or bucket in place. With skip, existing nodes stay",
+    "as they are. With --update, an array cannot be read while any of its chunks changes.",
   ],
   operands: [2, 2],
   options: {
@@ -36,18 +36,18 @@ export const command = defineCommand({
   examples: [
     {
       line: "copy era5.zarr era5.zarr.zip",
-      says: "pack a folder into a zip, and every chunk stays as it is",
+      says: "pack a folder into a zip; every chunk stays as it is",
     },
-    { line: "copy era5.zarr.zip/t2m t2m.zarr --verify", says: "one array, read back before it appears" },
+    { line: "copy era5.zarr.zip/t2m t2m.zarr --verify", says: "one array, read back before it is published" },
     { line: "copy era5.zarr small.zarr --codec zstd:5", says: "the same chunks, compressed with zstd" },
-    { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, described as Zarr v3" },
+    { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, as Zarr v3" },
     {
       line: "copy era5.zarr s3://bucket/era5.zarr --update",
       says: "send what has changed since the last copy",
     },
     {
       line: "copy era5.zarr some.zarr --include t2m --exclude '*.txt' --dry-run",
-      says: "one array with the groups around it; what it would come to",
+      says: "what copying one array with its groups would write",
     },
   ],
   async run([source = "", target = ""], values, terminal) {

@@ -13,13 +13,13 @@ export const command = defineCommand({
   summary: summaries.diff,
   usage: "A B",
   notes: [
-    "Values are compared by their bytes, within the memory budget; attributes as JSON. Format, chunks and codecs",
-    "are told, but do not count without --strict. The exit code is 6 when anything that counts differs, and 1 when",
-    "a node cannot be read: it is told, and all others are compared.",
+    "Values are compared by their bytes, within the memory budget; attributes as JSON. Differences of format,",
+    "chunks and codecs are shown, but count only with --strict. The exit code is 6 when anything that counts",
+    "differs, and 1 when a node cannot be read; all other nodes are compared.",
   ],
   operands: [2, 2],
   options: {
-    strict: { type: "boolean", summary: "format, chunks and codecs count, too" },
+    strict: { type: "boolean", summary: "differences of format, chunks and codecs count as well" },
     ...readingOptions,
     ...outputOptions,
   },

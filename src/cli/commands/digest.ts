@@ -11,9 +11,9 @@ export const command = defineCommand({
   summary: summaries.digest,
   usage: "URL",
   notes: [
-    "The digest is that of the items in C order, little-endian: the same whatever the chunks, the codecs or",
-    "the format. Of text and other items of varying size it takes the length, as 8 bytes, then the bytes.",
-    "A line below says which value readers of CF conventions take for missing, where there is one.",
+    "The digest covers the items in C order, little-endian: it does not depend on chunks, codecs or format. For",
+    "text and other items of variable size it covers the length, as 8 bytes, then the bytes.",
+    "A second line shows the missing value that readers of the CF conventions use, if there is one.",
   ],
   operands: [1, 1],
   options: { ...readingOptions, ...strategyOptions, ...outputOptions },

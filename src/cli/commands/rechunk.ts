@@ -9,9 +9,9 @@ export const command = defineCommand({
   summary: summaries.rechunk,
   usage: "SRC DST --chunks SIZES",
   notes: [
-    "Of a group, every array is rechunked that has all the named dimensions, save 1-d coordinates named after their",
-    "dimension; the rest is copied as it is. Dimensions that are not named keep their size of chunk. DST appears",
-    "whole under its name when all is done, or not at all.",
+    "In a group, every array that has all the named dimensions is rechunked, except 1-D coordinates named after",
+    "their dimension; the rest is copied as it is. Other dimensions keep their chunk size. DST appears under its",
+    "name when it is complete, or not at all.",
   ],
   operands: [2, 2],
   options: { ...changingOptions, ...writingOptions, ...outputOptions },
@@ -22,15 +22,15 @@ export const command = defineCommand({
     },
     {
       line: "rechunk era5.zarr/t2m t2m.zarr.zip --chunks 744,11,7 --max-mem 64MB",
-      says: "one array, sizes in order of its dimensions, into a zip, within 64 MB",
+      says: "one array, sizes in the order of its dimensions, into a zip, within 64 MB",
     },
     {
       line: "rechunk era5.zarr out.zarr --chunks t2m:time=-1 --chunks u10:time=24 --dry-run",
-      says: "what it would do and cost, each array with chunks of its own",
+      says: "the plan and its cost, with another chunk shape for each array",
     },
     {
       line: "rechunk era5.zarr/t2m t2m.zarr --chunks 24,11,7 --shards 744,33,49 --to v3",
-      says: "small chunks, put together in shards of one file each",
+      says: "small chunks, stored in shards of one file each",
     },
   ],
   async run([source = "", target = ""], values, terminal) {
@@ -38,7 +38,7 @@ export const command = defineCommand({
     const { chunks } = values;
     if (chunks === undefined) {
       throw new ZarrflowError("invalid-option", "rechunk needs --chunks", {
-        hint: "write --chunks time=744,lat=11; `zarrflow copy --codec` changes the codec alone",
+        hint: "Write --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
       });
     }
     const { planRechunk } = await import("../../flows/rechunk.ts");

@@ -24,16 +24,16 @@ const options = {
     type: "string",
     value: "RANGES",
     summary:
-      "time=0:24,lat=10:20:2 or 0:24,10:20:2; an end is exclusive, one index drops its dimension; all by default",
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension; everything by default",
   },
   format: {
     type: "string",
     value: "raw|npy|json",
     choices: ["raw", "npy", "json"] satisfies SliceFormat[],
     summary:
-      "items in C order, little-endian; a NumPy file; one flat JSON list; what the ending of --output says (.npy, .json) or raw by default",
+      "raw: items in C order, little-endian; npy: a NumPy file; json: one flat list; by default the extension of --output (.npy, .json), or raw",
   },
-  output: { type: "string", value: "FILE", summary: "write to a file, whole or not at all" },
+  output: { type: "string", value: "FILE", summary: "write to a file, complete or not at all" },
   ...changingOptions,
   ...writingOptions,
   ...outputOptions,
@@ -46,12 +46,12 @@ export const command = defineCommand({
   summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
-    "With a DST the part is written as Zarr, in which a dimension that an index is given for stays, with one item;",
-    "--chunks, --shards, --codec, --to, --verify, --write-empty and --report are for that. Without, --format tells.",
-    "Of a group, which needs a DST and names of dimensions, every array that has one of them is cut, and the others",
+    "With a DST the slice is written as Zarr; a dimension that is given an index stays, with one item.",
+    "--chunks, --shards, --codec, --to, --verify, --write-empty and --report need a DST.",
+    "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
-    "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times their count of units",
-    'or "NaT", structures objects. Text and objects come as JSON only.',
+    "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
+    'or "NaT", structures objects. Text and objects can be written as JSON only.',
   ],
   operands: [1, 2],
   options,
@@ -67,22 +67,28 @@ export const command = defineCommand({
     },
     {
       line: "slice era5.zarr/t2m march.zarr.zip --slice time=1416:2160 --chunks time=-1,latitude=11",
-      says: "a smaller Zarr, cut into other chunks on the way",
+      says: "a smaller Zarr with other chunks",
     },
     {
       line: "slice era5.zarr day.zarr --slice time=0:24",
-      says: "a group: all variables and coordinates along time",
+      says: "a group: all variables and coordinates with the dimension time",
     },
   ],
   async run([url = "", target], values, terminal) {
     if (target !== undefined) return sliceToZarr(url, target, values, terminal);
     checkFileOnly(values);
     const format = outputFormat(values.output, values.format);
-    const { openArray } = await import("../../hierarchy/open/open.ts");
+    const { closeOpened, open } = await import("../../hierarchy/open/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
     const { readableArray } = await import("../../flows/request/chunk-separators.ts");
-    const opened = await openArray(url, planning);
+    const opened = await open(url, planning);
+    if (opened.kind === "group") {
+      await closeOpened(url, opened.store);
+      throw new ZarrflowError("invalid-option", `\`${url}\` is a group`, {
+        hint: "Give a DST, or name an array.",
+      });
+    }
     const telling = { signal: terminal.signal, onEvent: tellingWarnings(terminal, values) };
     const array = await readableArray(opened, opened, telling);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
@@ -104,8 +110,8 @@ async function sliceToZarr(
 ): Promise<void> {
   const misplaced = (["format", "output"] as const).find((name) => values[name] !== undefined);
   if (misplaced) {
-    throw new ZarrflowError("invalid-option", `--${misplaced} is not for a slice that is written as Zarr`, {
-      hint: "leave it out, or leave DST out",
+    throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice without a DST`, {
+      hint: "Omit the flag, or omit DST.",
     });
   }
   assertNoRanges(target);
@@ -121,8 +127,8 @@ function checkFileOnly(values: SliceValues): void {
   const only = ["chunks", "shards", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
   const misplaced = only.find((name) => values[name] !== undefined);
   if (misplaced === undefined) return;
-  throw new ZarrflowError("invalid-option", `--${misplaced} is for a slice that is written as Zarr`, {
-    hint: "name a DST after the source, such as part.zarr",
+  throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
+    hint: "Give a DST after the source, such as part.zarr.",
   });
 }
 
@@ -136,8 +142,8 @@ async function writeSlice(
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
   if (toScreen && format !== "json") {
-    throw new ZarrflowError("invalid-option", `${format} bytes are nothing for a terminal`, {
-      hint: "write them to a file with --output FILE, or into a pipe; or ask for --format json",
+    throw new ZarrflowError("invalid-option", `${format} bytes cannot be shown in a terminal`, {
+      hint: "Write them to a file with --output FILE or into a pipe, or use --format json.",
     });
   }
   const total = await itemBytes(slice, format);
@@ -167,7 +173,7 @@ async function writeSlice(
 
 async function tellSkipped(output: string, { json, quiet }: SliceValues, terminal: Terminal): Promise<void> {
   if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
-  else if (!quiet) terminal.tell(`${output}: is there already, and is left as it is`);
+  else if (!quiet) terminal.tell(`${output}: exists and is kept`);
 }
 
 /** Bytes of all items where each has the same; undefined where the format or the type does not tell. */

@@ -10,13 +10,13 @@ export const command = defineCommand({
   summary: summaries.tree,
   usage: "URL",
   notes: [
-    "A group is `implied` where no document makes it one, but nodes lie below it. What is odd about a node's",
-    "metadata stands below it after a `!`; `zarrflow validate` looks further. A node that cannot be read is",
-    "`broken`: the others are listed, and the exit code is 1.",
+    "A group is `implied` where it has no document, but nodes lie below it. Warnings about a node's metadata",
+    "follow it after a `!`; `zarrflow validate` checks more. A node that cannot be read is `broken`: the others",
+    "are listed, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: {
-    ascii: { type: "boolean", summary: "draw with ASCII characters alone, as in a locale without UTF-8" },
+    ascii: { type: "boolean", summary: "draw with ASCII characters only, as in a locale without UTF-8" },
     ...accessOptions,
     ...outputOptions,
   },

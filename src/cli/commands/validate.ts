@@ -13,20 +13,20 @@ export const command = defineCommand({
   summary: summaries.validate,
   usage: "URL",
   notes: [
-    "An `error` is what readers fail or are wrong over, a `warning` what some may be; both make the exit code 1.",
-    "`info` is worth knowing. Nothing is changed, but with --fix. Without --deep no chunk is decoded.",
+    "Readers fail or return wrong values on an `error`; some may on a `warning`. Both set the exit code to 1.",
+    "Nothing is changed without --fix. Without --deep no chunk is decoded.",
   ],
   operands: [1, 1],
   options: {
-    fix: { type: "boolean", summary: "write consolidated metadata anew that are not true any more" },
-    "dry-run": { type: "boolean", summary: "with --fix: tell what would be written, and write nothing" },
-    deep: { type: "boolean", summary: "read and decode every chunk, too" },
+    fix: { type: "boolean", summary: "rewrite consolidated metadata that are out of date" },
+    "dry-run": { type: "boolean", summary: "with --fix: show what would be written, and write nothing" },
+    deep: { type: "boolean", summary: "also read and decode every chunk" },
     ...readingOptions,
     ...outputOptions,
   },
   examples: [
-    { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, sizes of chunks" },
-    { line: "validate era5.zarr.zip --deep", says: "also whether every chunk can be decoded" },
+    { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, chunk sizes" },
+    { line: "validate era5.zarr.zip --deep", says: "the same, and decode every chunk" },
     { line: "validate era5.zarr --json", says: "a JSON list with an object for each finding" },
   ],
   async run(

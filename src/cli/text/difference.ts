@@ -13,7 +13,7 @@ export function differenceText(
   name: string,
 ): string {
   const node = printable(path || name);
-  const note = counts ? "" : " (does not count)";
+  const note = counts ? "" : " (not counted)";
   if (what === "node")
     return `${node}: ${a === undefined ? `only in B: ${b}` : b === undefined ? `only in A: ${a}` : `${a} in A, ${b} in B`}\n`;
   if (what === "broken") return `${node}: cannot be read, and was not compared: ${short(a)} -> ${short(b)}\n`;
@@ -40,7 +40,7 @@ export interface DifferenceCounts {
 /** What was found in all, as a line. */
 export function diffSummary({ counting, others, broken }: DifferenceCounts): string {
   const notes = [
-    others > 0 && `; ${grouped(others)} in how it is stored`,
+    others > 0 && `; ${grouped(others)} in storage only`,
     broken > 0 && `; ${grouped(broken)} ${broken === 1 ? "node" : "nodes"} not compared`,
   ]
     .filter(Boolean)

@@ -28,7 +28,7 @@ function inFlags({ code, details }: ZarrflowError): ErrorDetails {
   if (code !== "target-exists" || details.store === undefined) return details;
   return {
     ...details,
-    hint: "--if-exists replace puts the new one in its place, --if-exists skip leaves it",
+    hint: "Use --if-exists replace to replace it, or --if-exists skip to keep it.",
   };
 }
 

@@ -17,6 +17,6 @@ export function findingText(finding: ValidateFinding, name: string): string {
 /** What was found in all, as a line. */
 export function findingSummary(levels: readonly ValidateFinding["level"][]): string {
   const count = (level: ValidateFinding["level"]) => levels.filter((one) => one === level).length;
-  if (levels.length === 0) return "nothing is wrong";
-  return `${counted(count("error"), "error")}, ${counted(count("warning"), "warning")}, ${count("info")} to know`;
+  if (levels.length === 0) return "no findings";
+  return `${counted(count("error"), "error")}, ${counted(count("warning"), "warning")}, ${count("info")} notes`;
 }

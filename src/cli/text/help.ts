@@ -6,17 +6,17 @@ import { definitions } from "./columns.ts";
 const EXIT_CODES = [
   ["0", "done"],
   ["1", "failed"],
-  ["2", "wrong usage, or a target that is in the way"],
+  ["2", "wrong usage, or the target exists"],
   ["3", "not found"],
   ["4", "not supported"],
-  ["5", "a passing failure, retries used up"],
+  ["5", "transient failure, retries exhausted"],
   ["6", "something differs"],
   ["130", "interrupted"],
 ] as const;
 
 /** What `zarrflow --help` prints. */
 export function overview(): string {
-  return `zarrflow moves chunked arrays (Zarr): copies, rechunks and cuts out, within a memory budget
+  return `zarrflow copies, rechunks, converts and slices chunked arrays (Zarr) within a memory budget
 
 usage: zarrflow COMMAND OPERANDS [--flags]
 
@@ -26,8 +26,8 @@ ${definitions([
   ["help", "explain a command, with examples: zarrflow help COMMAND"],
 ])}
 
-A URL is a path or file://, of a folder or of a .zip or .ozx file; the array inside it is the rest of
-the path, as in era5.zarr/t2m or era5.zarr.zip/t2m.
+A URL is a path or file:// of a folder or of a .zip or .ozx file, s3://BUCKET/PATH, or http(s)://HOST/PATH
+(read-only). The path of an array follows, as in era5.zarr/t2m or s3://bucket/era5.zarr.zip/t2m.
 
 Data and JSON go to standard output; progress, summaries and errors to standard error.
 

@@ -14,11 +14,17 @@ import { formatShape } from "./shape.ts";
 import { warningText } from "./warning.ts";
 
 /** What a plan will do and what it will cost, as lines. */
-export function planText(plan: Plan, copied?: CopyEstimate): string {
+export function planText(
+  plan: Plan,
+  {
+    copied,
+    explain = false,
+  }: { readonly copied?: CopyEstimate | undefined; readonly explain?: boolean | undefined } = {},
+): string {
   const { operation, source, target, jobs } = plan;
   const blocks = [
     `${operation} ${place(source.store, source.path)} -> ${place(target.store, target.path)}`,
-    ...jobs.filter(({ tasks }) => tasks > 0).map(jobText),
+    ...jobs.filter(({ tasks }) => tasks > 0).map((job) => jobText(job, explain)),
     untouchedText(jobs.filter(({ tasks }) => tasks === 0)),
     restText(plan, copied),
     totalsText(plan),
@@ -33,16 +39,17 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
   const isFiltered = filter.include !== undefined || filter.exclude !== undefined;
   const nodes = counted(leftOut.length, "node");
   const lines = [
-    ...[filter.include ?? []].flat().map((glob) => `only what ${glob} means is taken`),
-    ...[filter.exclude ?? []].flat().map((glob) => `what ${glob} means is left out`),
+    ...[filter.include ?? []].flat().map((glob) => `only nodes and keys that match ${glob} are copied`),
+    ...[filter.exclude ?? []].flat().map((glob) => `nodes and keys that match ${glob} are skipped`),
     existing === "skip" &&
       (isFiltered
-        ? `${nodes} stay as they are at the target, or are left out`
-        : `${nodes} at the target stay as they are, with the keys beside them`),
+        ? `${nodes} are kept at the target, or skipped`
+        : `${nodes} at the target are kept, with the keys beside them`),
     sweepText(publication, isFiltered),
-    copied && `so copied: ${counted(copied.keys, "key")} of ${formatBytes(copied.bytes)}, documents included`,
+    copied &&
+      `copied that way: ${counted(copied.keys, "key")}, ${formatBytes(copied.bytes)}, documents included`,
     copied?.keysKept !== undefined &&
-      `right already: ${counted(copied.keysKept, "key")}; deleted: ${counted(copied.keysDeleted ?? 0, "key")}`,
+      `up to date: ${counted(copied.keysKept, "key")}; deleted: ${counted(copied.keysDeleted ?? 0, "key")}`,
   ];
   return lines.filter(Boolean).join("\n");
 }
@@ -50,20 +57,21 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
 /** What becomes of keys that no task makes and no filter or node at the target holds back. */
 function sweepText({ sweep, existing }: Plan["publication"], isFiltered: boolean): string | undefined {
   if (existing === "update") {
-    return "keys that differ from the target's are copied as they are, those that the source lacks are deleted";
+    return "keys that differ from the target's are copied as they are; those that the source lacks are deleted";
   }
   if (!sweep) return undefined;
-  if (existing === "skip") return "keys of nodes that are not there are copied as they are";
-  return `all other keys${isFiltered ? " that are taken" : ""} are copied as they are`;
+  if (existing === "skip") return "keys of nodes that the target lacks are copied as they are";
+  return `all other keys${isFiltered ? " that are selected" : ""} are copied as they are`;
 }
 
-function jobText(job: ArrayJob): string {
+/** What is done with one array; with `explain` also why by no other strategy. */
+function jobText(job: ArrayJob, explain: boolean): string {
   const { source, target, strategy, notTaken } = job;
   const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
   const rows = [
     ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
     ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),
-    ...notTaken.flatMap(({ strategy: other, reason, cost }) => [
+    ...(explain ? notTaken : []).flatMap(({ strategy: other, reason, cost }) => [
       ["", `not ${other}, as ${reason}`],
       ...(cost ? [["", `    ${costText(cost)}`]] : []),
     ]),
@@ -122,13 +130,13 @@ function totalsText(plan: Plan): string {
       `${formatBytes(budget.maxMemory)}, and ${counted(execution.io, "request")} in flight for each store`,
     ],
   ];
-  return `in all ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
+  return `total: ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
 }
 
 /** Chunks that the source lacks, and the target gets. */
 function missingRows(chunks: number | undefined): string[][] {
   if (chunks === undefined) return [];
-  return [["missing", `${counted(chunks, "source chunk")}, written out with the fill value of the source`]];
+  return [["missing", `${counted(chunks, "source chunk")}, written with the fill value of the source`]];
 }
 
 function executionText({ threads, singleThreadReason, driver, tasksAtOnce, writer }: Execution): string {

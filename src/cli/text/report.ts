@@ -7,7 +7,7 @@ import { place } from "./plan.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
 export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {
-  if (report.skipped) return `${place(target.store, target.path)}: is there already, and is left as it is`;
+  if (report.skipped) return `${place(target.store, target.path)}: exists and is kept`;
   const {
     keysWritten,
     keysKept,
@@ -22,8 +22,9 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
   const updated =
     keysKept === undefined
       ? ""
-      : `, ${counted(keysKept, "key")} right already, ${counted(keysDeleted, "key")} deleted`;
-  const verified = keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and right`;
+      : `, ${counted(keysKept, "key")} up to date, ${counted(keysDeleted, "key")} deleted`;
+  const verified =
+    keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`;
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${updated}${verified}`,

@@ -44,6 +44,6 @@ export function assertNames(configuration: JsonObject, names: readonly string[])
   const other = Object.keys(configuration).find((name) => !names.includes(name));
   if (other === undefined) return;
   throw new ZarrflowError("invalid-metadata", `\`${other}\` is no option of the codec`, {
-    hint: `It has ${names.join(", ")}.`,
+    hint: `Its settings are ${names.join(", ")}.`,
   });
 }

@@ -13,7 +13,7 @@ import type { ChunkSpec } from "../codec.ts";
 export function assertLength(length: unknown, limit: number, what: string): number {
   const isLength = typeof length === "number" && Number.isSafeInteger(length) && length >= 0;
   if (isLength && length <= limit) return length;
-  throw new ZarrflowError("codec-error", `the codec gives no possible ${what}`, {
+  throw new ZarrflowError("codec-error", `the codec returns an invalid ${what}`, {
     expected: `a whole number from 0 to ${limit}`,
     found: typeof length === "string" ? JSON.stringify(length) : String(length),
   });
@@ -22,7 +22,7 @@ export function assertLength(length: unknown, limit: number, what: string): numb
 /** @throws `codec-error` when what an array -> bytes codec gave is not the bytes that it promised. */
 export function assertEncoded(encoded: unknown, size: number | undefined): Uint8Array {
   if (encoded instanceof Uint8Array && (size === undefined || encoded.length === size)) return encoded;
-  throw new ZarrflowError("codec-error", "the codec does not give the bytes that it promises", {
+  throw new ZarrflowError("codec-error", "the codec does not return as many bytes as it states", {
     expected: size === undefined ? "bytes" : `${size} bytes`,
     found: encoded instanceof Uint8Array ? `${encoded.length} bytes` : typeof encoded,
   });
@@ -32,7 +32,7 @@ export function assertEncoded(encoded: unknown, size: number | undefined): Uint8
 export function assertChunk(data: unknown, spec: ChunkSpec, strides: readonly number[]): ChunkData {
   const problem = chunkProblem(data as ChunkData | undefined, spec, strides);
   if (problem === undefined) return data as ChunkData;
-  throw new ZarrflowError("codec-error", `the codecs do not give a whole chunk: ${problem}`);
+  throw new ZarrflowError("codec-error", `the codecs do not return a whole chunk: ${problem}`);
 }
 
 function chunkProblem(

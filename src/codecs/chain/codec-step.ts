@@ -139,10 +139,14 @@ function encodeBytesStep(
     (encoded) => {
       if (fixedSize === undefined || encoded.length === fixedSize) return encoded;
       buffers.give(encoded);
-      throw new ZarrflowError("codec-error", "the encoded length is not the one that the codec promises", {
-        expected: fixedSize,
-        found: encoded.length,
-      });
+      throw new ZarrflowError(
+        "codec-error",
+        "the encoded length differs from the one that the codec states",
+        {
+          expected: fixedSize,
+          found: encoded.length,
+        },
+      );
     },
   );
 }
@@ -205,11 +209,11 @@ function expectSize(expected: number, found: number | undefined): void {
 }
 
 function otherSize(expected: number, found: number): ZarrflowError {
-  return corrupt("the decoded length is not what the metadata promise", { expected, found });
+  return corrupt("the decoded length differs from the metadata", { expected, found });
 }
 
 function tooLarge(limit: number, found: number | string): ZarrflowError {
-  return new ZarrflowError("resource-limit", "decoding gives more bytes than are allowed", {
+  return new ZarrflowError("resource-limit", "decoding gives more bytes than allowed", {
     expected: `at most ${limit}`,
     found,
   });

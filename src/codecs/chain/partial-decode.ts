@@ -78,7 +78,8 @@ async function decodeRange(
   let target: Uint8Array | undefined;
   try {
     const stated = codec.statedDecodedSize?.(encoded) ?? size;
-    if (stated !== size) throw corrupt("the value states another size", { expected: size, found: stated });
+    if (stated !== size)
+      throw corrupt("the value states a different size", { expected: size, found: stated });
     target = buffers.take(length);
     await codec.decodeRangeInto?.(encoded, offset, target);
     return target;
@@ -92,7 +93,7 @@ async function decodeRange(
 
 function expectLength(bytes: Uint8Array, length: number): void {
   if (bytes.length === length) return;
-  throw corrupt("the chunk is not as long as its shape and type say", {
+  throw corrupt("the length of the chunk differs from its shape and data type", {
     expected: `${length} bytes of it`,
     found: bytes.length,
   });

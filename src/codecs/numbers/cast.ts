@@ -60,7 +60,7 @@ const ROUND: Readonly<Record<Rounding, (value: number) => number>> = {
 };
 
 function beyond(value: number | bigint, { kind, size }: NumberType): ZarrflowError {
-  return new ZarrflowError("codec-error", `${value} is no value of ${kind}${8 * size}`, {
-    hint: "`out_of_range` says what becomes of numbers beyond the type, `scalar_map` of single ones.",
+  return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`, {
+    hint: "Set `out_of_range` for numbers outside the type, or `scalar_map` for single numbers.",
   });
 }

@@ -39,7 +39,7 @@ export function numberType(settings: ConfigReader, name: string, fallback?: Numb
   const kind = KINDS[code[0] as keyof typeof KINDS];
   const size = SIZES.find((one) => String(one) === code[1]);
   if (kind === undefined || size === undefined || (kind === "float" && size === 1)) {
-    throw new ZarrflowError("unsupported-data-type", `\`${name}\` is no type of number`, {
+    throw new ZarrflowError("unsupported-data-type", `\`${name}\` is not a number type`, {
       value: text,
       hint: "Filters compute with `i`, `u` and `f` types of 1 to 8 bytes, such as `<f4`.",
     });

@@ -116,5 +116,5 @@ function needsType(codec: string): ZarrflowError {
 }
 
 function lacking(codec: string, what: string, hint: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", `the codec needs to be told ${what}`, { codec, hint });
+  return new ZarrflowError("invalid-option", `the codec needs ${what}`, { codec, hint });
 }

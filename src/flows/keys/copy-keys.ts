@@ -134,8 +134,12 @@ async function* sweptFrom(
 /** A value whose store lists another checksum: read in pieces, it is not checked by the store. */
 function damaged(expected: number | undefined, found: number): ZarrflowError {
   const hex = (crc: number | undefined) => crc?.toString(16).padStart(8, "0");
-  return new ZarrflowError("corrupt-store", "the CRC-32 of the value is not the one that its store tells", {
-    expected: hex(expected),
-    found: hex(found),
-  });
+  return new ZarrflowError(
+    "corrupt-store",
+    "the CRC-32 of the value is not the one in the listing of its store",
+    {
+      expected: hex(expected),
+      found: hex(found),
+    },
+  );
 }

@@ -16,7 +16,7 @@ import { keysToCopy } from "./keys-to-copy.ts";
 export interface CopyEstimate {
   readonly keys: number;
   readonly bytes: number;
-  /** Of an update: keys that are right already, and those that will be deleted. */
+  /** Of an update: keys that are up to date, and those that will be deleted. */
   readonly keysKept?: number;
   readonly keysDeleted?: number;
 }

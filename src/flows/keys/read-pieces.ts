@@ -63,6 +63,6 @@ export function changed(key: string, expected: number | undefined, found: number
     key,
     expected: expected === undefined ? "a value" : `${expected} bytes`,
     found: found === undefined ? "nothing" : `${found} bytes`,
-    hint: "copy again when nobody writes the source",
+    hint: "Copy again when no other program writes the source.",
   });
 }

@@ -20,10 +20,10 @@ interface Counted {
 export function assertCountable({ items, chunks }: Counted, path: string): void {
   const isCountable = items <= Number.MAX_SAFE_INTEGER && chunks <= MAX_CHUNKS;
   if (isCountable) return;
-  throw new ZarrflowError("resource-limit", "this goes through more than can be counted in one run", {
+  throw new ZarrflowError("resource-limit", "the run has more chunks or items than can be counted", {
     path,
     expected: `at most ${MAX_CHUNKS} chunks and ${Number.MAX_SAFE_INTEGER} items`,
     found: `${chunks} chunks, ${items} items`,
-    hint: "take a slice of it",
+    hint: "Take a slice of it.",
   });
 }

@@ -41,7 +41,7 @@ export function cheapestCandidate(
   if (choice) return { ...choice.best, strategy: choice.strategy, alternatives: choice.notTaken };
   throw new ZarrflowError("invalid-option", `the ${asked} strategy does not fit the memory budget`, {
     found: `${request.maxMemory} bytes`,
-    hint: "allow more memory, or leave the choice of the strategy to the planner",
+    hint: "Allow more memory, or let the planner choose the strategy.",
   });
 }
 

@@ -40,7 +40,7 @@ export function chooseStrategy<C extends Rated>(
     const reason = asked && name !== asked ? `${asked} was asked for` : enough;
     const best = reason === undefined ? cheapest(candidates(), nearly) : undefined;
     if (best === undefined) {
-      reasons.set(name, reason ?? "none of it fits the memory budget");
+      reasons.set(name, reason ?? "no layout fits the memory budget");
     } else {
       found.set(best, name);
       enough = whyEnough(best);

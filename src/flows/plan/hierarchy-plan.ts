@@ -13,7 +13,7 @@ import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 import { depthOf, inPublishingOrder, type NodeDocuments, plannedDocuments } from "./planned-documents.ts";
 import { assertDistinctNames, targetPath } from "./target-path.ts";
-import { assertBudget } from "./task-memory.ts";
+import { assertBudget, smallerChunks } from "./task-memory.ts";
 import { largestTask, totalsOf } from "./totals.ts";
 
 const ENCODERS = "zarrflow/0.1";
@@ -128,14 +128,19 @@ function demandMost(
   held: number,
   { source, target, sweep, maxMemory }: HierarchyPlanRequest,
 ): void {
-  const needs = choices.map(({ job, choice }) => ({ path: job.source.path, ...choice }));
+  const needs = choices.map(({ job, choice }) => ({
+    path: job.source.path,
+    wayOut: smallerChunks(choice.sides, job.target.metadata.dimensionNames),
+    ...choice,
+  }));
   const start = {
     path: source.path,
     leastBytes: sweep ? copyMemory(2, 1, writerMemory(target.store)) : 0,
     collectsShards: false,
+    wayOut: "choose smaller chunks",
   };
   const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
-  const wayOut = most.collectsShards ? "smaller shards, or an index_location of end" : "smaller chunks";
+  const wayOut = most.collectsShards ? "choose smaller shards, or an index_location of end" : most.wayOut;
   assertBudget(most.leastBytes + held, maxMemory, most.path, wayOut);
 }
 

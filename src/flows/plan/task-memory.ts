@@ -96,18 +96,37 @@ export function chunksPerRequest({ maxEncodedSize }: Pick<ChunkSizes, "maxEncode
   return Math.max(1, Math.min(MAX_AT_ONCE, Math.floor(MAX_TOGETHER / maxEncodedSize)));
 }
 
+/** The advice to choose smaller chunks, with the dimension along which chunks grow the most. */
+export function smallerChunks(
+  { source, target }: Sides,
+  dimensionNames: readonly (string | null)[] | undefined,
+): string {
+  const growth = target.chunkShape.map((size, d) => size / (source.chunkShape[d] ?? 1));
+  const largest = Math.max(...growth);
+  if (!(largest > 1)) return "choose smaller chunks";
+  const d = growth.indexOf(largest);
+  const size = `${dimensionNames?.[d] ?? `dimension ${d}`}=${target.chunkShape[d]}`;
+  return `choose smaller chunks: ${size} makes chunks of ${formatBytes(target.decodedSize)}`;
+}
+
+/** A budget of fewer bytes is taken for one whose unit was forgotten. */
+const MIN_PLAUSIBLE = 1000;
+
 /** @throws `budget-too-small` naming the smallest budget that works. */
 export function assertBudget(
   needed: number,
   maxMemory: number,
   path: string,
-  wayOut = "smaller chunks",
+  wayOut = "choose smaller chunks",
 ): void {
   if (needed <= maxMemory) return;
   throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
     path,
     expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
     found: `${maxMemory} bytes`,
-    hint: `allow at least ${formatBytes(needed)}, or choose ${wayOut}`,
+    hint:
+      maxMemory < MIN_PLAUSIBLE
+        ? `Sizes without a unit are bytes: Did you mean ${maxMemory}MB?`
+        : `Allow at least ${formatBytes(needed)}, or ${wayOut}.`,
   });
 }

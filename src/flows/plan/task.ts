@@ -78,7 +78,7 @@ interface StageJob {
 }
 
 function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
-  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is no plan", "a plan", plan);
+  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
   const stages = stagesOfPlans.get(plan) ?? plan.stages.map((_, i) => jobsIn(plan, i));
   stagesOfPlans.set(plan, stages);
   const jobs = stages[stage] ?? [];
@@ -150,7 +150,7 @@ export function countWrites(task: TargetTask): number {
 export function assertTask(task: unknown): void {
   const isTask =
     isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
-  if (!isTask) throw invalid("this is no task", "what taskAt gives", task);
+  if (!isTask) throw invalid("this is not a task", "a task that taskAt returned", task);
 }
 
 /** Key of a scratch object: its pass, and its place among all objects of that stage of the plan. */

@@ -85,8 +85,8 @@ function assertGridsChange(
     return changed !== undefined && !isSameGrid(changed.metadata.chunkGrid, metadata.chunkGrid);
   };
   if (asked.length === 0 || arrays.some(changesGrid)) return;
-  throw new ZarrflowError("invalid-option", `the ${asked.join(" and ")} asked for change no array`, {
-    hint: `Every array that they select has them already. Leave out ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
+  throw new ZarrflowError("invalid-option", `the ${asked.join(" and ")} do not change any array`, {
+    hint: `Every selected array has them already. Omit ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
   });
 }
 

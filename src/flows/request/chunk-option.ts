@@ -46,7 +46,7 @@ function namedSizes(parts: readonly string[], text: string): Record<string, numb
 
 function size(part: string, text: string): number {
   const number = wholeNumber(part);
-  if (number === undefined) throw invalid(`\`${part}\` in \`${text}\` is no whole number`, { text });
+  if (number === undefined) throw invalid(`\`${part}\` in \`${text}\` is not a whole number`, { text });
   return number;
 }
 

@@ -63,7 +63,7 @@ function isTexts(chunks: ChunksInput): chunks is readonly string[] {
 function isMeant(option: ChunksOption, path: string, { dimensionNames = [], shape }: ArrayMetadata): boolean {
   if (Array.isArray(option)) {
     throw invalid(
-      "sizes without names cannot be meant for all arrays of a group",
+      "sizes for a group need dimension names or an array name",
       "Name the dimensions (time=744,lat=11) or the array (t2m:744,11,7).",
     );
   }
@@ -91,8 +91,8 @@ function noArray(
   const isDimension = dimensionsOf(arrays).includes(name);
   const meant = isDimension && Array.isArray(option) ? `${name}=${option}` : undefined;
   if (root.kind === "array") {
-    const hint = meant ?? "Give sizes alone: what is opened is an array.";
-    return invalid(`\`${name}:\` names an array of a group, and this is one array`, hint, meant);
+    const reason = `\`${name}:\` names an array of a group, and this is one array`;
+    return invalid(reason, "Give only the sizes: the source is an array.", meant);
   }
   const paths = arrays.map(({ path }) => belowPath(root.path, path));
   const near = meant ?? nearestName(name, paths);
@@ -113,7 +113,7 @@ function isLikelyDimension(
 function coordinateOrDimension(path: string, option: ChunksOption): ZarrflowError {
   const dimension = `${lastName(path)}=${option}`;
   return invalid(
-    `\`${path}:${option}\` means the array \`${path}\` alone, which is the coordinate of a dimension of other arrays`,
+    `\`${path}:${option}\` names only the array \`${path}\`, which is the coordinate of a dimension of other arrays`,
     `Write \`${dimension}\` for the dimension, or \`${path}:${dimension}\` for that array alone.`,
   );
 }

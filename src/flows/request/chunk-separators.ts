@@ -25,7 +25,7 @@ export function separatorWarnings(nodes: readonly ZarrNode[], root: ZarrNode): N
     const isFound = node.reading.v2?.separator === "/" && root.reading.v2 === undefined;
     const finding = isFound && node.findings.find(({ pointer }) => pointer === POINTER);
     if (!finding) return [];
-    const hint = "The target states its separator. `--v2-separator /` says so of the source.";
+    const hint = "The target states its separator. Use `--v2-separator /` to give the source's.";
     return [{ message: finding.message, ...aboutNode(root, node), hint }];
   });
 }
@@ -39,7 +39,7 @@ export async function readableArray(
   const found = await withChunkSeparator(array, { signal });
   const finding = found !== array && found.findings.find(({ pointer }) => pointer === POINTER);
   if (finding) {
-    const hint = "A copy states its separator. `--v2-separator /` says so of this one.";
+    const hint = "A copy states its separator. Use `--v2-separator /` to give this array's.";
     onEvent?.({ type: "warning", message: finding.message, ...aboutNode(root, array), hint });
   }
   return found;

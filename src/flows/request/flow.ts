@@ -287,5 +287,10 @@ function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
 /** Holds that a value is what planning gave. @throws `invalid-option` */
 export function assertPlanned(planned: unknown): void {
   const isPlanned = isObject(planned) && "plan" in planned && "source" in planned && "close" in planned;
-  if (!isPlanned) throw invalid("this is no plan", "what planCopy and the like give", planned);
+  if (!isPlanned)
+    throw invalid(
+      "this is not a plan",
+      "a plan as planCopy and the other planning functions return",
+      planned,
+    );
 }

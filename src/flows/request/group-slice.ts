@@ -26,13 +26,9 @@ export function sliceGroup(
   following: ReadonlyMap<string, ImageLevel>,
 ): Map<string, Selection> {
   if (Array.isArray(option)) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "ranges without names cannot be meant for all arrays of a group",
-      {
-        hint: "name the dimensions: time=0:24,latitude=10:20",
-      },
-    );
+    throw new ZarrflowError("invalid-option", "ranges for a group need dimension names", {
+      hint: "Name the dimensions: time=0:24,latitude=10:20.",
+    });
   }
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   const led = arrays.filter(({ path }) => !following.has(path));
@@ -65,7 +61,7 @@ function demandOneLength(name: string, arrays: readonly GroupArray[]): void {
     `dimension ${name} has ${first.length} items in ${first.path}, and ${other.length} in ${other.path}`,
     {
       path: other.path,
-      hint: "Slice one of the arrays: groups with dimensions of their own are cut one by one.",
+      hint: "Slice one array at a time.",
     },
   );
 }
@@ -76,7 +72,7 @@ function noDimension(name: string, arrays: readonly GroupArray[]): ZarrflowError
   const near = nearestName(name, names);
   return new ZarrflowError("invalid-selection", `no array of the group has the dimension \`${name}\``, {
     hint: near
-      ? `did you mean \`${near}\`?`
-      : `the group's dimensions are ${names.join(", ") || "not named"}`,
+      ? `Did you mean \`${near}\`?`
+      : `The group's dimensions are ${names.join(", ") || "not named"}.`,
   });
 }

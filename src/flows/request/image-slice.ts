@@ -143,7 +143,7 @@ function otherLength(path: string, name: string, length: number, expected: numbe
       path,
       expected: `about ${Math.round(expected)} items`,
       found: length,
-      hint: "Slice one level in place of the image.",
+      hint: "Slice one level instead of the image.",
     },
   );
 }

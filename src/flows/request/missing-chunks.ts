@@ -58,7 +58,7 @@ export async function missingChunks({
       const count = found.chunks.toLocaleString("en");
       losses.add(
         "/fill_value",
-        `${count} missing chunks would be written out, as the fill value is another in ${to}`,
+        `${count} missing chunks would be written, because the fill value differs in ${to}`,
       );
     }
     losses.check(to, node.path);

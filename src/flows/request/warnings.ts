@@ -35,7 +35,8 @@ function leftOutWarnings({ operation, publication }: Plan): Warning[] {
   if (sweep || operation === "slice" || group === undefined) return [];
   return [
     {
-      message: "the source lists no keys: what is no Zarr is left out, such as OME/METADATA.ome.xml",
+      message:
+        "the source cannot list its keys: files that are not Zarr, such as OME/METADATA.ome.xml, are not copied",
       key: group.key,
       hint: "Copy such files by their names.",
     },
@@ -47,9 +48,8 @@ function unlistedWarnings({ target }: Plan): Warning[] {
   if (place === undefined || isListable(place.store)) return [];
   return [
     {
-      message:
-        "the target lists no keys: chunks that are there already, without documents, will seem to be new",
-      hint: "make sure that it is empty",
+      message: "the target cannot list its keys: existing chunks without metadata would be read as new ones",
+      hint: "Make sure that it is empty.",
     },
   ];
 }
@@ -59,7 +59,7 @@ function plainWarnings({ operation, source, jobs, publication }: Plan): Warning[
   if (operation !== "copy" || !sweep || existing || jobs.length + documents.length > 0) return [];
   return [
     {
-      message: "there is no Zarr at the source: all keys below it are copied, whatever they are",
+      message: "the source is not a Zarr hierarchy: all keys below it are copied",
       ...(source.path !== "" && { key: source.path }),
     },
   ];
@@ -73,8 +73,8 @@ function zipWarnings({ jobs, target }: Plan): Warning[] {
   const directory = Math.round((entries * 70) / 1e6);
   return [
     {
-      message: `the zip will have up to ${entries.toLocaleString("en")} entries; whoever opens it reads a directory of ${directory} MB`,
-      hint: "shards hold many chunks in one entry: --shards, in Zarr v3",
+      message: `the zip will have up to ${entries.toLocaleString("en")} entries; opening it reads a directory of ${directory} MB`,
+      hint: "Use --shards (Zarr v3) to store many chunks in one entry.",
     },
   ];
 }
@@ -85,7 +85,12 @@ export function sourceWarnings({ findings = [] }: Store): Warning[] {
   return [
     ...findings.slice(0, MAX_FINDINGS).map(({ key, message }) => ({ key, message })),
     ...(rest > 0
-      ? [{ message: `${rest} more such findings in the source`, hint: "`validate` tells all" }]
+      ? [
+          {
+            message: `${rest} more warnings of this kind in the source`,
+            hint: "Run `zarrflow validate` to list them all.",
+          },
+        ]
       : []),
   ];
 }

@@ -26,7 +26,7 @@ export async function loadDocuments(
     const bytes =
       "text" in document ? encoder.encode(document.text) : await source.get(document.from, context);
     if (bytes === undefined) {
-      throw new ZarrflowError("source-changed", "a metadata document is gone since the plan was made", {
+      throw new ZarrflowError("source-changed", "a metadata document was removed after the plan was made", {
         key: "from" in document ? document.from : document.key,
       });
     }

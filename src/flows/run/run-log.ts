@@ -45,7 +45,7 @@ export class RunLog {
     return this.#keys;
   }
 
-  /** Of an update: keys that were right already, and those that were deleted. */
+  /** Of an update: keys that were up to date, and those that were deleted. */
   get existing(): { readonly keysKept: number; readonly keysDeleted: number } {
     return { keysKept: this.#kept, keysDeleted: this.#deleted };
   }

@@ -51,7 +51,7 @@ export class SourceWatch {
   async assertUnchanged({ io, signal }: StoreOptions & { readonly io: number }): Promise<void> {
     for (const [store, version] of this.#places) {
       if ((await store.version?.({ signal })) === version) continue;
-      throw changed("another one has taken the place of the source, or it is gone").addContext({
+      throw changed("the source was replaced or removed").addContext({
         store: store.description,
       });
     }
@@ -80,8 +80,8 @@ async function assertSame(
   if (JSON.stringify(found) === JSON.stringify(state)) return;
   const reason =
     found === undefined
-      ? "a metadata document of the source is gone since it was read"
-      : "a metadata document of the source was written since it was read";
+      ? "a metadata document of the source was removed after it was read"
+      : "a metadata document of the source was changed after it was read";
   throw changed(reason).addContext({ store: store.description, key });
 }
 
@@ -107,5 +107,5 @@ function stateOf({ version, bytes }: StoredDocument): DocumentState {
 }
 
 function changed(reason: string) {
-  return sourceChanged(`${reason}: what was read may be of two versions`);
+  return sourceChanged(`${reason}: the data read may be of two versions`);
 }

@@ -59,7 +59,7 @@ async function* entriesAfter(ledger: Ledger, done: number): AsyncGenerator<Ledge
 
 function differs(key: string, { expected, found }: ErrorDetails): ZarrflowError {
   const figures = { ...(expected !== undefined && { expected }), ...(found !== undefined && { found }) };
-  return new ZarrflowError("differs", "what was read back is not what was written", { key, ...figures });
+  return new ZarrflowError("differs", "the data read back differ from the data written", { key, ...figures });
 }
 
 function crcText(checksum: number): string {

@@ -24,6 +24,6 @@ export async function assertSoleWriter(
     store: store.description,
     expected: `${keys} keys of ${counts.bytesWritten} bytes`,
     found: `${found.keys} keys of ${found.bytes} bytes`,
-    hint: "copy again when nobody else writes there",
+    hint: "Copy again when no other program writes there.",
   });
 }

@@ -68,9 +68,9 @@ export type EditableStore = WritableStore & ListableStore;
 /** The store of a target, if it is such a one. @throws `unsupported-operation` */
 export function assertEditable(store: Store): EditableStore {
   if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
-  throw new ZarrflowError("unsupported-operation", "nothing can be added to what is at the target", {
+  throw new ZarrflowError("unsupported-operation", "nothing can be added to the existing target", {
     store: store.description,
-    hint: "replace it, or name another target: values are only ever added to folders, buckets and other stores that list",
+    hint: "Replace it, or choose another target: values can be added only to folders, buckets and other stores that list their keys.",
   });
 }
 
@@ -81,11 +81,11 @@ async function hasKeys(store: Store, signal: AbortSignal | undefined): Promise<b
 }
 
 function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): ZarrflowError {
-  return new ZarrflowError("target-exists", "what is at the target is of another format", {
+  return new ZarrflowError("target-exists", "the existing target has another format", {
     store: store.description,
     path: layout.path,
     expected: zarrFormat,
     found: layout.zarrFormat,
-    hint: "replace it, or name another target",
+    hint: "Replace it, or choose another target.",
   });
 }

@@ -44,10 +44,10 @@ export async function existingNodes(
       assertEditable(store);
       const array = ancestorPaths(path).find((above) => nodes.get(above)?.kind === "array");
       if (array === undefined || ifExists === "update") return;
-      throw new ZarrflowError("target-exists", "an array is where the source has a group", {
+      throw new ZarrflowError("target-exists", "the target has an array where the source has a group", {
         store: store.description,
         path: array,
-        hint: "replace the target, or name another one",
+        hint: "Replace the target, or choose another one.",
       });
     },
   };
@@ -56,13 +56,9 @@ export async function existingNodes(
 /** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
 function demandVerbatim({ publication, jobs }: Plan): void {
   if (publication.from !== publication.zarrFormat || jobs.some(({ tasks }) => tasks > 0)) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "an update takes keys as they are, and changes nothing on the way",
-      {
-        hint: "replace the target, or leave out what changes arrays",
-      },
-    );
+    throw new ZarrflowError("invalid-option", "an update copies keys as they are and cannot change them", {
+      hint: "Replace the target, or omit the options that change arrays.",
+    });
   }
   if (publication.sweep) return;
   throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys");

@@ -93,7 +93,7 @@ async function openUnchanged({ target, publication }: Plan, options: ReadDocumen
   const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
   if (existing === undefined || publication.documents.some(isThere)) {
     throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
-      hint: "start again",
+      hint: "Start again.",
     });
   }
   return { store: assertEditable(existing.store), nodes: existing.nodes };

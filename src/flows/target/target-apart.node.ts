@@ -52,7 +52,7 @@ function folderOf(spec: StoreSpec): string | undefined {
 function notApart(reason: string, value: string): ZarrflowError {
   return new ZarrflowError("target-inside-source", reason, {
     value,
-    hint: "choose a target beside the source",
+    hint: "Choose a target beside the source.",
   });
 }
 

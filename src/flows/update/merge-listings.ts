@@ -49,7 +49,7 @@ async function* ascending(entries: AsyncIterable<Keyed>): AsyncGenerator<Keyed, 
     if (last !== undefined && compareUtf8(last, entry.key) >= 0) {
       throw new ZarrflowError("unsupported-operation", "the listing of a store is not sorted", {
         key: entry.key,
-        hint: "make a new copy: two stores are compared by their sorted listings",
+        hint: "Make a new copy: an update compares two stores by their sorted listings.",
       });
     }
     last = entry.key;

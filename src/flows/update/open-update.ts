@@ -69,7 +69,7 @@ async function openTarget({ target, publication }: Plan, options: ReadDocumentOp
   const existing = await openExistingTarget(target, publication.zarrFormat, options);
   if (existing === undefined) {
     throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
-      hint: "start again",
+      hint: "Start again.",
     });
   }
   return { store: assertEditable(existing.store), nodes: nodesBelow(existing.nodes, target.path) };

@@ -110,7 +110,7 @@ export async function deleteExtra(context: UpdateContext, which: Which, before: 
 }
 
 /**
- * Copies keys that differ; those that the source lacks are passed over.
+ * Copies keys that differ; those that the source lacks are ignored.
  *
  * @throws `target-not-empty` for what would be lost where the target is no Zarr.
  */
@@ -147,11 +147,15 @@ function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => voi
   const { isChunk } = targetKeys(plan, nodes);
   return ({ key, right }) => {
     if (nodes.size > 0 || !right || isChunk(key)) return;
-    throw new ZarrflowError("target-not-empty", "what is there is no Zarr, and is not changed", {
-      store: target.description,
-      key,
-      hint: "name another target, or remove it yourself",
-    });
+    throw new ZarrflowError(
+      "target-not-empty",
+      "the target holds something other than Zarr, which is not changed",
+      {
+        store: target.description,
+        key,
+        hint: "Choose another target, or remove it yourself.",
+      },
+    );
   };
 }
 

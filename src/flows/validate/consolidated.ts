@@ -28,7 +28,8 @@ export async function* consolidatedFindings(
 }
 
 function notConsolidated(path: string): ValidateFinding {
-  const message = "no consolidated metadata: where keys cannot be listed, as over HTTP, no node is found";
+  const message =
+    "no consolidated metadata: where keys cannot be listed, as over HTTP, no nodes can be found";
   return { level: "info", what: "no-consolidated", path, message };
 }
 
@@ -51,12 +52,12 @@ function* staleFindings(
     const copy = consolidated.get(key);
     return copy !== undefined && !sameDocument(copy, bytes);
   });
-  yield* stale(path, lacking, "the consolidated metadata lack it");
-  yield* stale(path, gone, "the consolidated metadata have a document that is not there");
+  yield* stale(path, lacking, "the consolidated metadata do not list it");
+  yield* stale(path, gone, "the consolidated metadata list a document that does not exist");
   yield* stale(
     path,
     other.map(([key]) => key),
-    "the consolidated metadata say something else",
+    "the consolidated metadata differ from the document",
   );
 }
 

@@ -21,13 +21,13 @@ export async function* leftoverFindings(
   if (store.listUploads === undefined) return;
   try {
     for await (const { key, begun, hint } of store.listUploads(joinKey(path, ""), { signal })) {
-      const message = `an upload that was begun ${begun.toISOString()} and not ended takes up room; ${hint}`;
+      const message = `an unfinished upload, started ${begun.toISOString()}, takes up space. ${hint}`;
       yield { level: "warning", what: "open-upload", path, message, key };
     }
   } catch (error) {
     if (!isZarrflowError(error, "access-denied") && !isZarrflowError(error, "unsupported-operation"))
       throw error;
-    const message = "the store does not tell of uploads that were not ended, so these were not looked for";
+    const message = "the store cannot list unfinished uploads, so these were not checked";
     yield { level: "info", what: "not-checked", path, message };
   }
 }
@@ -39,7 +39,9 @@ export async function* ownLeftoverFindings(
 ): AsyncGenerator<ValidateFinding> {
   for await (const { kind, place: where, isDead } of leftoversAt(place, { signal, withUploads: false })) {
     if (kind === "lock") continue;
-    const state = isDead ? "is of a run that was killed" : "is of a run that is at work, or was killed";
+    const state = isDead
+      ? "belongs to a run that was killed"
+      : "belongs to a run that is active or was killed";
     const message = `${where} (${kind}) ${state}; \`zarrflow clean\` removes it`;
     yield { level: "warning", what: "leftover", path: place.path, message };
   }

@@ -24,7 +24,7 @@ export async function* mendConsolidated(
   const consolidated = await ConsolidatedMetadata.find(noting, groups, { signal });
   await consolidated.restate([root.path], { signal });
   for (const key of written) {
-    const message = `consolidated metadata that were not true any more ${dryRun ? "would be" : "were"} written anew`;
+    const message = `consolidated metadata that were out of date ${dryRun ? "would be" : "were"} rewritten`;
     yield { level: "info", what: "stale-consolidated", path: root.path, key, message };
   }
 }

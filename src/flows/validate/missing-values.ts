@@ -48,7 +48,7 @@ function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | 
     return undefined;
   const bytes = parseMissing(stated, dataType);
   if (bytes && bytesEqual(bytes, fillValue.bytes)) return undefined;
-  const message = `xarray takes the fill value ${bytesText(fillValue.bytes, dataType)} for missing, and passes this over`;
+  const message = `xarray treats the fill value ${bytesText(fillValue.bytes, dataType)} as missing, and ignores this value`;
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 
@@ -61,7 +61,7 @@ function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
     level: isPacked ? "warning" : "info",
     what: "missing-value",
     path: array.path,
-    message: `readers of CF conventions take every stored 0 for missing${isPacked ? ", a common value of packed data" : ""}: it is the fill value`,
+    message: `readers of the CF conventions treat every stored 0 as missing${isPacked ? ", a common value of packed data" : ""}: it is the fill value`,
     pointer: "/fill_value",
   };
 }
@@ -88,7 +88,7 @@ export class StoredZeros {
     if (dataType.kind === "uint" && dataType.size === 1) return undefined;
     if (!holdsZero(data, region)) return undefined;
     this.#found.add(array.path);
-    const message = "holds 0, which readers of CF conventions take for missing: it is the fill value";
+    const message = "holds 0, which readers of the CF conventions treat as missing: it is the fill value";
     return { level: "warning", what: "missing-value", path: array.path, message, key };
   }
 }

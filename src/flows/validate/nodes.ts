@@ -78,7 +78,7 @@ export async function readNodes(
 }
 
 function loneAttributes({ path, attributesKey }: NodeLayout): ValidateFinding {
-  const message = "attributes of nothing: neither an array nor a group is here";
+  const message = "attributes without a node: there is no array or group here";
   const key = attributesKey && { key: attributesKey };
   return { level: "warning", what: "lone-attributes", path, message, ...key };
 }
@@ -133,7 +133,7 @@ function* siblingFindings(nodes: readonly string[]): Generator<ValidateFinding> 
     const other = seen.get(path.toLowerCase());
     seen.set(path.toLowerCase(), path);
     if (other === undefined) continue;
-    const message = `differs from \`${other}\` in case alone: one of them is not to be there`;
+    const message = `differs from \`${other}\` in case only: one of them should not exist`;
     yield { level: "error", what: "sibling-names", path, message };
   }
 }

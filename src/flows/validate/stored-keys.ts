@@ -14,7 +14,7 @@ export interface StoredChunk {
   readonly size: number;
 }
 
-/** Documents of all formats: beside those of another one they are passed over. */
+/** Documents of all formats: beside those of another one they are ignored. */
 const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
 
 const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).flatMap((name) =>
@@ -50,13 +50,7 @@ export class StoredKeys {
     if (owner === undefined || this.#isDocument(key, owner)) return undefined;
     const name = key.slice(key.lastIndexOf("/") + 1);
     if (DOCUMENTS.includes(name)) {
-      return this.#note(
-        "warning",
-        "foreign-document",
-        owner,
-        key,
-        "a document of another format, passed over",
-      );
+      return this.#note("warning", "foreign-document", owner, key, "a document of another format, ignored");
     }
     if (owner.kind === "group") {
       return this.#note(
@@ -64,7 +58,7 @@ export class StoredKeys {
         "unknown-key",
         owner,
         key,
-        "belongs to no array: it is neither chunk nor document",
+        "belongs to no array: it is neither a chunk nor a document",
       );
     }
     const { layout, metadata, shape, chunkShape } = owner;
@@ -107,7 +101,7 @@ export class StoredKeys {
     const { layout, shape } = array;
     const isOther = ENCODINGS.some((encoding) => layout.parseChunkKey(key, shape.length, encoding));
     if (!isOther) return this.#note("info", "unknown-key", array, key, "is neither a chunk nor a document");
-    const message = "looks like a chunk, but the array's keys are written in another way: it is never read";
+    const message = "looks like a chunk, but the array's chunk keys have another form: it is never read";
     return this.#note("warning", "other-separator", array, key, message);
   }
 

@@ -53,7 +53,7 @@ export async function assertEmpty(
 ): Promise<void> {
   if (!isListable(store)) return;
   for await (const { key } of keysBelow(store, layout, { signal })) {
-    throw new ZarrflowError("target-not-empty", "there are keys already that would mix with the new ones", {
+    throw new ZarrflowError("target-not-empty", "there are existing keys that would mix with the new ones", {
       store: store.description,
       path: layout.path,
       key,
@@ -78,7 +78,9 @@ export async function assertDistinctNames(
 ): Promise<Finding[]> {
   if (!hierarchy.ignoresCase) return [];
   if (!isListable(store)) {
-    return [{ message: "the store cannot list, so names that differ in case alone were not looked for" }];
+    return [
+      { message: "the store cannot list its keys, so names that differ only in case were not checked" },
+    ];
   }
   const names = path.split("/");
   for (const [depth, above] of ancestorPaths(path).entries()) {

@@ -98,5 +98,6 @@ export async function createGroup(
 }
 
 function assertDescription(value: unknown, what: string): void {
-  if (!isObject(value)) throw invalid(`this describes no ${what}`, "an object", value);
+  if (!isObject(value))
+    throw invalid(`this does not describe ${what === "array" ? "an array" : "a group"}`, "an object", value);
 }

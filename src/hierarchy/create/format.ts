@@ -14,7 +14,7 @@ export function layoutOf(
   throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
     format: zarrFormat,
     path,
-    hint: "Allow others with `allowUnicode`; not every reader takes them.",
+    hint: "Allow other names with `allowUnicode`; not every reader accepts them.",
   });
 }
 

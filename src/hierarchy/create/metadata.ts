@@ -115,7 +115,8 @@ export async function describeArray(array: NewArray, layout: NodeLayout): Promis
     // Reading its documents back says what the format makes of it, and finds whatever breaks a rule.
     const documents = documentsOf(newArrayMetadata(array, layout.zarrFormat), layout);
     const { metadata, findings = [] } = formatNamed(layout.zarrFormat).parse(documents, layout) ?? {};
-    if (metadata?.kind !== "array") throw new ZarrflowError("invalid-option", "this describes no array");
+    if (metadata?.kind !== "array")
+      throw new ZarrflowError("invalid-option", "this does not describe an array");
     const [fault] = findings.filter(({ pointer = "" }) => pointer.startsWith("/codecs"));
     if (fault) throw new ZarrflowError("invalid-option", fault.message, { pointer: fault.pointer ?? "" });
     const pipeline = await createPipeline(metadata.codecs, chunkSpecOf(metadata), { isWritten: true });

@@ -35,7 +35,7 @@ export async function setAttributes(
   given: SetAttributesOptions = {},
 ): Promise<ZarrNode> {
   const { replace = false, allowLoss, signal } = checkedOptions(given);
-  if (!isObject(attributes)) throw invalid("these are no attributes", "an object", attributes);
+  if (!isObject(attributes)) throw invalid("these are not attributes", "an object", attributes);
   const stays = ([name]: readonly [string, unknown]) =>
     !(name in attributes) || attributes[name] !== undefined;
   const change = (metadata: NodeMetadata): NodeMetadata => {

@@ -47,7 +47,7 @@ export async function renameNode(
   given: RenameOptions = {},
 ): Promise<ZarrNode> {
   const { allowUnicode, signal } = checkedOptions(given);
-  if (typeof path !== "string") throw invalid("the new path is no path", "a string", path);
+  if (typeof path !== "string") throw invalid("the new path is not a path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { zarrFormat } = node.layout;
   const { store, spec, path: old } = await homeOf(node);

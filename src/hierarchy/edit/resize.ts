@@ -46,7 +46,7 @@ export async function resizeArray(
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
   const { outside = "keep", io = 16, signal } = checkedOptions(given);
-  if (!Array.isArray(shape)) throw invalid("the new shape is no shape", "a list of whole numbers", shape);
+  if (!Array.isArray(shape)) throw invalid("the new shape is not a shape", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = assertWritable(node.store);
@@ -114,7 +114,7 @@ async function* chunksOutside(
     throw new ZarrflowError("unsupported-operation", "this store cannot list the chunks outside an array", {
       store: store.description,
       path,
-      hint: 'Resize with `outside: "keep"`; chunks that are there will show.',
+      hint: 'Resize with `outside: "keep"`; existing chunks will become visible again.',
     });
   }
 }

@@ -101,7 +101,7 @@ async function isImplied(
 }
 
 function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: string): ZarrflowError {
-  return new ZarrflowError("not-found", "the document that all nodes of the hierarchy share is missing", {
+  return new ZarrflowError("not-found", "the document shared by all nodes of the hierarchy is missing", {
     format: zarrFormat,
     store: store.description,
     path,

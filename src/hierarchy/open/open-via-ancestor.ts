@@ -83,14 +83,14 @@ async function openInHierarchy(
   const node = await openNode(store, path, { spec, zarrFormat, signal });
   if (node) return node;
   const { documentKeys, membersPrefix } = formatNamed(zarrFormat).layout(path);
-  throw new ZarrflowError("not-found", "no array or group of the hierarchy is here", {
+  throw new ZarrflowError("not-found", "no array or group of the hierarchy found", {
     format: zarrFormat,
     store: store.description,
     path,
     found: `none of ${[...documentKeys, membersPrefix].join(", ")}`,
     hint: isListable(store)
       ? await nearestMemberHint(store, spec, path, { zarrFormat, signal })
-      : "This store cannot list, so that groups without a document of their own cannot be told.",
+      : "This store cannot list its keys, so groups without a document cannot be found.",
   });
 }
 

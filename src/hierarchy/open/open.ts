@@ -14,6 +14,7 @@ import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { assertPath } from "../assert-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
+import { foreignFile } from "./foreign-file.ts";
 import { openNode } from "./open-node.ts";
 import { openViaAncestor } from "./open-via-ancestor.ts";
 import { nearestMemberHint, nearestStoreHint } from "./suggest-name.ts";
@@ -77,7 +78,8 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
     if (node && typeof source !== "string" && "path" in source && !("get" in source))
       assertPath(node.layout, source.path);
     if (node) return node;
-    throw await notFound(store, spec, path, signal);
+    const url = typeof source === "string" ? source : path || "the root";
+    throw await notFound({ store, spec, path, url }, signal);
   } catch (error) {
     await closeOpened(source, store);
     throw error;
@@ -106,10 +108,10 @@ export async function openArray(source: OpenSource, options: OpenOptions = {}): 
   const node = await open(source, options);
   if (node.kind === "array") return node;
   await closeOpened(source, node.store);
-  throw new ZarrflowError("not-found", "there is a group, not an array", {
+  throw new ZarrflowError("not-found", "this is a group, not an array", {
     store: node.store.description,
     path: node.path,
-    hint: "name one of its arrays",
+    hint: "Name one of its arrays.",
   });
 }
 
@@ -118,7 +120,7 @@ export async function openGroup(source: OpenSource, options: OpenOptions = {}): 
   const node = await open(source, options);
   if (node.kind === "group") return node;
   await closeOpened(source, node.store);
-  throw new ZarrflowError("not-found", "there is an array, not a group", {
+  throw new ZarrflowError("not-found", "this is an array, not a group", {
     store: node.store.description,
     path: node.path,
   });
@@ -171,16 +173,24 @@ async function openNamed(spec: StoreSpec): Promise<Store> {
 }
 
 async function notFound(
-  store: Store,
-  spec: StoreSpec,
-  path: string,
+  { store, spec, path, url }: Place & { readonly url: string },
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
+  const fileFormat = path === "" ? await foreignFile(spec, signal) : undefined;
+  if (fileFormat !== undefined) {
+    return new ZarrflowError("not-found", `\`${url}\` is a ${fileFormat} file; zarrflow reads Zarr`, {
+      store: store.description,
+      path,
+      url,
+      hint: "Convert it to Zarr first, for example with xarray.",
+    });
+  }
   const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
   const hint = nodes.length > 0 ? foldersHint(nodes) : await nearestMemberHint(store, spec, path, { signal });
-  return new ZarrflowError("not-found", "no Zarr array or group is here", {
+  return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
     store: store.description,
     path,
+    url,
     found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
     ...(hint && { hint }),
   });
@@ -191,9 +201,9 @@ const MAX_FOLDERS = 8;
 
 /** What may have been meant: a folder zipped with its own name, or one of several nodes without a group around them. */
 function foldersHint(folders: readonly string[]): string {
-  if (folders.length === 1) return `did you mean the folder \`${folders[0]}\` inside it?`;
+  if (folders.length === 1) return `Did you mean the folder \`${folders[0]}\` inside it?`;
   const shown = folders.slice(0, MAX_FOLDERS).join(", ");
-  return `name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? ", ..." : ""}`;
+  return `Name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
 }
 
 /** Names of top folders that are nodes, one more than are named at most. @see V2-82 */

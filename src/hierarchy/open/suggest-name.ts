@@ -100,10 +100,10 @@ async function hintOf(
     names.filter((other) => other !== name),
   );
   if (near && (/\.(?:zip|ozx)$/i.test(near) || (await isNode(folder, joinKey(at, near), options)))) {
-    return `did you mean \`${near}\`?`;
+    return `Did you mean \`${near}\`?`;
   }
   const isGroup = names.length <= MAX_LISTED && (await isNode(folder, at, options));
-  return isGroup ? `its members are ${names.join(", ")}` : undefined;
+  return isGroup ? `Its members are ${names.join(", ")}.` : undefined;
 }
 
 async function isNode(store: Store, path: string, { zarrFormat, signal }: OpenNodeOptions): Promise<boolean> {

@@ -13,7 +13,7 @@ import { nodeIn, openNode } from "./open-node.ts";
 import { type Members, toldMembers } from "./told-members.ts";
 
 export interface WalkOptions {
-  /** Paths that are passed over with all below them: nothing there is opened. */
+  /** Paths that are ignored with all below them: nothing there is opened. */
   readonly isLeftOut?: ((path: string) => boolean) | undefined;
   /** Called with the path of each node that is passed over, as far as its documents are there. */
   readonly onLeftOut?: ((path: string) => void) | undefined;

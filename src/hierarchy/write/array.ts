@@ -196,7 +196,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   /** Gives the array up: stops what is being written and removes all of it. Does nothing after `close` or `abort`. */
   async abort(reason?: unknown): Promise<void> {
     if (this.#calls.isOver) return;
-    const error = reason ?? new ZarrflowError("aborted", "the array was given up", { path: this.path });
+    const error = reason ?? new ZarrflowError("aborted", "the array was aborted", { path: this.path });
     await this.#calls.stop(error);
     await this.#site.discard(this.#undo, error);
   }

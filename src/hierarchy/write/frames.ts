@@ -37,7 +37,7 @@ export interface GrowingArray {
  */
 export function placeFrames(array: GrowingArray): TransformStream<Values, DecodedChunk> {
   const isGrowing = isObject(array) && isObject(array.metadata) && Array.isArray(array.shape);
-  if (!isGrowing) throw invalid("this is no array that grows", "an ArrayWriter", array);
+  if (!isGrowing) throw invalid("this is not an array that grows", "an ArrayWriter", array);
   const { dataType } = array.metadata;
   const [start, ...frameShape] = array.shape;
   const frameItems = product(frameShape);

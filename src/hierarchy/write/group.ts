@@ -110,7 +110,7 @@ export class GroupWriter {
   async abort(reason?: unknown): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    const error = reason ?? new ZarrflowError("aborted", "the group was given up", { path: this.path });
+    const error = reason ?? new ZarrflowError("aborted", "the group was aborted", { path: this.path });
     for (const member of [...this.#open.values()]) await member?.abort(error);
     await this.#site.discard(this.#undo, error);
   }
@@ -166,7 +166,7 @@ export class GroupWriter {
 
   #demandOpen(): void {
     if (!this.#isOver) return;
-    throw new ZarrflowError("unsupported-operation", "the group is published, or was given up", {
+    throw new ZarrflowError("unsupported-operation", "the group is published or aborted", {
       path: this.path,
     });
   }

@@ -20,7 +20,7 @@ export function itemBytes(value: unknown, dataType: DataType): Uint8Array {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;
     throw new ZarrflowError("invalid-option", `a value of the data type ${error.reason}`, { value });
   }
-  throw new ZarrflowError("invalid-option", "this is no value of the array's data type", {
+  throw new ZarrflowError("invalid-option", "this is not a value of the array's data type", {
     value,
     expected: dataType.kind,
   });

@@ -35,7 +35,7 @@ export class KeyMutex {
     this.#taken.add(end);
     if (!this.#isOver) return end;
     end();
-    throw new ZarrflowError("aborted", "the write was given up before its turn came", { key });
+    throw new ZarrflowError("aborted", "the write was aborted before it started", { key });
   }
 
   /** Ends all turns, also those that are still to come. */

@@ -54,7 +54,7 @@ export class PendingCalls {
 
   demandOpen(): void {
     if (!this.#isOver) return;
-    throw new ZarrflowError("unsupported-operation", "this is published, or was given up", {
+    throw new ZarrflowError("unsupported-operation", "the target is published or aborted", {
       path: this.#path,
     });
   }

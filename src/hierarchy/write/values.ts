@@ -38,7 +38,7 @@ export interface ValuesPlace {
 export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   const { dataType, shape } = place;
   if (!isObject(values) || !("length" in values || ArrayBuffer.isView(values)))
-    throw invalid("these are no values", "a typed array or a list", values);
+    throw invalid("these are not values", "a typed array or a list", values);
   if (!isFixed(dataType)) return variableData(values, place);
   const itemSize = dataType.size;
   if (ArrayBuffer.isView(values)) {
@@ -160,7 +160,7 @@ function checkedStrides(items: number, { shape, stride }: ValuesPlace): readonly
 }
 
 function noValue(value: unknown, index: number, kind: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", `value ${index} is no item of the array's data type`, {
+  return new ZarrflowError("invalid-option", `value ${index} is not an item of the array's data type`, {
     value: String(value),
     expected: kind,
   });

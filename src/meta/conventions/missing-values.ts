@@ -71,8 +71,8 @@ function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
   if (!isKnown && isTold(metadata)) {
     const value = missing ? (writeFillV3(missing, dataType) ?? "") : (stated ?? "");
     tell(
-      `the missing value ${text(value)} is not carried: v3 has no form of it for this data type that xarray reads`,
-      "Items that equal it are read as they are.",
+      `the missing value ${text(value)} is dropped: v3 cannot store it for this data type in a form that xarray reads`,
+      "Items equal to it are read as ordinary values.",
     );
   }
   return {
@@ -96,7 +96,7 @@ function toV2(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
     const value = fillValue.bytes && writeFillV3(fillValue.bytes, dataType);
     if (value !== null) {
       tell(
-        `the fill value ${text(value ?? "")} stays, which GDAL takes for nodata: xarray takes it for missing in v2`,
+        `the fill value ${text(value ?? "")} is kept; GDAL treats it as nodata, and xarray treats it as missing in v2`,
       );
     }
     return metadata;

@@ -17,7 +17,7 @@ export const ncZarr: Convention = {
         if (names.length === 0) return node;
         note({
           path: node.path,
-          message: `${names.join(", ")} of NCZarr ${names.length === 1 ? "becomes an attribute" : "become attributes"}, where netCDF-C has ${names.length === 1 ? "it" : "them"} since 4.9.3`,
+          message: `${names.join(", ")} of NCZarr ${names.length === 1 ? "becomes an attribute" : "become attributes"}, where netCDF-C stores ${names.length === 1 ? "it" : "them"} since 4.9.3`,
         });
         return toAttributes(node);
       });

@@ -102,7 +102,7 @@ export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses
   const compression: V1Compression = writeV1Compression(compressors, itemSize, losses);
   const { order, endian } = writeV2Codecs(others, dataType, shape.length, losses);
   if (order === "F" && compression.compression !== "blosc" && v1Order === "as-written") {
-    losses.require("/order", 'order "F" without blosc, which readers of v1 take for C');
+    losses.require("/order", 'order "F" without blosc, which readers of v1 read as C');
   }
   const document: JsonObject = {
     ...keptNames(metadata.extra, "v1", losses),
@@ -134,6 +134,6 @@ function writeFill(
   const stated = statedFill(fillValue, "v1", (json) => parseFillV1(json, dataType, endian, "/fill_value"));
   const json = stated ?? (isFixed(dataType) ? writeFillV1(fillValue.bytes, dataType) : null);
   if (json !== undefined) return json;
-  losses.add("/fill_value", "a fill value of bytes, a NaN with a payload, or text that is no Unicode");
+  losses.add("/fill_value", "a fill value of bytes, a NaN with a payload, or text that is not Unicode");
   return null;
 }

@@ -25,7 +25,7 @@ export function parseV1Compression(document: JsonObject): CodecConfig | undefine
   if (typeof compression !== "string") throw invalid(POINTER, "must be a name or null", compression);
   const name = NAMES.get(compression);
   if (name === undefined) {
-    const hint = `Known are ${[...NAMES.keys()].join(", ")} and none.`;
+    const hint = `The known codecs are ${[...NAMES.keys()].join(", ")} and none.`;
     throw refusal("unsupported-codec", POINTER, "the codec is not known", compression, hint);
   }
   const json: JsonObject = { compression, compression_opts: options };
@@ -74,7 +74,7 @@ export function writeV1Compression(
     const shuffle = options.shuffle === -1 ? (itemSize === 1 ? 2 : 1) : options.shuffle;
     return { compression: name, compression_opts: { ...options, shuffle: shuffle ?? 1 } };
   }
-  if (name === "v1.gzip") refuse(codec, "the name `gzip`, which says too little", losses);
+  if (name === "v1.gzip") refuse(codec, "the name `gzip`, which is ambiguous", losses);
   return { compression: name, compression_opts: name === "lzma" ? options : level };
 }
 

@@ -96,7 +96,7 @@ function hasBareToken(json: JsonValue): boolean {
 export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObject {
   const { shape, chunkGrid, chunkKeyEncoding, dataType, codecs } = metadata;
   if (chunkKeyEncoding.name !== "plain") {
-    losses.require("/chunk_key_encoding", "keys that begin with `c`");
+    losses.require("/chunk_key_encoding", "keys that start with `c`");
   }
   noteGenericTimes(dataType, losses);
   const { endian, ...coding } = writeV2Codecs(codecs, dataType, shape.length, losses);
@@ -133,6 +133,6 @@ function writeFill(
   );
   const json = stated ?? writeFillV2(fillValue.bytes, dataType, endian);
   if (json !== undefined) return json;
-  losses.add("/fill_value", "a NaN with a payload, or text that is no Unicode");
+  losses.add("/fill_value", "a NaN with a payload, or text that is not Unicode");
   return dataType.kind === "complex" ? ["NaN", "NaN"] : dataType.kind === "float" ? "NaN" : null;
 }

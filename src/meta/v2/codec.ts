@@ -19,7 +19,7 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   const idPointer = `${pointer}/id`;
   if (typeof id !== "string") throw invalid(idPointer, "a codec needs an `id`", id);
   if (id === "pickle") {
-    throw refusal("unsupported-codec", idPointer, "`pickle` can run any code, and is refused", id);
+    throw refusal("unsupported-codec", idPointer, "`pickle` can run any code, and is rejected", id);
   }
   const name = nameOfV2(id);
   // The name that the normal list gives to a codec which v2 does not have.

@@ -32,7 +32,7 @@ const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "ext
 const SEPARATORS = [".", "/"] as const;
 
 /**
- * The array that a document of a draft describes; names that are not of the format are passed over.
+ * The array that a document of a draft describes; names that are not of the format are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-*`.
  * @see D19-30 to D19-67
@@ -121,7 +121,7 @@ export function writeDraftArray(metadata: ArrayMetadata, form: DraftForm, losses
   const { extensions = [], data_type: extension } = keptNames(metadata.extra, form.name, losses);
   const coding = writeDraftCodecs(metadata.codecs, shape.length, form, losses);
   const endian = isFixed(dataType) && hasByteOrder(dataType) ? (coding.endian ?? "little") : undefined;
-  if (chunkKeyEncoding.name !== "plain") losses.require("/chunk_key_encoding", "keys that begin with `c`");
+  if (chunkKeyEncoding.name !== "plain") losses.require("/chunk_key_encoding", "keys that start with `c`");
   if (dimensionNames?.some((name) => name !== null)) losses.add("/dimension_names", "names of dimensions");
   const isStillFallback = isObject(extension) && extension.fallback === coreName(dataType, endian);
   const document: JsonObject = {

@@ -16,7 +16,7 @@ export function draftOf(document: JsonObject): ZarrFormat | undefined {
 }
 
 /**
- * Judges the bootstrap document of a hierarchy; names that are not known are passed over.
+ * Judges the bootstrap document of a hierarchy; names that are not known are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-format`, `unsupported-encoding`, `unsupported-extension`.
  * @see D19-20 to D19-23

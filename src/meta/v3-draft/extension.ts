@@ -49,7 +49,7 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
         uri,
       );
     }
-    findings.push({ message: `the extension \`${uri}\` is passed over`, pointer });
+    findings.push({ message: `the extension \`${uri}\` is ignored`, pointer });
   });
   return list;
 }

@@ -123,7 +123,7 @@ function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue
         json,
       );
     }
-    findings.push({ message: `the storage transformer \`${name}\` is passed over`, pointer });
+    findings.push({ message: `the storage transformer \`${name}\` is ignored`, pointer });
   });
   return list;
 }
@@ -187,6 +187,6 @@ function writeFill({ fillValue, dataType, codecs }: ArrayMetadata, losses: Losse
   const isOld = dataType.kind === "struct" && typeof stated === "string";
   if (stated !== undefined && !isOld) return stated;
   const json = writeFillV3(fillValue.bytes ?? zeroElement(dataType), dataType);
-  if (json === undefined && dataType.kind !== "object") losses.add("/fill_value", "text that is no Unicode");
+  if (json === undefined && dataType.kind !== "object") losses.add("/fill_value", "text that is not Unicode");
   return json ?? "";
 }

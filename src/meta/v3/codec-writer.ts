@@ -46,7 +46,7 @@ export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlac
   }
   codecs.slice(at + 1 + filters.length).forEach((codec, i) => {
     const codecAt = codecPointer(codec, pointer, at + 1 + filters.length + i);
-    if (isItemFilter(codec)) losses.require(codecAt, `\`${codec.name}\` behind a codec of bytes`);
+    if (isItemFilter(codec)) losses.require(codecAt, `\`${codec.name}\` after a codec of bytes`);
     written.push(...writeOne(codec, { ...place, pointer: codecAt }, i === 0 ? itemSize : 1));
   });
   return written;

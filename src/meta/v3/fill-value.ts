@@ -106,7 +106,7 @@ function parseStructFill(
   );
 }
 
-/** The v3 form of a fill value; undefined where there is none: text that is no Unicode. */
+/** The v3 form of a fill value; undefined where there is none: text that is not Unicode. */
 export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
   switch (dataType.kind) {
     case "bool":

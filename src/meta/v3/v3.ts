@@ -118,7 +118,7 @@ function writeNode(
     throw refusal(
       "unsupported-operation",
       "/storage_transformers",
-      "an array behind storage transformers that are not known can be read only",
+      "an array with unknown storage transformers is read-only",
     ).addContext({ format: "v3", path: layout.path, key });
   }
   const document =

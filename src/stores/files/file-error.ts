@@ -11,7 +11,7 @@ const codes = new Map<string, readonly [ErrorCode, string]>([
   ["EPERM", ["access-denied", "operation not permitted"]],
   ["EROFS", ["access-denied", "the file system is read-only"]],
   ["ENOSPC", ["no-space", "no space left on the device"]],
-  ["EDQUOT", ["no-space", "the disk quota is used up"]],
+  ["EDQUOT", ["no-space", "the disk quota is exhausted"]],
   ["EFBIG", ["no-space", "the file system, or a limit of this process, takes no file so large"]],
   ["EMFILE", ["too-many-files", "too many open files in this process"]],
   ["ENFILE", ["too-many-files", "too many open files on this machine"]],

@@ -68,13 +68,13 @@ export async function followRedirects(
     at = nextOf(response, at, url);
     if (at.hostname !== url.hostname) await assertOuter(at, url, resolve);
   }
-  throw refused("the server sends the request on and on", `${MOST} redirections and more`);
+  throw refused("too many redirections", `more than ${MOST} redirections`);
 }
 
 function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) {
-    throw refused("the server sends the request to nowhere", `${status} without a place`);
+    throw refused("the redirection has no target", `${status} without a Location header`);
   }
   const next = new URL(location, from);
   const isKept = next.protocol === "https:" || (next.protocol === "http:" && from.protocol === "http:");
@@ -101,7 +101,7 @@ function urlHost(address: string): string {
 }
 
 function refusedPlace({ protocol, host }: URL): ZarrflowError {
-  return refused("the server sends the request to where it must not go", `${protocol}//${host}`);
+  return refused("the redirection leads to a place that is not allowed", `${protocol}//${host}`);
 }
 
 /** Whether a host is an IPv4 address of a kind, also one that is written as one of IPv6. */

@@ -25,9 +25,11 @@ function codeOf(status: number): ErrorCode {
 }
 
 function reasonOf(status: number): string {
-  if (status === 401) return "the server wants to know who asks";
-  if (status === 403) return "the server forbids it";
-  return TRANSIENT.includes(status) ? "the server cannot answer now" : "the server refuses the request";
+  if (status === 401) return "the server requires authentication";
+  if (status === 403) return "the server denies access";
+  return TRANSIENT.includes(status)
+    ? "the server cannot answer at the moment"
+    : "the server rejects the request";
 }
 
 /** Seconds of a `Retry-After`, which holds seconds or a date. */
@@ -39,15 +41,15 @@ function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | unde
   return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil((until - Date.now()) / 1000));
 }
 
-/** The error for a request that got no answer, or a body that broke off. */
-export function connectionFailure(cause: unknown): ZarrflowError {
+/** The error for a request to `origin` that got no answer, or a body that broke off. */
+export function connectionFailure(cause: unknown, origin = "the server"): ZarrflowError {
   if (isZarrflowError(cause)) return cause; // a server that was silent
   const code = networkCode(cause);
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) {
-    const hint = "NODE_EXTRA_CA_CERTS names a file of certificates to trust";
+    const hint = "Set NODE_EXTRA_CA_CERTS to a file of certificates to trust.";
     return new ZarrflowError(
       "access-denied",
-      "the server cannot prove who it is",
+      "the server's certificate cannot be verified",
       { found: code, hint },
       { cause },
     );
@@ -59,8 +61,8 @@ export function connectionFailure(cause: unknown): ZarrflowError {
       ...(code && { found: code }),
       hint:
         code === "ENOTFOUND"
-          ? "is the name of the host right?"
-          : "is the server there, and can it be reached?",
+          ? `Check the name of the host of ${origin}.`
+          : `Check that ${origin} is running and can be reached.`,
     },
     { cause },
   );

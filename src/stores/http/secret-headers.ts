@@ -17,8 +17,8 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
     if (!NAME.test(name) || !VALUE.test(value)) {
       throw new ZarrflowError(
         "invalid-option",
-        "the credentials, or a header, hold what no header may hold",
-        { hint: "look for line breaks amid them" },
+        "the credentials, or a header, hold characters that a header cannot hold",
+        { hint: "Check them for line breaks." },
       );
     }
     sent[name.toLowerCase()] = value;

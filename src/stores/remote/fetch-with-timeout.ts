@@ -3,7 +3,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
 import type { HttpResponse, PlainFetch } from "../http/answer.ts";
 
-/** Bytes a second of a body that is sent; the server is silent while it takes them. */
+/** Bytes a second of a body that is sent; the server did not respond in time while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
 
 /** How many times the longest silence all waits for a body may take together, */
@@ -12,7 +12,7 @@ const PATIENCE = 10;
 const SLOWEST_BODY = 1024;
 
 /**
- * As `fetch`, but fails when the server is silent for `silence` milliseconds: before its answer, or before the next
+ * As `fetch`, but fails when the server did not respond in time for `silence` milliseconds: before its answer, or before the next
  * piece of the body; or when all waits for a body take ten times as long, and it sends less than 1 KiB a second. For a body that is sent it may be silent for as long as a slow connection takes.
  *
  * @throws `transient` on silence, also while the body is read; `aborted`.
@@ -23,7 +23,7 @@ export async function fetchWithTimeout(
   init: Parameters<PlainFetch>[1],
   silence: number,
 ): Promise<HttpResponse> {
-  const watch = new SilenceWatch(silence, init.signal);
+  const watch = new SilenceWatch(silence, url.origin, init.signal);
   try {
     watch.begin((sizeOf(init.body) / SLOWEST_UPLOAD) * 1000);
     const response = await fetch(url, { ...init, signal: watch.signal });
@@ -41,14 +41,16 @@ export async function fetchWithTimeout(
 class SilenceWatch {
   readonly #request = new AbortController();
   readonly #silence: number;
+  readonly #origin: string;
   readonly #stopListening: () => void;
   #waited = 0;
   #received = 0;
   #began = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(silence: number, caller: AbortSignal | null | undefined) {
+  constructor(silence: number, origin: string, caller: AbortSignal | null | undefined) {
     this.#silence = silence;
+    this.#origin = origin;
     throwIfAborted(caller);
     this.#stopListening = onAbort(caller, () => this.#request.abort(abortError(caller?.reason)));
   }
@@ -60,7 +62,10 @@ class SilenceWatch {
   /** The server is to speak now; `more` milliseconds later than usual. */
   begin(more = 0): void {
     this.#began = performance.now();
-    this.#timer = setTimeout(() => this.#request.abort(silent(this.#silence)), this.#silence + more);
+    this.#timer = setTimeout(
+      () => this.#request.abort(silent(this.#silence, this.#origin)),
+      this.#silence + more,
+    );
   }
 
   pause(): void {
@@ -124,13 +129,13 @@ function slow(bytes: number, milliseconds: number): ZarrflowError {
   return new ZarrflowError("transient", "the server sends too slowly", {
     expected: `${SLOWEST_BODY} bytes a second, or more`,
     found: `${bytes} bytes in ${Math.round(milliseconds / 1000)} s`,
-    hint: "Try again when the server, or the connection to it, has less to do.",
+    hint: "Try again when the server or the connection is less busy.",
   });
 }
 
-function silent(milliseconds: number): ZarrflowError {
-  return new ZarrflowError("transient", "the server is silent", {
+function silent(milliseconds: number, origin: string): ZarrflowError {
+  return new ZarrflowError("transient", "the server did not respond in time", {
     found: `nothing for ${milliseconds / 1000} s`,
-    hint: "is the server there, and can it be reached?",
+    hint: `Check that ${origin} is running and can be reached.`,
   });
 }

@@ -46,7 +46,7 @@ const FIRST_ATTEMPTS = 5;
 
 /**
  * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that
- * doubles, and never before the server's `Retry-After`. When the server wants to be asked less often, fewer calls are
+ * doubles, and never before the server's `Retry-After`. When the server asks for fewer requests, fewer calls are
  * made at once.
  */
 export function retrier(

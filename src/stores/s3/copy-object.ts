@@ -79,5 +79,5 @@ function sourceHeaders({ bucket, key, etag }: CopiedObject): Record<string, stri
 function tagOf(answer: string): string {
   const tag = textOf(answer, "ETag");
   if (tag !== undefined) return tag;
-  throw new ZarrflowError("transient", "the server does not tell the tag of a part");
+  throw new ZarrflowError("transient", "the server returns no ETag for a part");
 }

@@ -66,8 +66,8 @@ export class Credentials {
 function stillValid(credentials: S3Credentials): S3Credentials {
   if (!isExpired(credentials)) return credentials;
   throw new ZarrflowError("access-denied", "the credentials have expired", {
-    found: `they were good until ${credentials.expiration?.toISOString()}`,
-    hint: "get new ones, or name a profile that renews them",
+    found: `they were valid until ${credentials.expiration?.toISOString()}`,
+    hint: "Get new ones, or use a profile that renews them.",
   });
 }
 
@@ -123,7 +123,7 @@ function fieldsOf(text: string): Partial<Record<string, string>> {
 export function dateOf(text: string): Date {
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  throw new ZarrflowError("access-denied", "nobody can tell until when the credentials are good");
+  throw new ZarrflowError("access-denied", "the expiration of the credentials is unknown");
 }
 
 /** @param cause what the last place that was asked said */
@@ -133,7 +133,7 @@ export function noCredentials(cause?: unknown): ZarrflowError {
     "there are no credentials to sign requests with",
     {
       ...(isZarrflowError(cause) && { found: cause.reason }),
-      hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; public data are read with --anonymous, or AWS_NO_SIGN_REQUEST=1",
+      hint: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE. For public data use --anonymous or AWS_NO_SIGN_REQUEST=1.",
     },
     { cause },
   );

@@ -35,7 +35,7 @@ export async function* listObjects(
     const { text: page } = await client.ask("", query, { method: "GET", root: "ListBucketResult", signal });
     for (const entry of entriesOf(page)) {
       const name = nameOf(entry);
-      if (!name.startsWith(prefix)) throw misled("the server lists what was not asked for", name);
+      if (!name.startsWith(prefix)) throw misled("the server lists keys outside the requested prefix", name);
       if (name === last) continue; // some begin a page with what ended the one before
       if (compareUtf8(last, name) > 0) throw misled("the server does not list in the order of UTF-8", name);
       last = name;
@@ -43,9 +43,8 @@ export async function* listObjects(
     }
     const isMore = textOf(page, "IsTruncated") === "true";
     const next = isMore ? textOf(page, "NextContinuationToken") : undefined;
-    if (isMore && !next)
-      throw misled("the server has more names, and does not tell how to ask for them", last);
-    if (next !== undefined && next === token) throw misled("the server lists the same again", last);
+    if (isMore && !next) throw misled("the server has more keys, but returns no continuation token", last);
+    if (next !== undefined && next === token) throw misled("the server returns the same page again", last);
     token = next;
   } while (token !== undefined);
 }
@@ -88,6 +87,6 @@ export function decoded(text = ""): string {
   try {
     return decodeURIComponent(text.replaceAll("+", "%20"));
   } catch {
-    throw misled("the server lists a name that is none", text);
+    throw misled("the server lists an invalid key", text);
   }
 }

@@ -54,7 +54,7 @@ async function* uploadsBelow(
     const next = isMore ? { "key-marker": name(key), "upload-id-marker": id } : undefined;
     const isSame = after?.["key-marker"] === next?.["key-marker"] && after?.["upload-id-marker"] === id;
     if (next !== undefined && isSame) {
-      throw new ZarrflowError("corrupt-store", "the server lists the same again", { key: name(key) });
+      throw new ZarrflowError("corrupt-store", "the server returns the same page again", { key: name(key) });
     }
     after = next;
   } while (after !== undefined);

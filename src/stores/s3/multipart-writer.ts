@@ -64,7 +64,7 @@ export class MultipartWriter implements StoreWriter {
     const request = { method: "PUT", ...this.#taken(), signal: this.#signal } as const;
     const { headers } = await this.#client.ask(this.#key, query, request);
     const tag = headers.get("etag");
-    if (tag === null) throw new ZarrflowError("transient", "the server does not tell the tag of a part");
+    if (tag === null) throw new ZarrflowError("transient", "the server returns no ETag for a part");
     this.#tags.push(tag);
     this.#filled = 0;
     if (this.#tags.length < this.#doubleAt) return;

@@ -60,7 +60,7 @@ export async function readProfile(env: Variables): Promise<Record<string, string
   const settings = profileSettings(env.AWS_PROFILE ?? "default", { config, credentials });
   if (settings !== undefined || env.AWS_PROFILE === undefined) return settings ?? {};
   throw new ZarrflowError("invalid-option", `there is no profile ${env.AWS_PROFILE}`, {
-    hint: "AWS_PROFILE names a section of ~/.aws/config or ~/.aws/credentials",
+    hint: "AWS_PROFILE must name a section of ~/.aws/config or ~/.aws/credentials.",
   });
 }
 

@@ -12,7 +12,7 @@ import { type Repeat, type RetryOptions, retrier } from "../remote/repeat-reques
 import { ownFetch, type RequestHook } from "../remote/request-hook.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
-import { s3CodeOf, s3Failure } from "./s3-failure.ts";
+import { BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
 import { type SigningKeys, signRequest } from "./sign-request.ts";
 import { isWhole, textOf } from "./xml.ts";
 
@@ -127,11 +127,11 @@ export class S3Client {
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
       const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);
-      throw new ZarrflowError("invalid-option", "this is no name of a bucket", { value });
+      throw new ZarrflowError("invalid-option", "this is not a bucket name", { value, hint: BUCKET_HINT });
     }
     if (options.endpoint !== undefined && !/^https?:\/\/[^/?#@]+\/?$/.test(options.endpoint)) {
       throw new ZarrflowError("invalid-option", "an endpoint is a URL without a path", {
-        hint: "It looks like http://127.0.0.1:9000.",
+        hint: "An endpoint looks like http://127.0.0.1:9000.",
       });
     }
   }
@@ -255,7 +255,7 @@ export class S3Client {
       return await fetchWithTimeout(this.#fetch, url, init, request.timeout ?? timeout);
     } catch (error) {
       throwIfAborted(signal);
-      throw connectionFailure(error);
+      throw connectionFailure(error, url.origin);
     }
   }
 

@@ -2,6 +2,10 @@ import { type ErrorCode, ZarrflowError } from "../../util/errors.ts";
 import { failureOf } from "../http/http-failure.ts";
 import { textOf } from "./xml.ts";
 
+/** What a bucket can be called. */
+export const BUCKET_HINT =
+  "Bucket names have 3 to 63 characters: lowercase letters, digits, hyphens and periods.";
+
 interface Meaning {
   readonly code: ErrorCode;
   readonly reason: string;
@@ -11,20 +15,20 @@ interface Meaning {
 
 const busy: Meaning = {
   code: "transient",
-  reason: "the server wants to be asked less often",
+  reason: "the server asks for fewer requests",
   overload: true,
 };
 const elsewhere: Meaning = {
   code: "invalid-option",
   reason: "the bucket is in another region, or at another endpoint",
-  hint: "name it by AWS_REGION or AWS_ENDPOINT_URL_S3",
+  hint: "Set AWS_REGION or AWS_ENDPOINT_URL_S3.",
 };
 const stale: Meaning = {
   code: "access-denied",
   reason: "the credentials have expired",
-  hint: "get new ones, or name a profile that renews them",
+  hint: "Get new ones, or use a profile that renews them.",
 };
-const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not right" };
+const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not valid" };
 
 /** S3's own codes, where they tell more than the status. */
 const MEANINGS = new Map<string, Meaning>([
@@ -32,12 +36,12 @@ const MEANINGS = new Map<string, Meaning>([
   ["Throttling", busy],
   ["ThrottlingException", busy],
   ["RequestTimeout", { code: "transient", reason: "the server waited too long for the request" }],
-  ["ConditionalRequestConflict", { code: "transient", reason: "another request was in the way" }],
-  ["OperationAborted", { code: "transient", reason: "another request was in the way" }],
+  ["ConditionalRequestConflict", { code: "transient", reason: "another request conflicted" }],
+  ["OperationAborted", { code: "transient", reason: "another request conflicted" }],
   ["InternalError", { code: "transient", reason: "the server failed" }],
-  ["IncompleteBody", { code: "transient", reason: "the server got a part of the body only" }],
-  ["BadDigest", { code: "transient", reason: "the body was changed on its way" }],
-  ["AccessDenied", { code: "access-denied", reason: "the server forbids it" }],
+  ["IncompleteBody", { code: "transient", reason: "the server received only a part of the body" }],
+  ["BadDigest", { code: "transient", reason: "the body was changed in transit" }],
+  ["AccessDenied", { code: "access-denied", reason: "the server denies access" }],
   ["ExpiredToken", stale],
   ["ExpiredTokenException", stale],
   ["TokenRefreshRequired", stale],
@@ -47,21 +51,25 @@ const MEANINGS = new Map<string, Meaning>([
   ["XAdminUserNotFound", wrongKey],
   [
     "RequestTimeTooSkewed",
-    { code: "access-denied", reason: "the clocks differ", hint: "set the clock of this machine" },
+    {
+      code: "access-denied",
+      reason: "the clock of this machine and the server's differ",
+      hint: "Set the clock of this machine.",
+    },
   ],
   ["PermanentRedirect", elsewhere],
   ["TemporaryRedirect", elsewhere],
   ["IllegalLocationConstraintException", elsewhere],
   ["AuthorizationHeaderMalformed", elsewhere],
   ["NoSuchBucket", { code: "not-found", reason: "there is no such bucket" }],
-  ["InvalidBucketName", { code: "invalid-option", reason: "this is no name of a bucket" }],
+  ["InvalidBucketName", { code: "invalid-option", reason: "this is not a bucket name", hint: BUCKET_HINT }],
   [
     "InvalidObjectState",
-    { code: "access-denied", reason: "the object is archived", hint: "restore it first" },
+    { code: "access-denied", reason: "the object is archived", hint: "Restore it first." },
   ],
-  ["QuotaExceeded", { code: "no-space", reason: "the quota is used up" }],
+  ["QuotaExceeded", { code: "no-space", reason: "the quota is exhausted" }],
   ["XMinioStorageFull", { code: "no-space", reason: "the server's disk is full" }],
-  ["NoSuchUpload", { code: "source-changed", reason: "somebody ended the upload" }],
+  ["NoSuchUpload", { code: "source-changed", reason: "another program ended the upload" }],
 ]);
 
 /** The code that the body of a failed answer names. The rest of the body may echo what was sent: it stays unread. */

@@ -13,6 +13,6 @@ export async function assertNotBuilt(path: string, { breakLock = false }: LockOp
   throw new ZarrflowError("locked", "another run builds the hierarchy around the target", {
     store: `directory ${target}`,
     found: control.path,
-    hint: "Wait for it. If it is dead, start with --break-lock, or wait until 15 minutes have passed without a sign of it.",
+    hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
   });
 }

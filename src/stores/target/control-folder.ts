@@ -77,7 +77,10 @@ export class ControlFolder {
       await moveWithoutReplacing(this.build, this.#target);
     } catch (error) {
       if (!hasSystemCode(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
-      throw new ZarrflowError("target-exists", `${this.#target} came into being while it was being built`);
+      throw new ZarrflowError(
+        "target-exists",
+        `${this.#target} was created by another program during the run`,
+      );
     }
   }
 
@@ -96,14 +99,10 @@ export class ControlFolder {
   /** @throws `locked` when another run took this one for dead, and removed what it had built. */
   async #demandOwn(): Promise<void> {
     if ((await ownerOf(this.path))?.run === this.#run) return;
-    throw new ZarrflowError(
-      "locked",
-      "what this run has built was removed by another, which took it for dead",
-      {
-        store: `directory ${this.#target}`,
-        hint: "Start again.",
-      },
-    );
+    throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
+      store: `directory ${this.#target}`,
+      hint: "Start again.",
+    });
   }
 
   /**

@@ -132,7 +132,7 @@ async function checkPlace(
   const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
   if (ifExists === "error" && !isEmpty) {
     throw new ZarrflowError("target-exists", `${target} exists`, {
-      hint: "Replace it, or name another target.",
+      hint: "Replace it, or choose another target.",
     });
   }
   if (isFolder && (await stat(target)).dev !== (await stat(dirname(target))).dev) {

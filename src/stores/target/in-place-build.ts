@@ -83,7 +83,7 @@ async function assertEmpty(store: WritableStore & ListableStore, options: LockOp
     await assertUnlocked(store, options);
     throw new ZarrflowError("target-exists", "there are objects at the target", {
       store: store.description,
-      hint: "Replace it, or name another target.",
+      hint: "Replace it, or choose another target.",
     });
   }
 }

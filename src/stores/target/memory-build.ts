@@ -32,7 +32,7 @@ function checkPlace(name: string, { ifExists }: TargetPlaceOptions): void {
   if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
   throw new ZarrflowError("target-exists", `memory:${name} exists`, {
     store: descriptionOf(name),
-    hint: "Replace it, or name another target.",
+    hint: "Replace it, or choose another target.",
   });
 }
 

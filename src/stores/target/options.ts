@@ -2,7 +2,7 @@ import type { StoreOptions, TargetBuild } from "../store.ts";
 
 export interface TargetPlaceOptions extends StoreOptions {
   /**
-   * What to do with a target that exists (an empty folder does not count): refuse, before a byte is written, or leave
+   * What to do with a target that exists (an empty folder not counted): refuse, before a byte is written, or leave
    * it as it is until the new one is published in its place.
    */
   readonly ifExists: "error" | "replace";

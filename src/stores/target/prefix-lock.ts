@@ -35,7 +35,7 @@ export interface LockOptions extends StoreOptions {
 export interface LockKey {
   /** @default LOCK_NAME */
   readonly key?: string | undefined;
-  /** Milliseconds without a renewal after which it counts for nothing. @default 300,000 */
+  /** Milliseconds without a renewal after which it is ignored. @default 300,000 */
   readonly staleAfter?: number | undefined;
 }
 
@@ -197,7 +197,7 @@ export async function readLock(
 /** Who holds a lock, in words. */
 export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
   const who = host === undefined ? "another run" : `process ${pid} on ${host}`;
-  return `${who}, begun ${begun}, last seen ${renewed}`;
+  return `${who}, started ${begun}, last seen ${renewed}`;
 }
 
 /** Checks that no other run is at work in a store. @returns the lock that counts for nothing, if there is one @throws `locked` */
@@ -212,7 +212,7 @@ export async function assertUnlocked(
     store: store.description,
     key,
     found: holderOf(other),
-    hint: `Wait for it. If it is dead, start with --break-lock, or wait until ${staleAfter / 60_000} minutes have passed without a sign of it.`,
+    hint: `Wait for it. If that run is dead, use --break-lock, or wait until ${staleAfter / 60_000} minutes have passed since its last renewal.`,
   });
 }
 
@@ -235,7 +235,7 @@ export function notReleased(
   const reason = error instanceof Error ? error.message : String(error);
   return {
     message: `the target is published, but its lock ${LOCK_NAME} in ${store.description} could not be removed: ${reason}`,
-    hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it counts for nothing.`,
+    hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it is ignored.`,
   };
 }
 
@@ -278,9 +278,9 @@ function encoded(record: LockRecord): Uint8Array {
 }
 
 function lost(store: Pick<Store, "description">, other: LockRecord | undefined): ZarrflowError {
-  return new ZarrflowError("locked", "the target was taken over while it was being written", {
+  return new ZarrflowError("locked", "another run took over the target", {
     store: store.description,
-    found: other ? holderOf(other) : "no lock any more",
-    hint: "What is there may be of both runs: replace it.",
+    found: other ? holderOf(other) : "no lock",
+    hint: "The target may hold data of both runs: replace it.",
   });
 }

@@ -21,7 +21,7 @@ export async function assertNoneInside(
       throw new ZarrflowError("locked", "another run builds what lies inside the target", {
         store: store.description,
         key,
-        hint: "Wait for it. If it is dead, start with --break-lock, or wait until 15 minutes have passed without a sign of it.",
+        hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
       });
     }
   }

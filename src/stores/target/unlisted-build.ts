@@ -52,13 +52,13 @@ async function checkPlace(store: WritableStore, { ifExists, signal }: TargetPlac
   if (ifExists === "replace") {
     throw new ZarrflowError(
       "unsupported-operation",
-      "what is there cannot be replaced: the store lists no keys",
+      "the target cannot be replaced: the store cannot list its keys",
       { ...about, hint: "Empty it yourself, or use a store that lists." },
     );
   }
   const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, { signal })));
   const found = DOCUMENT_NAMES.find((_, i) => sizes[i] !== undefined);
   if (found === undefined) return;
-  const hint = "Empty it yourself, or name another target.";
+  const hint = "Empty it yourself, or choose another target.";
   throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
 }

@@ -15,7 +15,7 @@ export async function constructZip(
   return {
     store: writer,
     finish: () => writer.finish(),
-    abort: () => writer.abort(new ZarrflowError("aborted", "the target was given up")),
+    abort: () => writer.abort(new ZarrflowError("aborted", "the target was aborted")),
     async reopen() {
       await writer.finish();
       const { ZipStore } = await import("../zip/zip-store.ts");

@@ -70,7 +70,7 @@ async function openZipValueBuild(
     async discard() {
       if (isPublished) return;
       if (isCommitted) return store.delete(key);
-      const reason = new ZarrflowError("aborted", "the target was given up");
+      const reason = new ZarrflowError("aborted", "the target was aborted");
       await zip.abort(reason);
       await value.abort(reason); // a zip that is finished, and was not committed, leaves it open
     },
@@ -87,7 +87,7 @@ async function checkPlace(
   throw new ZarrflowError("target-exists", "there is a value at the target", {
     store: store.description,
     key,
-    hint: "Replace it, or name another target.",
+    hint: "Replace it, or choose another target.",
   });
 }
 
@@ -102,14 +102,10 @@ async function storeAround(
   const store = await openStore(spec);
   if (isWritable(store) && !store.singleWriter) return { store, keep: () => {} };
   await store.close?.();
-  throw new ZarrflowError(
-    "unsupported-operation",
-    "a zip cannot be written there: the store can only be read",
-    {
-      store: store.description,
-      hint: "Write it to a directory or a bucket.",
-    },
-  );
+  throw new ZarrflowError("unsupported-operation", "a zip cannot be written here: the store is read-only", {
+    store: store.description,
+    hint: "Write it to a directory or a bucket.",
+  });
 }
 
 /** A zip whose bytes become those of `value`, which is not committed with it. */

@@ -40,7 +40,7 @@ const FRAGMENT = /^(.*?\.(?:zarr|zip|ozx|n5|nc|h5))\/?#(.*)$/is;
  */
 export function assertNotForeign(text: string): void {
   if (CHAIN.test(text)) {
-    throw new ZarrflowError("invalid-option", "chained URLs are read from left to right here", {
+    throw new ZarrflowError("invalid-option", "chained URLs must be written from left to right", {
       value: text,
       hint: chainAdvice(text.split("::")),
     });
@@ -53,7 +53,7 @@ export function assertNotForeign(text: string): void {
 export function fragment(base: string, inside: string, text: string): ZarrflowError {
   // NetCDF writes `#mode=zarr,file`
   const path = inside.includes("=") ? "" : inside.replace(/^\/+/, "");
-  return new ZarrflowError("invalid-option", "a node inside a store is named after a `/`, not a `#`", {
+  return new ZarrflowError("invalid-option", "the path of a node inside a store follows a `/`, not a `#`", {
     value: text,
     hint: `Write ${base}${path === "" ? "" : `/${path}`}; in a name, \`#\` is written %23 in a URL of file:// or http(s)://.`,
   });
@@ -72,10 +72,10 @@ export function unknownScheme(scheme: string, text: string): ZarrflowError {
 function chainAdvice(links: readonly string[]): string {
   const outer = links.slice(0, -1).filter((link) => !CACHES.test(nameOf(link)));
   const foreign = outer.find((link) => !/^zip$/i.test(nameOf(link)));
-  if (foreign !== undefined) return `${nameOf(foreign)}: is not known here. ${KNOWN}`;
+  if (foreign !== undefined) return `The scheme ${nameOf(foreign)} is unknown. ${KNOWN}`;
   const stages = outer.reverse().map((link) => `|zip:${link.split("://")[1] ?? ""}`);
   const pipeline = `${links.at(-1)}${stages.join("")}`;
-  if (outer.length === links.length - 1) return `Write ${pipeline}`;
+  if (outer.length === links.length - 1) return `Write ${pipeline}.`;
   return `Write ${pipeline}; in a program, withCache keeps what was read.`;
 }
 
@@ -84,7 +84,7 @@ function nameOf(link: string): string {
 }
 
 function inS3(rest: string): string {
-  return `Write s3://${rest}`;
+  return `Write s3://${rest}.`;
 }
 
 function inGoogle(rest: string): string {
@@ -105,7 +105,7 @@ function inHuggingFace(rest: string): string {
   const place = repository
     ? `${kind}${repository}/resolve/${revision}/${path}`
     : "datasets/OWNER/NAME/resolve/main/PATH";
-  return `Write https://huggingface.co/${place}`;
+  return `Write https://huggingface.co/${place}.`;
 }
 
 function byEndpoint(rest: string): string {

@@ -41,8 +41,8 @@ export function pathOfFileUrl(text: string): string {
   } catch {
     // not even a URL, or percent signs that encode nothing
   }
-  throw new ZarrflowError("invalid-option", "this is no URL of a local file", {
+  throw new ZarrflowError("invalid-option", "this is not a URL of a local file", {
     value: text,
-    hint: "It looks like file:///path, with `?`, `#` and `%` percent-encoded.",
+    hint: "A URL of a local file looks like file:///path, with `?`, `#` and `%` percent-encoded.",
   });
 }

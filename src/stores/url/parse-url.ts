@@ -36,7 +36,7 @@ function refuseCredentials(text: string): void {
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
     return;
   throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
-    hint: "`?` in names is percent-encoded; for tokens open the store in a program: new HttpStore(url, { headers }).",
+    hint: "Percent-encode `?` in names; for tokens open the store in a program: new HttpStore(url, { headers }).",
   });
 }
 
@@ -70,7 +70,7 @@ function parseWebUrl(text: string): StoreUrl {
   const isPlain = url && url.search === "" && url.username === "" && url.password === "";
   if (url === undefined || !isPlain) {
     throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
-      hint: "`?` in names is percent-encoded; for tokens open the store in a program: new HttpStore(url, { headers }).",
+      hint: "Percent-encode `?` in names; for tokens open the store in a program: new HttpStore(url, { headers }).",
     });
   }
   const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));

@@ -32,7 +32,7 @@ export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string):
   }
   throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not possible here`, {
     value: stage,
-    hint: `Known are zip: behind the name of a zip, and last ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
+    hint: `Known stages are zip: after the name of a zip, and last ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
   });
 }
 

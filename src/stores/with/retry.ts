@@ -10,7 +10,7 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
  * A store whose calls are made again where they failed for now (`transient`, `short-read`): after a random part of a
- * time that doubles, and never before the server's `Retry-After`. While the server wants to be asked less often, fewer
+ * time that doubles, and never before the server's `Retry-After`. While the server asks for fewer requests, fewer
  * of them are made at once. Listings and writers are not repeated.
  *
  * @example

@@ -36,7 +36,7 @@ function wrapErrors(store: Store): Store {
         store: store.description,
         key,
         found: bytes === null ? "null" : typeof bytes,
-        hint: "Let `get` give a Uint8Array, or undefined for a key that is missing.",
+        hint: "Let `get` return a Uint8Array, or undefined for a missing key.",
       });
     },
     ...(version !== undefined && {

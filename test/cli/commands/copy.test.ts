@@ -21,7 +21,7 @@ describe("zarrflow copy", () => {
     const cwd = await group();
     const { code, stdout, stderr } = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--verify");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toMatch(/h\.zarr: \d+ keys, .* keys read back and right\nmemory: /);
+    expect(stderr).toMatch(/h\.zarr: \d+ keys, .* keys read back and verified\nmemory: /);
     const names = (await readdir(join(cwd, "g.zarr"), { recursive: true })).sort();
     expect((await readdir(join(cwd, "h.zarr"), { recursive: true })).sort()).toEqual(names);
     for (const name of ["t/0.0", "t/.zarray", ".zattrs"]) {
@@ -86,7 +86,7 @@ describe("zarrflow copy", () => {
     expect(stdout).toMatch(/^copy .*g\.zarr -> .*h\.zarr$/m);
     expect(stdout).toMatch(/^t {2}float32 \(4, 6\) {2}verbatim {2}at most 4 chunks of 24 B$/m);
     expect(stdout).toContain("all other keys are copied as they are");
-    expect(stdout).toMatch(/^so copied: 11 keys of \d+ B, documents included$/m);
+    expect(stdout).toMatch(/^copied that way: 11 keys, \d+ B, documents included$/m);
     expect(await readdir(cwd)).toEqual(["g.zarr"]);
   });
 
@@ -117,12 +117,12 @@ describe("zarrflow copy", () => {
     await writeFile(join(cwd, "g.zarr/t/0.0"), new Uint8Array(24));
     await writeFile(join(cwd, "h.zarr/t/7.7"), "stale");
     const dry = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", "--dry-run");
-    expect(dry.stdout).toMatch(/so copied: 2 keys of \d+ B, .*\nright already: 9 keys; deleted: 1 key$/m);
+    expect(dry.stdout).toMatch(/copied that way: 2 keys, \d+ B, .*\nup to date: 9 keys; deleted: 1 key$/m);
     expect(dry.stdout).toMatch(/those that the source lacks are deleted$/m);
     const first = await runCli(cwd, "copy", "g.zarr", "h.zarr", "--update", "--verify");
     expect(first).toMatchObject({ code: 0, stdout: "" });
     expect(first.stderr).toMatch(
-      /h\.zarr: 2 keys, .*, 9 keys right already, 1 key deleted, 2 keys read back and right/,
+      /h\.zarr: 2 keys, .*, 9 keys up to date, 1 key deleted, 2 keys read back and verified/,
     );
     expect((await runCli(cwd, "diff", "g.zarr", "h.zarr")).code).toBe(0);
     expect(await readdir(join(cwd, "h.zarr/t"))).not.toContain("7.7");
@@ -146,7 +146,7 @@ describe("zarrflow copy", () => {
     await runCli(cwd, "copy", "g.zarr", "h.zarr.zip");
     const zip = await runCli(cwd, "copy", "g.zarr", "h.zarr.zip", "--update");
     expect(zip.code).toBe(4);
-    expect(zip.stderr).toMatch(/replace it/);
+    expect(zip.stderr).toMatch(/Replace it, or choose another target/);
   });
 
   it("adds with --if-exists skip what is not there", async () => {
@@ -164,7 +164,7 @@ describe("zarrflow copy", () => {
     await rename(join(cwd, "g.zarr"), join(cwd, "all/g.zarr"));
     const { code, stderr } = await runCli(cwd, "copy", "all", "copy.zip");
     expect(code).toBe(0);
-    expect(stderr).toMatch(/no Zarr at the source/);
+    expect(stderr).toMatch(/not a Zarr hierarchy/);
     expect((await runCli(cwd, "diff", "all/g.zarr", "copy.zip/g.zarr")).code).toBe(0);
   });
 

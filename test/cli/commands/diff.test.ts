@@ -14,8 +14,8 @@ describe("zarrflow diff", () => {
     const { code, stdout, stderr } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: "a.zarr: chunks: [2,3] -> [4,4] (does not count)\n",
-      stderr: "no difference; 1 in how it is stored\n",
+      stdout: "a.zarr: chunks: [2,3] -> [4,4] (not counted)\n",
+      stderr: "no difference; 1 in storage only\n",
     });
     expect(await runCli(cwd, "diff", "a.zarr", "b.zarr", "--strict", "--quiet")).toMatchObject({
       code: 6,

@@ -23,7 +23,7 @@ describe("zarrflow rechunk", () => {
     const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--chunks", "u:6,1", "--verify"];
     const { code, stdout, stderr } = await runCli(cwd, "rechunk", ...args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("read back and right");
+    expect(stderr).toContain("read back and verified");
     expect(await chunksOf(cwd, "h.zarr/t")).toEqual([6, 4]);
     expect(await chunksOf(cwd, "h.zarr/u")).toEqual([6, 1]);
     expect(await chunksOf(cwd, "h.zarr/x")).toEqual([10]);

@@ -92,7 +92,7 @@ describe("zarrflow slice", () => {
     const cwd = await array();
     await mkdir(join(cwd, "folder"));
     const folder = await runCli(cwd, "slice", "a.zarr", "--output", "folder", "--if-exists", "replace");
-    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("is no plain file") });
+    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("is not a regular file") });
     const nowhere = await runCli(cwd, "slice", "a.zarr", "--output", "no/out");
     expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no folder `no`") });
   });

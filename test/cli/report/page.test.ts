@@ -46,7 +46,7 @@ describe("the page of a run", () => {
   it("tells the strategies, why not others, and figures planned and measured", async () => {
     const run = await rechunked();
     const page = reportPage(run);
-    expect(page).toContain("<b>direct</b>: source chunks are scattered");
+    expect(page).toContain("<b>direct</b>: read source chunks and assemble windows");
     expect(page).toContain("<dt>not transcode</dt><dd>the chunk shapes differ</dd>");
     expect(page).toContain(
       `<tr><td>chunks and other keys read</td><td class="n">9 chunks</td><td class="n">9</td></tr>`,

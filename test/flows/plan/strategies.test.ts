@@ -29,7 +29,7 @@ test("of any number of strategies the cheapest is taken, and each other one has 
   expect(choice?.notTaken.map(({ strategy, reason }) => [strategy, reason])).toEqual([
     ["direct", "it would take 3.0 times as long"],
     ["staged", "it would take 2.0 times as long"],
-    ["verbatim", "none of it fits the memory budget"],
+    ["verbatim", "no layout fits the memory budget"],
   ]);
 });
 

@@ -43,7 +43,7 @@ describe("a folder that is no node", () => {
     });
     expect(events).toContainEqual({
       type: "warning",
-      message: expect.stringMatching(/no Zarr at the source/),
+      message: expect.stringMatching(/not a Zarr hierarchy/),
     });
     await copy(join(folder, "x.zip"), join(folder, "back"));
     const content = await contentOf(source);

@@ -55,12 +55,12 @@ describe("open", () => {
 
   it("names the folders at the top that are nodes, when there is no group around them", async () => {
     const one = await open(await storeOf({ "data.zarr/.zgroup": ZGROUP, "note.txt": "" })).catch((e) => e);
-    expect(one.details.hint).toBe("did you mean the folder `data.zarr` inside it?");
+    expect(one.details.hint).toBe("Did you mean the folder `data.zarr` inside it?");
     const two = await open(await storeOf({ "b/zarr.json": GROUP, "a/meta": {}, "c/note": "" })).catch(
       (e) => e,
     );
     expect(two.code).toBe("not-found");
-    expect(two.details.hint).toBe("name one of the folders inside it: a, b");
+    expect(two.details.hint).toBe("Name one of the folders inside it: a, b.");
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}/.zgroup`, ZGROUP]));
     const hint = (await open(await storeOf(many)).catch((e) => e)).details.hint;
     expect(hint.match(/n\d+/g)).toHaveLength(8);

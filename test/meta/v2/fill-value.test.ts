@@ -128,7 +128,7 @@ describe("fill values of v2", () => {
     expect(failure(() => parse("<c8", [1, "x"])).details.pointer).toBe("/fill_value/1");
   });
 
-  it("has no form for NaN payloads and for text that is no Unicode", () => {
+  it("has no form for NaN payloads and for text that is not Unicode", () => {
     expect(write("<f4", Uint8Array.of(1, 0, 0xc0, 0x7f))).toBeUndefined();
     expect(write("<f4", Uint8Array.of(0, 0, 0xc0, 0xff))).toBeUndefined();
     expect(write("<c8", Uint8Array.of(0, 0, 0, 0, 1, 0, 0xc0, 0x7f))).toBeUndefined();

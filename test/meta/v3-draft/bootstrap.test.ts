@@ -30,7 +30,7 @@ describe("the bootstrap document", () => {
   it.each([
     { zarr_format: "https://purl.org/zarr/spec/protocol/core/3.7" },
     { zarr_format: "http://purl.org/zarr/spec/protocol/core/3.0" },
-    { other: { names: "are passed over" } },
+    { other: { names: "are ignored" } },
   ] as JsonObject[])("may say %j", (members) => {
     expect(parse(members)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe("extensions", () => {
   afterEach(() => expect(parse({})).toEqual([]));
   const optional = { extension: "http://example.org/optional", must_understand: false, configuration: {} };
 
-  it("that need not be understood are passed over", () => {
+  it("that need not be understood are ignored", () => {
     expect(parse({ extensions: [optional] })).toMatchObject([{ pointer: "/extensions/0" }]);
   });
 

@@ -353,7 +353,7 @@ describe("from v3", () => {
     expect(failure(() => writeWith(draft, { ...turned, codecs })).details.pointers).toEqual(["/codecs/0"]);
   });
 
-  it("cannot hold keys that begin with `c`", () => {
+  it("cannot hold keys that start with `c`", () => {
     const keyed: ArrayMetadata = { ...arrayOf(), chunkKeyEncoding: { name: "default", separator: "/" } };
     expect(failure(() => writeWith(draft, keyed)).details.pointers).toEqual(["/chunk_key_encoding"]);
   });

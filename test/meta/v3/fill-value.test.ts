@@ -115,7 +115,7 @@ describe("fill values of v3", () => {
     });
   });
 
-  it("has no form for text that is no Unicode, in structures too", () => {
+  it("has no form for text that is not Unicode, in structures too", () => {
     const text = { kind: "fixed-text", size: 4 } as const;
     const bytes = Uint8Array.of(0, 0, 0x11, 0);
     expect(writeFillV3(bytes, text)).toBeUndefined();

@@ -201,7 +201,7 @@ export const hierarchyRows: readonly Row[] = [
   ),
   [
     "V2-102",
-    "NCZarr's documents are passed over",
+    "NCZarr's documents are ignored",
     () => membersIn({ ...EMPTY, ".nczgroup": "{}", "a/.zarray": ZARRAY, "a/.nczarray": "{}" }),
     ["array a"],
   ],

@@ -36,7 +36,7 @@ async function serveParts(begin: string) {
   return { answer, read: async () => Buffer.from((await reader.read()).value ?? "").toString() };
 }
 
-const silence = { code: "transient", reason: "the server is silent" };
+const silence = { code: "transient", reason: "the server did not respond in time" };
 
 const textOf = ({ body }: HttpResponse) => new Response(body).text();
 
@@ -78,7 +78,7 @@ describe("fetchWithTimeout", () => {
     expect(await read()).toBe("");
   });
 
-  it("does not count the time in which nobody reads", async () => {
+  it("not counted the time in which nobody reads", async () => {
     const { answer, read } = await serveParts("abc");
     await vi.advanceTimersByTimeAsync(1000);
     expect(await read()).toBe("abc");

@@ -70,7 +70,11 @@ describe("listings", () => {
   it.each([
     ["go in circles", page(["p/a"], "again"), /order|again/],
     ["are empty, and go in circles", page([], "again"), /again/],
-    ["go on, and do not tell where", page(["p/a"], "on").replace(/<Next.*Token>/, ""), /how to ask/],
+    [
+      "go on, and do not tell where",
+      page(["p/a"], "on").replace(/<Next.*Token>/, ""),
+      /no continuation token/,
+    ],
     ["have no order", page(["p/b", "p/a"]), /order/],
     ["name what was not asked for", page(["q/a"]), /not asked for/],
     ["leave the root", page(["xp/../etc"]), /not asked for/],

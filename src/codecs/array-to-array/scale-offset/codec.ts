@@ -52,5 +52,5 @@ function integers(type: NumberType, scale: number | bigint, offset: number | big
 }
 
 function notHeld(value: bigint | string, { kind, size }: NumberType): ZarrflowError {
-  return new ZarrflowError("codec-error", `${value} is no value of ${kind}${8 * size}`);
+  return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`);
 }

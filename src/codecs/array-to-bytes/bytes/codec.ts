@@ -36,7 +36,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     statedItems: (bytes) => Math.floor(bytes.length / itemSize),
     decode(bytes) {
       if (bytes.length !== size) {
-        throw corrupt("the chunk is not as long as its shape and type say", {
+        throw corrupt("the length of the chunk differs from its shape and data type", {
           expected: size,
           found: bytes.length,
         });

@@ -94,7 +94,7 @@ function allocate(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array 
     throw new ZarrflowError("codec-error", "the items are more than offsets of 4 bytes can count", {
       expected: `at most ${MAX_OFFSET} bytes`,
       found: size,
-      hint: "Take smaller chunks, or the data type LargeString or LargeBinary.",
+      hint: "Use smaller chunks, or the data type LargeString or LargeBinary.",
     });
   }
   const encoded = buffers.take(start + size);

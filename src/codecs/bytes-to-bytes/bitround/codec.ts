@@ -34,7 +34,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
       const bits = SIGNIFICAND[itemSize] ?? 0;
       if (spec.dataType.kind !== "float" || keepBits > bits) {
         throw new ZarrflowError("codec-error", `cannot keep ${keepBits} bits of these items`, {
-          hint: "bitround works on floats, and keeps at most 10, 23 or 52 bits of 2, 4 or 8 bytes.",
+          hint: "The codec bitround works on floats, and keeps at most 10, 23 or 52 bits of 2, 4 or 8 bytes.",
         });
       }
       copy(source, target);

@@ -137,6 +137,6 @@ function innerName(cname: string): InnerName {
   if (Object.hasOwn(INNER_CODES, cname)) return cname as InnerName;
   throw new ZarrflowError("unsupported-codec", `blosc has no inner codec \`${cname}\``, {
     value: cname,
-    hint: `It has ${Object.keys(INNER_CODES).join(", ")} and lz4hc.`,
+    hint: `The inner codecs are ${Object.keys(INNER_CODES).join(", ")} and lz4hc.`,
   });
 }

@@ -67,7 +67,7 @@ class Decoder {
     const stated = this.#bits.readUint32();
     if (this.#bits.read(1) === 1) {
       throw new ZarrflowError("codec-error", "the block is randomised, as bzip2 before 0.9.5 wrote it", {
-        hint: "Decode it with `bzip2 -d` and write it anew.",
+        hint: "Decode it with `bzip2 -d` and write it again.",
       });
     }
     const origin = this.#bits.read(24);

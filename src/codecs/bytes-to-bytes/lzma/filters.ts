@@ -91,7 +91,7 @@ export function assertNoBranchFilter(id: unknown): void {
   throw new ZarrflowError("unsupported-codec", `the filter for ${machine} code is not undone`, {
     codec: "lzma",
     value: id,
-    hint: "It is made for programs; write the array anew without it.",
+    hint: "The filter is made for programs; write the array again without it.",
   });
 }
 

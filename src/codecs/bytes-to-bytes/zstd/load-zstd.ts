@@ -19,6 +19,6 @@ export async function loadZstd(): Promise<ZstdBackend> {
   throw new ZarrflowError(
     "unsupported-codec",
     "zstd needs WebAssembly with SIMD, which is missing or barred here",
-    { hint: "allow WebAssembly (in a page by `wasm-unsafe-eval`), or use Node from 22.15 on" },
+    { hint: "Allow WebAssembly (in a page by `wasm-unsafe-eval`), or use Node 22.15 or newer." },
   );
 }

@@ -5,7 +5,7 @@ import { type Strategy, shares } from "./strategy.ts";
 /** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */
 export const direct: Strategy = {
   name: "direct",
-  summary: "source chunks are scattered into windows of whole target chunks",
+  summary: "read source chunks and assemble windows of whole target chunks",
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,

@@ -13,7 +13,7 @@ const MAX_PASSES = 4;
 /** Another grid, by way of scratch objects, in which each source chunk leaves what belongs to each window. */
 export const staged: Strategy = {
   name: "staged",
-  summary: "source chunks are read once, and pieces of them left for each window in scratch objects",
+  summary: "read each source chunk once, and write scratch objects that each window reads",
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,

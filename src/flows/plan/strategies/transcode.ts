@@ -9,7 +9,7 @@ const inFlightBytes = ({ source, target }: Sides) => Math.max(codingBytes(source
 /** The same grid, other codecs. */
 export const transcode: Strategy = {
   name: "transcode",
-  summary: "decoded and encoded chunk by chunk",
+  summary: "decode and encode each chunk",
   decodes: true,
   changesGrid: false,
   whyNot: ({ from, to, selection, pipelines }) =>

@@ -6,13 +6,13 @@ import { mayMiss, type Strategy } from "./strategy.ts";
 /** The same grid and codecs. */
 export const verbatim: Strategy = {
   name: "verbatim",
-  summary: "stored bytes move as they are",
+  summary: "copy stored bytes as they are",
   decodes: false,
   changesGrid: false,
   whyNot({ from, to, selection, missing }) {
     const notSame = whyNotSameGrid(from, to, selection) ?? whyNotSameCoding(from, to);
     if (notSame !== undefined) return notSame;
-    if (mayMiss(missing)) return "missing chunks are written out, as the fill values differ";
+    if (mayMiss(missing)) return "missing chunks are written, because the fill values differ";
     return missing === undefined ? whyNotSameFill(from, to) : undefined;
   },
   inFlightBytes: storedBytes,

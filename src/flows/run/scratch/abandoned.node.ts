@@ -9,7 +9,7 @@ import { isControlName } from "../../../stores/reserved-names.ts";
 export const SCRATCH = "scratch";
 /** The file in a scratch folder that tells whose it is: machine and process, a line each. */
 const OWNER = "owner";
-/** A scratch folder that tells no owner is of a run that was killed as it began, if it is older than this. */
+/** A scratch folder that tells no owner belongs to a run that was killed as it began, if it is older than this. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** Leaves in a scratch folder whose it is. */

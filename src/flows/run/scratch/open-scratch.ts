@@ -43,7 +43,7 @@ export async function openScratch({ place, bytes }: OpenScratchOptions): Promise
     await store?.close?.();
     throw new ZarrflowError("invalid-option", "scratch objects cannot be put there", {
       found: place.kind,
-      hint: "give a folder, or a prefix of a bucket",
+      hint: "Give a folder, or a prefix of a bucket.",
     });
   }
   const lock = await PrefixLock.take(store); // tells whoever cleans up that it is in use

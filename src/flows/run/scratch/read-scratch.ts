@@ -169,7 +169,7 @@ async function readRange(
 function changed(key: string): ZarrflowError {
   return new ZarrflowError("source-changed", "a scratch object is gone, or is not as it was written", {
     key,
-    hint: "keep others from the scratch folder, and run again",
+    hint: "Make sure that nothing else writes to the scratch folder, and run again.",
   });
 }
 

@@ -54,6 +54,6 @@ async function demandSpace(folder: string, bytes: number): Promise<void> {
     store: `directory ${folder}`,
     expected: `${bytes} bytes (${formatBytes(bytes)})`,
     found: `${free} bytes free (${formatBytes(free)})`,
-    hint: "name another place with --scratch, or do without with --strategy direct",
+    hint: "Choose another place with --scratch, or avoid scratch objects with --strategy direct.",
   });
 }

@@ -37,7 +37,7 @@ export type FileEnding =
   | { readonly kind: "written"; readonly ending: string; readonly format: SliceFormat }
   | { readonly kind: "foreign" | "zarr" | "unknown"; readonly ending: string };
 
-/** What the ending of a name or path says; case does not count. */
+/** What the ending of a name or path says; case not counted. */
 export function fileEnding(path: string): FileEnding {
   const ending = /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
   const format = Object.hasOwn(WRITTEN, ending) ? WRITTEN[ending] : undefined;

@@ -24,7 +24,7 @@ const MAX_V1_LENGTH = 0xffff;
 export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Array {
   if (!isFixed(dataType)) {
     throw new ZarrflowError("unsupported-operation", "strings and objects have no place in an npy file", {
-      hint: "take them as JSON",
+      hint: "Use --format json.",
     });
   }
   const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");

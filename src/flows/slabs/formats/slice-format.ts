@@ -17,7 +17,8 @@ export type SliceFormat = "raw" | "npy" | "json";
  * @throws (into the stream) `unsupported-operation` for strings and objects as `raw` or `npy`.
  */
 export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<Uint8Array> {
-  if (!isObject(slice) || !("slabs" in slice)) throw invalid("this is no slice", "what slice() gives", slice);
+  if (!isObject(slice) || !("slabs" in slice))
+    throw invalid("this is not a slice", "what slice() gives", slice);
   if (format === "raw") return slice.bytes();
   return streamFrom(ownPieces(formattedPieces(slice, format)));
 }

@@ -16,7 +16,7 @@ const MAX_PATHS = 10_000;
 
 /**
  * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, and series.
- * Paths that would leave the group are passed over. Undefined where nothing is said.
+ * Paths that would leave the group are ignored. Undefined where nothing is said.
  *
  * @throws `resource-limit` for more paths than any image or plate has.
  */

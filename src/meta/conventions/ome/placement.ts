@@ -100,7 +100,7 @@ function unknownTransformation(found: JsonValue): ZarrflowError {
     {
       expected: "a scale or a translation with one number for each axis",
       found: writeJson(found, { nonFinite: "token" }),
-      hint: "Slice one level in place of the image.",
+      hint: "Slice one level instead of the image.",
     },
   );
 }

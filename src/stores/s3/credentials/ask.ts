@@ -30,7 +30,7 @@ export async function ask({ url, timeout, headers, ...question }: Question): Pro
     const response = await fetchWithTimeout(globalThis.fetch, url, init, timeout);
     return { text: await readText(response, LONGEST_ANSWER), response };
   } catch (error) {
-    throw connectionFailure(error);
+    throw connectionFailure(error, url.origin);
   }
 }
 

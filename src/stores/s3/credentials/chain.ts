@@ -78,7 +78,7 @@ function otherTool(profile = "default"): ZarrflowError {
     "unsupported-operation",
     `the profile ${profile} assumes a role or signs in, which another program has to do`,
     {
-      hint: `give a profile the line credential_process = aws configure export-credentials --profile ${profile}, and name that one`,
+      hint: `Give a profile the line \`credential_process = aws configure export-credentials --profile ${profile}\`, and use that profile.`,
     },
   );
 }

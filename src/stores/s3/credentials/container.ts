@@ -30,7 +30,7 @@ function endpointOf(variables: Variables): URL {
     "access-denied",
     "credentials are not asked for in plain http outside this machine",
     {
-      hint: "AWS_CONTAINER_CREDENTIALS_FULL_URI must begin with https://, or name this machine or its container service",
+      hint: "AWS_CONTAINER_CREDENTIALS_FULL_URI must start with https://, or name this machine or its container service.",
     },
   );
 }

@@ -12,7 +12,7 @@ export async function processCredentials(command: string): Promise<S3Credentials
   } catch {
     // What the program wrote, and its command line, may hold secrets.
     throw new ZarrflowError("access-denied", "the profile's credential_process failed", {
-      hint: "run the program by hand to see why",
+      hint: "Run the program by hand to see why.",
     });
   }
   return parseCredentials(output, "the profile's credential_process");

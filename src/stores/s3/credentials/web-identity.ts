@@ -50,8 +50,8 @@ function refused(status: number, code: string | undefined): ZarrflowError {
     {
       found: code !== undefined && /^\w{1,64}$/.test(code) ? `${status} ${code}` : status,
       hint: isExpired
-        ? "who wrote AWS_WEB_IDENTITY_TOKEN_FILE must renew it"
-        : "AWS_ROLE_ARN must be a role that trusts the issuer of the token",
+        ? "The program that writes AWS_WEB_IDENTITY_TOKEN_FILE must renew it."
+        : "AWS_ROLE_ARN must be a role that trusts the issuer of the token.",
     },
   );
 }

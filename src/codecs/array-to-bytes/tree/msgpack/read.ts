@@ -139,7 +139,7 @@ class Reader {
     const map = Object.fromEntries(members);
     if (binaryBytes(map) === undefined) return map;
     throw new ZarrflowError("codec-error", `a map of \`${BINARY}\` alone looks like bytes`, {
-      hint: "In JSON such a map stands for bytes, so that it can be nothing else.",
+      hint: "In JSON such a map stands for bytes and cannot be read back as a map.",
     });
   }
 

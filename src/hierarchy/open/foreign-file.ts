@@ -1,0 +1,36 @@
+import { parentSpec } from "../../stores/folder-spec.ts";
+import type { StoreSpec } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+
+/** How files of other formats start. */
+const SIGNATURES: readonly (readonly [format: string, start: RegExp])[] = [
+  ["NetCDF/HDF5", /^(?:\x89HDF\r\n\x1a\n|CDF[\x01\x02\x05])/],
+  ["GRIB", /^GRIB/],
+  ["TIFF", /^(?:II[*+]\0|MM\0[*+])/],
+];
+
+/** Names after which servers are asked for the first bytes of a file. */
+const FOREIGN_NAME = /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?)$/i;
+
+/** The format of the file that stands where a store was looked for; undefined where there is none that is known. */
+export async function foreignFile(
+  spec: StoreSpec,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const parent = parentSpec(spec);
+  if (parent === undefined || (spec.kind !== "directory" && !FOREIGN_NAME.test(parent.name)))
+    return undefined;
+  try {
+    const folder = await openStore(parent.spec);
+    const start = await folder.get(parent.name, { range: { offset: 0, length: 8 }, signal });
+    await folder.close?.();
+    const text = String.fromCharCode(...(start ?? []));
+    return SIGNATURES.find(([, pattern]) => pattern.test(text))?.[0];
+  } catch (error) {
+    throwIfAborted(signal);
+    if (isZarrflowError(error)) return undefined; // what cannot be read has no format that could be named
+    throw error;
+  }
+}

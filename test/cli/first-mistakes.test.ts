@@ -1,0 +1,179 @@
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runCli, testFolder } from "../support/cli.ts";
+import { ramp, writeV2Group } from "../support/v2-store.ts";
+
+/** A group of one array, `toy.zarr/t2m`. */
+async function toy(): Promise<string> {
+  const cwd = await testFolder();
+  await writeV2Group(join(cwd, "toy.zarr"), {
+    t2m: {
+      shape: [1440, 100],
+      chunks: [24, 100],
+      dtype: "<f4",
+      items: ramp(144_000),
+      dimensions: ["time", "x"],
+    },
+  });
+  return cwd;
+}
+
+describe("places that hold no Zarr", () => {
+  it.each([
+    ["toy.zarr/T2M", "zarrflow: no array or group at `toy.zarr/T2M` ", "hint: Did you mean `t2m`?"],
+    ["toy.zar", "zarrflow: no array or group at `toy.zar` ", "hint: Did you mean `toy.zarr`?"],
+    ["./toy.zarr/t2n/", "zarrflow: no array or group at `./toy.zarr/t2n/` ", "hint: Did you mean `t2m`?"],
+  ])("%s is named as it was written, with the nearest name", async (url, reason, hint) => {
+    const { code, stderr } = await runCli(await toy(), "info", url);
+    expect(stderr).toContain(reason);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain("the root");
+    expect(code).toBe(3);
+  });
+
+  it.each([
+    ["a.nc", "\x89HDF\r\n\x1a\n\0\0\0\0", "NetCDF/HDF5"],
+    ["b.nc", "CDF\x01\0\0\0\0", "NetCDF/HDF5"],
+    ["no-extension", "CDF\x05\0\0\0\0", "NetCDF/HDF5"],
+    ["c.grib2", "GRIB\0\0\0\x02", "GRIB"],
+    ["d.tif", "II*\0\x08\0\0\0", "TIFF"],
+    ["e.tif", "MM\0*\0\0\0\x08", "TIFF"],
+  ])("%s, a file of another format", async (name, start, format) => {
+    const cwd = await testFolder();
+    await writeFile(join(cwd, name), Buffer.from(start, "latin1"));
+    const { code, stderr } = await runCli(cwd, "tree", name);
+    expect(stderr).toContain(`zarrflow: \`${name}\` is a ${format} file; zarrflow reads Zarr\n`);
+    expect(code).toBe(3);
+  });
+
+  it("a file of no known format", async () => {
+    const cwd = await testFolder();
+    await writeFile(join(cwd, "notes.txt"), "GRIN and bear it");
+    const { stderr } = await runCli(cwd, "tree", "notes.txt");
+    expect(stderr).toContain("no array or group at `notes.txt`");
+  });
+});
+
+describe("slices", () => {
+  it("of a group need a DST", async () => {
+    const { code, stderr } = await runCli(await toy(), "slice", "toy.zarr", "--slice", "time=0");
+    expect(stderr).toBe("zarrflow: `toy.zarr` is a group\n  hint: Give a DST, or name an array.\n");
+    expect(code).toBe(2);
+  });
+
+  it("take indices, not dates", async () => {
+    const { stderr } = await runCli(await toy(), "slice", "toy.zarr/t2m", "--slice", "time=2024-01-01");
+    expect(stderr).toContain("Slices take indices");
+  });
+
+  it("end where the array ends, but an index must be inside", async () => {
+    const cwd = await toy();
+    const clamped = await runCli(
+      cwd,
+      "slice",
+      "toy.zarr/t2m",
+      "--slice",
+      "time=1439:5000,x=0",
+      "--format",
+      "json",
+    );
+    expect(clamped).toMatchObject({ code: 0, stdout: "[143900]\n" });
+    const outside = await runCli(cwd, "slice", "toy.zarr/t2m", "--slice", "time=5000");
+    expect(outside.stderr).toContain("Use 0 to 1439, or -1 to -1440 from the end.");
+    expect(outside.code).toBe(2);
+  });
+});
+
+describe("memory budgets", () => {
+  const rechunk = ["rechunk", "toy.zarr", "out.zarr", "--chunks", "time=-1", "--max-mem"] as const;
+
+  it("without a unit", async () => {
+    const { code, stderr } = await runCli(await toy(), ...rechunk, "64");
+    expect(stderr).toContain("found 64 bytes");
+    expect(stderr).toContain("hint: Sizes without a unit are bytes: Did you mean 64MB?\n");
+    expect(code).toBe(2);
+  });
+
+  it("that are too small name the array, the dimension and the size of its chunks", async () => {
+    const { stderr } = await runCli(await toy(), ...rechunk, "1MB");
+    expect(stderr).toMatch(/^zarrflow: `t2m`: no plan fits the memory budget/);
+    expect(stderr).toMatch(
+      /hint: Allow at least .+, or choose smaller chunks: time=1440 makes chunks of 576 kB\.\n/,
+    );
+  });
+});
+
+describe("commands and flags", () => {
+  it.each([
+    [["tree", "toy.zarr", "-r"], "unknown flag `-r`"],
+    [["help", "nope"], "unknown command `nope`"],
+  ])("%j is too far from any name for a guess", async (args, reason) => {
+    const { code, stderr } = await runCli(await toy(), ...args);
+    expect(stderr).toContain(reason);
+    expect(stderr).not.toContain("Did you mean");
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ["ls", "tree"],
+    ["cp", "copy"],
+  ])("%s is called %s here", async (theirs, ours) => {
+    const { stderr } = await runCli(await toy(), theirs, "toy.zarr");
+    expect(stderr).toContain(`Did you mean \`${ours}\`?`);
+  });
+
+  it.each(["1", "2", "3"])("convert --to %s takes the number of a format", async (number) => {
+    const cwd = await toy();
+    const run = await runCli(cwd, "convert", "toy.zarr/t2m", "out.zarr", "--to", number, "--codec", "blosc");
+    expect(run).toMatchObject({ code: 0 });
+    const { stdout } = await runCli(cwd, "info", "out.zarr", "--json");
+    expect(JSON.parse(stdout)[0].zarrFormat).toBe(`v${number}`);
+  });
+
+  it("a value that a flag cannot have", async () => {
+    const { stderr } = await runCli(await toy(), "convert", "toy.zarr", "out.zarr", "--to", "v4");
+    expect(stderr).toContain("invalid value for --to: v4 (expected v1, v2, v3-draft-2019, v3)");
+  });
+
+  it("--help names every kind of URL", async () => {
+    const { stdout } = await runCli(await testFolder(), "--help");
+    for (const url of ["file://", ".zip", "s3://", "http(s)://"]) expect(stdout).toContain(url);
+  });
+
+  it("--dry-run explains the choice of the strategy with --explain only", async () => {
+    const cwd = await toy();
+    const dryRun = ["rechunk", "toy.zarr", "out.zarr", "--chunks", "time=-1", "--dry-run"] as const;
+    expect((await runCli(cwd, ...dryRun)).stdout).not.toContain("not verbatim");
+    expect((await runCli(cwd, ...dryRun, "--explain")).stdout).toContain(
+      "not verbatim, as the chunk shapes differ",
+    );
+  });
+});
+
+describe("servers", () => {
+  it("buckets have names of 3 to 63 characters", async () => {
+    const { code, stderr } = await runCli(await testFolder(), "tree", "s3://ab/x.zarr");
+    expect(stderr).toContain("this is not a bucket name");
+    expect(stderr).toContain("Bucket names have 3 to 63 characters");
+    expect(code).toBe(2);
+  });
+
+  it("an endpoint that does not answer is named", async () => {
+    const endpoint = `http://127.0.0.1:${await closedPort()}`;
+    const { code, stderr } = await runCli(await testFolder(), "tree", `${endpoint}/x.zarr`);
+    expect(stderr).toContain(`hint: Check that ${endpoint} is running and can be reached.`);
+    expect(code).toBe(5);
+  });
+});
+
+/** A port of this machine at which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 9;
+}
