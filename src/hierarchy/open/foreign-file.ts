@@ -5,11 +5,11 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
 /** How files of other formats start. */
-const SIGNATURES: readonly (readonly [format: string, start: RegExp])[] = [
-  ["NetCDF/HDF5", /^(?:\x89HDF\r\n\x1a\n|CDF[\x01\x02\x05])/],
-  ["GRIB", /^GRIB/],
-  ["TIFF", /^(?:II[*+]\0|MM\0[*+])/],
-];
+const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
+  "NetCDF/HDF5": ["\x89HDF\r\n\x1a\n", "CDF\x01", "CDF\x02", "CDF\x05"],
+  GRIB: ["GRIB"],
+  TIFF: ["II*\0", "II+\0", "MM\0*", "MM\0+"],
+};
 
 /** Names after which servers are asked for the first bytes of a file. */
 const FOREIGN_NAME = /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?)$/i;
@@ -27,7 +27,7 @@ export async function foreignFile(
     const start = await folder.get(parent.name, { range: { offset: 0, length: 8 }, signal });
     await folder.close?.();
     const text = String.fromCharCode(...(start ?? []));
-    return SIGNATURES.find(([, pattern]) => pattern.test(text))?.[0];
+    return Object.keys(SIGNATURES).find((format) => SIGNATURES[format]?.some((at) => text.startsWith(at)));
   } catch (error) {
     throwIfAborted(signal);
     if (isZarrflowError(error)) return undefined; // what cannot be read has no format that could be named
