@@ -5,7 +5,7 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
-import { chunkVisits } from "./plan/chunk-visits.ts";
+import { countTouched } from "./plan/chunk-visits.ts";
 import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
@@ -43,20 +43,14 @@ export async function planSlice(
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
   const plan = planSlabs({ array: inner, pipeline, selection, maxMemory, io, strategy });
-  const touched = selection.shape.map((count, d) => {
-    const { start, step } = selection;
-    const sourceChunk = metadata.chunkGrid.chunkShape[d] ?? 1;
-    const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk };
-    return chunkVisits(dimension, Math.max(1, count));
-  });
-  const chunksTouched = product(touched);
+  const touched = countTouched(selection, metadata.chunkGrid.chunkShape);
   return {
     ...plan,
     dataType: array.dataType,
     shape: selection.shape,
     slabs: product(gridShape(selection.shape, plan.slabShape)),
-    chunksTouched,
-    readAmplification: plan.chunksRead / Math.max(1, chunksTouched),
+    chunksTouched: touched,
+    readAmplification: plan.chunksRead / Math.max(1, touched),
     maxMemory,
   };
 }

@@ -14,7 +14,7 @@ import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
 import type { Places } from "./costs.ts";
 import type { MissingChunks } from "./hierarchy-request.ts";
-import type { Alternative, ArrayJob, GridSide, GridStrategy } from "./plan.ts";
+import type { Alternative, ArrayJob, Driver, GridSide, GridStrategy } from "./plan.ts";
 import { strategies } from "./strategies/strategies.ts";
 import { type Arrays, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { ChunkSizes, Sides } from "./task-memory.ts";
@@ -39,8 +39,7 @@ export interface JobRequest {
   /** Threads that run tasks, and tasks that run at one time. */
   readonly threads: number;
   readonly tasksAtOnce: number;
-  /** Whether tasks go through chunks in turn. */
-  readonly inTurn: boolean;
+  readonly driver: Driver;
   readonly remote: Places;
   /** The strategy where the grid changes; the cheaper one by default. */
   readonly strategy?: GridStrategy | undefined;

@@ -2,7 +2,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { chooseStrategy } from "./choose-strategy.ts";
-import { chunkVisits } from "./chunk-visits.ts";
+import { countTouched } from "./chunk-visits.ts";
 import { costOf } from "./costs.ts";
 import type { Alternative, ArrayJob, Cost, GridStrategy } from "./plan.ts";
 import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy.ts";
@@ -81,11 +81,5 @@ function windowCount({ target }: Sides, { windows }: Pick<Candidate, "windows">)
 
 /** Chunks that hold any of what is taken. */
 function fewestReads({ selection, sides }: StrategyRequest): number {
-  return product(
-    selection.shape.map((count, d) => {
-      const sourceChunk = sides.source.chunkShape[d] ?? 1;
-      const dimension = { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk };
-      return chunkVisits(dimension, Math.max(1, count));
-    }),
-  );
+  return countTouched(selection, sides.source.chunkShape);
 }

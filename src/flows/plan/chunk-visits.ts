@@ -1,9 +1,27 @@
-/** One dimension of a job, in items: a run of `count` results, one each `step` items from `start`, over source chunks. */
-export interface Dimension {
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+
+/** One dimension of a selection, in items: a run of `count` results, one each `step` items from `start`, over source chunks. */
+export interface Axis {
   readonly start: number;
   readonly step: number;
   readonly count: number;
   readonly sourceChunk: number;
+}
+
+/** The dimensions of a selection over chunks of a shape. */
+export function axesOver({ start, step, shape }: Selection, chunkShape: readonly number[]): Axis[] {
+  return shape.map((count, d) => ({
+    start: start[d] ?? 0,
+    step: step[d] ?? 1,
+    count,
+    sourceChunk: chunkShape[d] ?? 1,
+  }));
+}
+
+/** How many chunks of a shape hold any of a selection. */
+export function countTouched(selection: Selection, chunkShape: readonly number[]): number {
+  return product(axesOver(selection, chunkShape).map((axis) => chunkVisits(axis, Math.max(1, axis.count))));
 }
 
 /** Source chunks along a dimension, ascending; computed, not listed. */
@@ -18,7 +36,7 @@ export interface ChunkSet extends ChunkRun {
 }
 
 /** The source chunks along a dimension that hold any of the results `[first, first + count)`. */
-export function chunksHit({ start, step, sourceChunk }: Dimension, first: number, count: number): ChunkSet {
+export function chunksHit({ start, step, sourceChunk }: Axis, first: number, count: number): ChunkSet {
   const chunkOf = (result: number) => Math.floor((start + step * result) / sourceChunk);
   const has = (chunk: number) => {
     const result = Math.max(first, Math.ceil((chunk * sourceChunk - start) / step));
@@ -33,7 +51,7 @@ export function chunksHit({ start, step, sourceChunk }: Dimension, first: number
  * How many source chunks all windows of `window` results together hit along a dimension: chunks that several
  * windows touch count for each.
  */
-export function chunkVisits(dimension: Dimension, window: number): number {
+export function chunkVisits(dimension: Axis, window: number): number {
   const { start, step, count, sourceChunk } = dimension;
   if (count === 0) return 0;
   const windows = Math.ceil(count / window);
@@ -47,7 +65,7 @@ export function chunkVisits(dimension: Dimension, window: number): number {
  * How many windows after the first begin with the first result of a source chunk, so that no chunk is hit twice: those
  * whose beginning, modulo the chunk, is less than a step.
  */
-function bordersShared({ start, step, sourceChunk }: Dimension, window: number, windows: number): number {
+function bordersShared({ start, step, sourceChunk }: Axis, window: number, windows: number): number {
   const stride = step * window;
   const rounded = (first: number) => floorSum({ n: windows - 1, a: stride, b: first, m: sourceChunk });
   return Number(rounded(start + stride) - rounded(start + stride - step));

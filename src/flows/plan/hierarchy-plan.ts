@@ -31,8 +31,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   const { nodes, source, target, zarrFormat, maxMemory, io, threads = 1 } = request;
   const writerBytes = writerMemory(target.store);
   const driver = driverOf(request);
-  const inTurn = driver === "loop";
-  const tasksAtOnce = inTurn ? threads : Math.max(threads, TASKS_AT_ONCE);
+  const tasksAtOnce = driver === "loop" ? threads : Math.max(threads, TASKS_AT_ONCE);
   const choices: { readonly job: JobRequest; readonly choice: JobChoice }[] = [];
   const documents: NodeDocuments[] = [];
   assertDistinctNames(
@@ -54,13 +53,13 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         target: { path, zarrFormat: zarrFormat.name, metadata },
         selection: change?.selection ?? wholeSelection(metadata.shape),
         maxMemory,
-        // Who goes through chunks in turn has one at a time.
-        io: inTurn ? 1 : io,
+        // A loop has one request in flight.
+        io: driver === "loop" ? 1 : io,
         writerBytes,
         keysToCopy: request.sweep,
         threads,
         tasksAtOnce,
-        inTurn,
+        driver,
         remote: {
           source: storeTraits(source.store).isRemote,
           target: storeTraits(target.store).isRemote,

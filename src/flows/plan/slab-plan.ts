@@ -5,7 +5,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { chooseStrategy, type Rival } from "./choose-strategy.ts";
-import { chunkVisits } from "./chunk-visits.ts";
+import { axesOver, chunkVisits, countTouched } from "./chunk-visits.ts";
 import type { Cost, GridStrategy } from "./plan.ts";
 import { costOfSlabs, type StagedSlabs, type StagedSlabsRequest, stagedSlabs } from "./staged-slabs.ts";
 import { assertBudget, chunksPerRequest, codingBytes } from "./task-memory.ts";
@@ -56,7 +56,7 @@ export function planSlabs(request: SlabRequest): SlabPlan {
   const { selection, array, strategy } = request;
   const direct = planDirect(request);
   if (product(selection.shape) === 0) return direct;
-  const touched = countReads(selection, array.metadata.chunkGrid.chunkShape, selection.shape);
+  const touched = countTouched(selection, array.metadata.chunkGrid.chunkShape);
   const cost = costOfSlabs({ ...request, slabShape: direct.slabShape }, direct.chunksRead);
   const rivals: Rival<RatedSlabs>[] = [
     { name: "direct", candidates: () => [{ plan: direct, cost }] },
@@ -169,15 +169,6 @@ function largestSlab({ shape, step }: Selection, chunkShape: readonly number[], 
   return slab;
 }
 
-function countReads(
-  { start, step, shape }: Selection,
-  chunkShape: readonly number[],
-  slab: readonly number[],
-) {
-  return product(
-    shape.map((count, d) => {
-      const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk: chunkShape[d] ?? 1 };
-      return chunkVisits(dimension, slab[d] ?? 1);
-    }),
-  );
+function countReads(selection: Selection, chunkShape: readonly number[], slab: readonly number[]) {
+  return product(axesOver(selection, chunkShape).map((axis, d) => chunkVisits(axis, slab[d] ?? 1)));
 }

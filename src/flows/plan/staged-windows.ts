@@ -1,6 +1,6 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
-import { chunkVisits, type Dimension } from "./chunk-visits.ts";
+import { type Axis, axesOver, chunkVisits } from "./chunk-visits.ts";
 import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
 import { headerSize } from "./scratch-layout.ts";
@@ -90,14 +90,10 @@ function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): St
 }
 
 /** The selection over boxes of source items. */
-function dimensionsOf({ selection, sides }: StagedRequest, box: readonly number[]): Dimension[] {
+function dimensionsOf({ selection, sides }: StagedRequest, box: readonly number[]): Axis[] {
   const aligned = sides.source.shardShape ?? sides.source.chunkShape;
-  return selection.shape.map((count, d) => ({
-    start: (selection.start[d] ?? 0) % (aligned[d] ?? 1),
-    step: selection.step[d] ?? 1,
-    count,
-    sourceChunk: box[d] ?? 1,
-  }));
+  const start = selection.start.map((from, d) => from % (aligned[d] ?? 1));
+  return axesOver({ ...selection, start }, box);
 }
 
 /** Shape of the windows, or of what of them is made at one time, in items. */

@@ -2,8 +2,8 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import type { Dimension } from "./chunk-visits.ts";
-import type { ArrayJob, GridSide } from "./plan.ts";
+import { type Axis, axesOver } from "./chunk-visits.ts";
+import type { ArrayJob, Driver, GridSide } from "./plan.ts";
 import {
   chunksPerRequest,
   chunksPerShard,
@@ -28,8 +28,8 @@ export interface WindowRequest {
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly io: number;
-  /** Whether tasks go through chunks in turn, so that one is encoded and written before the next. */
-  readonly inTurn?: boolean;
+  /** A loop encodes and writes a chunk before the next; `streams` by default. */
+  readonly driver?: Driver;
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
   /** Whether a shard of the target can be stored only when all of it is known. */
@@ -116,19 +116,14 @@ function shardsAtOnce(request: WindowRequest, others: number): number | undefine
 export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
   const perSource = sourceBytes(sides);
-  const dimensions = selection.shape.map((count, d) => ({
-    start: selection.start[d] ?? 0,
-    step: selection.step[d] ?? 1,
-    count,
-    sourceChunk: sides.source.chunkShape[d] ?? 1,
-  }));
+  const dimensions = axesOver(selection, sides.source.chunkShape);
   const inFlight = sourceBytes(inBuffers(sides));
   return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
 }
 
 /** What is scattered into windows: how it is split along each dimension, and the bytes of a buffer for one. */
 export interface Scattered {
-  readonly dimensions: readonly Dimension[];
+  readonly dimensions: readonly Axis[];
   readonly bytes: number;
   /** What of these lies in buffers. */
   readonly expectedBytes: number;
@@ -147,8 +142,8 @@ export function fitWindows(
   const unit = unitOf(target, grid);
   const inShard = product(chunksPerShard(target) ?? []);
   const size = shardSize(target);
-  const isInTurn = request.inTurn === true && !target.shardShape && !sides.source.shardShape;
-  const perChunk = isInTurn ? pooledSize(target.decodedSize) : windowBytesPerChunk(target);
+  const isOneByOne = request.driver === "loop" && !target.shardShape && !sides.source.shardShape;
+  const perChunk = isOneByOne ? pooledSize(target.decodedSize) : windowBytesPerChunk(target);
   const perCollected = perChunk + Math.ceil(collectedBytes(target) / inShard);
   const held = encodingBytes(target) + indexBytes(sides);
   const encoding = encodingBytes(inBuffers(sides).target);
@@ -184,7 +179,7 @@ export function fitWindows(
     ...(isCollected && { shardBuffer: size }),
     readAhead,
     leaseBytes: fixed + product(shape) * perTarget,
-    expectedBytes: isInTurn
+    expectedBytes: isOneByOne
       ? mostOpen(dimensions, target.chunkShape, shape) * perTarget + Math.max(expectedBytes, encoding)
       : fixed -
         held -
@@ -201,7 +196,7 @@ export function fitWindows(
  * order.
  */
 function mostOpen(
-  dimensions: readonly Dimension[],
+  dimensions: readonly Axis[],
   chunkShape: readonly number[],
   window: readonly number[],
 ): number {
@@ -220,7 +215,7 @@ function mostOpen(
   return open;
 }
 
-const WHOLE: Dimension = { start: 0, step: 1, count: 1, sourceChunk: 1 };
+const WHOLE: Axis = { start: 0, step: 1, count: 1, sourceChunk: 1 };
 
 /** What a task's window is a multiple of: the chunks of a shard, as far as the grid goes. */
 function unitOf(target: GridSide, grid: readonly number[]): number[] {

@@ -5,7 +5,7 @@ import { chunkRegion } from "../../streams/selection.ts";
 import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
-import { chunksHit } from "./chunk-visits.ts";
+import { axesOver, chunksHit } from "./chunk-visits.ts";
 import { boxGrid, boxRegion, lastStage, splitsOf } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 
@@ -107,15 +107,9 @@ export function readsOf(task: Task): Generator<ChunkRef> {
   assertTask(task);
   const { source, selection } = task.job;
   const items = itemsOf(task);
-  const hit = selection.shape.map((count, d) => {
-    const dimension = {
-      start: selection.start[d] ?? 0,
-      step: selection.step[d] ?? 1,
-      count,
-      sourceChunk: source.chunkShape[d] ?? 1,
-    };
-    return chunksHit(dimension, items.start[d] ?? 0, items.shape[d] ?? 0);
-  });
+  const hit = axesOver(selection, source.chunkShape).map((axis, d) =>
+    chunksHit(axis, items.start[d] ?? 0, items.shape[d] ?? 0),
+  );
   return chunkRefs(source, hit);
 }
 

@@ -1,6 +1,6 @@
 import { gcd } from "../../util/gcd.ts";
 import { product } from "../../util/shape.ts";
-import { chunkVisits, type Dimension } from "./chunk-visits.ts";
+import { type Axis, chunkVisits } from "./chunk-visits.ts";
 
 /** A window's shape in target chunks, and how many source chunks all windows together read. */
 export interface Window {
@@ -9,7 +9,7 @@ export interface Window {
 }
 
 export interface WindowSearch {
-  readonly dimensions: readonly Dimension[];
+  readonly dimensions: readonly Axis[];
   /** Target chunk shape, in items. */
   readonly chunkShape: readonly number[];
   /** Target grid shape, in chunks. */

@@ -1,10 +1,7 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
 import { openParentHierarchy } from "../../hierarchy/parent-hierarchy.ts";
-import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
@@ -13,7 +10,6 @@ import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { belowPath } from "../../util/node-path.ts";
 import type { EventOptions } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
@@ -27,15 +23,13 @@ import { withRetryEvents } from "../run/with-retry-events.ts";
 import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { assertApart } from "../target/target-apart.node.ts";
-import { axesOf } from "./axes-of.ts";
-import { type Changes, changeOf, changesAnything, selectionsOf } from "./changes.ts";
-import { separatorWarnings, withChunkSeparators } from "./chunk-separators.ts";
-import { nodesInFormat } from "./converted-nodes.ts";
-import { groupsOfCutImages } from "./image-slice.ts";
-import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { type Changes, changesAnything } from "./changes.ts";
+import { separatorWarnings } from "./chunk-separators.ts";
+import type { KeyFilter } from "./key-filter.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
+import { sourceNodes, wantedMetadata } from "./source-nodes.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
@@ -116,34 +110,15 @@ async function planFrom(
   to: FlowTarget,
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
 ): Promise<Pick<Planned, "plan" | "assertUnchanged">> {
-  const { signal, allowLoss, isPlain } = options;
+  const { signal, allowLoss } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
-  const all: ZarrNode[] = isPlain ? [] : [root];
-  const filter = pathFilter(options);
-  const excluded: string[] = [];
-  if (root.kind === "group" && !isPlain) {
-    const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
-    const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
-    for await (const node of walk(root, walking)) all.push(node);
-  }
-  const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
+  const { all, taken, excluded } = await sourceNodes(root, options, io);
   const target = targetSpec(to, pacedAccess(options));
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   await openParentHierarchy(target.store, zarrFormat.name, { signal });
-  const takenByPath = new Map(taken.map((node) => [node.path, node]));
-  const converted = nodesInFormat(
-    all.map((node) => takenByPath.get(node.path) ?? node),
-    zarrFormat.name,
-    await axesToWrite(root, zarrFormat.name, signal),
-  );
-  const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
-  const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
-  const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
-  const selections = selectionsOf(options, opened);
-  const change = changeOf(options, opened, selections);
-  const cutImages = groupsOfCutImages(inFormat, selections);
+  const { converted, change, cutImages } = await wantedMetadata(root, all, taken, zarrFormat.name, options);
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
@@ -197,17 +172,6 @@ async function planFrom(
     ifExists: options.ifExists,
   });
   return { plan, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
-}
-
-/** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
-async function axesToWrite(
-  root: ZarrArray | ZarrGroup,
-  to: ZarrFormat,
-  signal: AbortSignal | undefined,
-): Promise<readonly string[] | undefined> {
-  return root.kind === "array" && to === "v3" && root.layout.zarrFormat !== to
-    ? axesFromAbove(root, signal)
-    : undefined;
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

@@ -2,15 +2,12 @@ import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ChunkRef } from "../../streams/chunk.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { chunkRefs } from "../plan/chunk-refs.ts";
-import { chunksHit } from "../plan/chunk-visits.ts";
+import { axesOver, chunksHit } from "../plan/chunk-visits.ts";
 
 /** The source chunks that a selection touches, in C order; those in shards shard by shard. */
-export function chunksOf(array: ZarrArray, { start, step, shape }: Selection): Generator<ChunkRef> {
+export function chunksOf(array: ZarrArray, selection: Selection): Generator<ChunkRef> {
   const { chunkShape } = array.metadata.chunkGrid;
-  const hit = shape.map((count, d) => {
-    const dimension = { start: start[d] ?? 0, step: step[d] ?? 1, count, sourceChunk: chunkShape[d] ?? 1 };
-    return chunksHit(dimension, 0, count);
-  });
+  const hit = axesOver(selection, chunkShape).map((axis) => chunksHit(axis, 0, axis.count));
   const shardShape = array.shards && chunkShape.map((n, d) => n * (array.shards?.chunksPerShard[d] ?? 1));
   return chunkRefs({ shape: array.shape, chunkShape, shardShape }, hit);
 }

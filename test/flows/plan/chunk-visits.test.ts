@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chunksHit, chunkVisits, type Dimension } from "../../../src/flows/plan/chunk-visits.ts";
+import { type Axis, chunksHit, chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
 
 const dimension = fc.record({
   start: fc.nat(40),
@@ -10,7 +10,7 @@ const dimension = fc.record({
 });
 
 /** The chunks that hold the results, item by item. */
-function hitOneByOne({ start, step, sourceChunk }: Dimension, first: number, count: number): number[] {
+function hitOneByOne({ start, step, sourceChunk }: Axis, first: number, count: number): number[] {
   const chunks = new Set<number>();
   for (let i = first; i < first + count; i++) chunks.add(Math.floor((start + step * i) / sourceChunk));
   return [...chunks];

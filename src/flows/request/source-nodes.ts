@@ -1,0 +1,71 @@
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import type { StoreOptions } from "../../stores/store.ts";
+import { belowPath } from "../../util/node-path.ts";
+import { axesOf } from "./axes-of.ts";
+import { type Changes, changeOf, selectionsOf } from "./changes.ts";
+import { withChunkSeparators } from "./chunk-separators.ts";
+import { nodesInFormat } from "./converted-nodes.ts";
+import { groupsOfCutImages } from "./image-slice.ts";
+import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+
+/** The nodes of a source. */
+export interface SourceNodes {
+  readonly all: readonly ZarrNode[];
+  /** Those that are taken, with the separators of their chunk keys where these had to be looked for. */
+  readonly taken: readonly ZarrNode[];
+  /** Paths that were left out without being opened. */
+  readonly excluded: readonly string[];
+}
+
+export async function sourceNodes(
+  root: ZarrArray | ZarrGroup,
+  { signal, isPlain, ...options }: KeyFilter & StoreOptions & { readonly isPlain?: boolean },
+  io: number,
+): Promise<SourceNodes> {
+  const all: ZarrNode[] = isPlain ? [] : [root];
+  const filter = pathFilter(options);
+  const excluded: string[] = [];
+  if (root.kind === "group" && !isPlain) {
+    const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
+    const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
+    for await (const node of walk(root, walking)) all.push(node);
+  }
+  const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
+  return { all, taken, excluded };
+}
+
+/** What the metadata of the nodes that are taken become: in the target's format, and with what was asked for. */
+export async function wantedMetadata(
+  root: ZarrArray | ZarrGroup,
+  all: readonly ZarrNode[],
+  taken: readonly ZarrNode[],
+  to: ZarrFormat,
+  options: Changes & StoreOptions,
+) {
+  const takenByPath = new Map(taken.map((node) => [node.path, node]));
+  const converted = nodesInFormat(
+    all.map((node) => takenByPath.get(node.path) ?? node),
+    to,
+    await axesToWrite(root, to, options.signal),
+  );
+  const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
+  const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
+  const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
+  const selections = selectionsOf(options, opened);
+  const change = changeOf(options, opened, selections);
+  return { converted, change, cutImages: groupsOfCutImages(inFormat, selections) };
+}
+
+/** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
+async function axesToWrite(
+  root: ZarrArray | ZarrGroup,
+  to: ZarrFormat,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | undefined> {
+  return root.kind === "array" && to === "v3" && root.layout.zarrFormat !== to
+    ? axesFromAbove(root, signal)
+    : undefined;
+}
