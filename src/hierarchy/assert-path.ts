@@ -6,7 +6,6 @@ import { normalisePath } from "../util/node-path.ts";
  * Judges the path of a node as it was given, before it was put into normal form, in formats that know no such form.
  *
  * @throws `path-not-allowed`, `invalid-node-name`
- * @see D19-3
  */
 export function assertPath({ path, zarrFormat, hierarchy }: NodeLayout, given: string): void {
   const isOfRoot = normalisePath(given) === path;

@@ -15,7 +15,6 @@ const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
  * first chunk lies at such a key. It is looked for once an array, and not where `v2.separator` tells.
  *
  * @returns the array itself where nothing differs; else one with a finding.
- * @see V2-81
  */
 export async function withChunkSeparator<S extends Store>(
   array: ZarrArray<S>,

@@ -67,8 +67,6 @@ export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | un
 /**
  * A build that becomes part of a hierarchy when it is published: groups above it that are missing are made, and
  * consolidated metadata of those above stay true.
- *
- * @see V2-74, V2-78, V3-2, V3-19
  */
 export function publishedIn(
   { store, path }: ParentHierarchy,

@@ -5,7 +5,7 @@ import { otherNames } from "./documents.ts";
 import type { Finding } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
-/** The attribute that names dimensions in formats that have no other place for them. @see V2-100 */
+/** The attribute that names dimensions in formats that have no other place for them. */
 const DIMENSIONS = "_ARRAY_DIMENSIONS";
 
 /** Moves dimension names out of the attributes; what is no list of one name a dimension stays there. */

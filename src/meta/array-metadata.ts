@@ -31,7 +31,7 @@ export interface CodecConfig {
    * which that document names it.
    */
   readonly stated?: Original & { readonly pointer: string };
-  /** Whether readers who do not know the codec may go on, as far as no chunk needs it. @see V3-13 */
+  /** Whether readers who do not know the codec may go on, as far as no chunk needs it. */
   readonly mayBeSkipped?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { assertNoOthers, parseExtension, writeExtension } from "./extension.ts";
 const SEPARATORS = [".", "/"] as const;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
-/** The last piece of the key of the chunk at `coords`. @see V2-31, V2-32, V3-31 */
+/** The last piece of the key of the chunk at `coords`. */
 export function encodeChunkKey(coords: readonly number[], { name, separator }: ChunkKeyEncoding): string {
   if (name === "default") return ["c", ...coords].join(separator);
   return coords.length === 0 ? "0" : coords.join(separator);

@@ -23,7 +23,6 @@ const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
  * leave the group, are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-format`.
- * @see V2-78
  */
 export function readConsolidatedV2(
   bytes: Uint8Array,
@@ -53,7 +52,6 @@ export function readConsolidatedV2(
  * that can be used.
  *
  * @throws `invalid-metadata`
- * @see V3-19
  */
 export function readConsolidatedV3(
   bytes: Uint8Array,

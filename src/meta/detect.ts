@@ -42,8 +42,6 @@ function formatOf(name: (typeof NAMES)[number]): ZarrFormat {
 /**
  * The format of the hierarchy whose root has `bytes` as its `zarr.json`, where the nodes below need not have
  * documents at their own paths: a draft of v3. Undefined for any other document.
- *
- * @see D19-21, D19-90
  */
 export function hierarchyFormat(bytes: Uint8Array): ZarrFormat | undefined {
   const json = tryParse(bytes);

@@ -26,8 +26,6 @@ export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T
 
 /**
  * The document as an object. Bare NaN tokens are taken where `allowNonFinite` says so, each with a finding.
- *
- * @see J-2
  */
 export function parseDocument(
   bytes: Uint8Array,
@@ -69,7 +67,7 @@ export function keptNames(
   return {};
 }
 
-/** Notes the numbers that JSON cannot hold; written, they become `null`. @see J-2 */
+/** Notes the numbers that JSON cannot hold; written, they become `null`. */
 export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses): void {
   if (typeof value === "number" && !Number.isFinite(value)) losses.add(pointer, `${value} is not JSON`);
   if (typeof value !== "object" || value === null || value instanceof JsonNumber) return;

@@ -11,7 +11,7 @@ import {
   required,
 } from "./assert-json.ts";
 
-/** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. @see V3-13 */
+/** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. */
 export interface Extension {
   readonly name: string;
   readonly configuration: JsonObject;
@@ -77,7 +77,7 @@ function mayBeIgnored(value: JsonValue | undefined): boolean {
   return isObject(value) && member(value, "must_understand") === false;
 }
 
-/** The form in which extensions are written: an object, its configuration only where there is any. @see V3-14 */
+/** The form in which extensions are written: an object, its configuration only where there is any. */
 export function writeExtension(name: string, configuration: JsonObject = {}): JsonObject {
   return Object.keys(configuration).length === 0 ? { name } : { name, configuration };
 }

@@ -16,8 +16,6 @@ export interface ShardedArray {
 /**
  * Sees an array by the inner chunks of its shards, one level down. Undefined for one without shards, or whose inner
  * chunks cannot be told apart in the stored bytes: codecs follow the shard, or more than transposes come before it.
- *
- * @see V3-53, V3-56, V3-58
  */
 export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined {
   const { codecs, shape } = metadata;

@@ -30,7 +30,6 @@ export function wholeShards(sizes: readonly number[], { chunkGrid, shape }: Arra
  * The array, which has no shards, with its chunks in shards of `shardShape`; their indexes stand at the end.
  *
  * @throws `invalid-option` when shards do not hold whole chunks.
- * @see V3-50
  */
 export function withShards(metadata: ArrayMetadata, shardShape: readonly number[]): ArrayMetadata {
   const { chunkShape } = metadata.chunkGrid;

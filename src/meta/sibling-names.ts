@@ -5,7 +5,7 @@ export function isSameButForCase(a: string, b: string): boolean {
   return a !== b && a.toLowerCase() === b.toLowerCase();
 }
 
-/** The error for a node at `path` beside one at `other`. @see D19-11 */
+/** The error for a node at `path` beside one at `other`. */
 export function caseConflict(format: string, path: string, other: string): ZarrflowError {
   const reason = `names must differ in more than case, and \`${other}\` is there`;
   return new ZarrflowError("invalid-node-name", reason, { format, path, value: other });

@@ -8,7 +8,6 @@ import type { DataType } from "./data-type.ts";
  * of booleans. What is none of these stays as it is.
  *
  * @param onOther called with what is stated otherwise, in words
- * @see V3-21
  */
 export function usualFill(
   json: JsonValue,
@@ -21,7 +20,7 @@ export function usualFill(
   return usual.json;
 }
 
-/** As `usualFill`, and the number 0 of text of varying length, which zarr-python 2 wrote of arrays of objects. @see V2-56 */
+/** As `usualFill`, and the number 0 of text of varying length, which zarr-python 2 wrote of arrays of objects. */
 export function usualFillV2(
   json: JsonValue,
   dataType: DataType,

@@ -62,7 +62,6 @@ const ATTEMPTS = 5;
  *
  * All methods throw `access-denied`, `no-space`, `too-many-files` and `transient` as the system's calls fail.
  *
- * @see V2-80, V2-81
  * @example
  * ```ts
  * import { DirectoryStore } from "zarrflow/stores/directory";

@@ -24,8 +24,6 @@ interface ReadIndex {
 /**
  * The shards in which an array's chunks lie. Indexes are read once and remembered, up to a megabyte of them: for as long as
  * nobody writes the array, and not longer than for one reading of it.
- *
- * @see V3-53
  */
 export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];

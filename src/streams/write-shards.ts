@@ -25,8 +25,6 @@ interface OpenShard {
 /**
  * `writeChunks` of chunks that lie in shards: each is appended to its shard as it comes, and a shard is stored when all
  * its chunks have come. One with nothing but chunks left out is left out, or removed.
- *
- * @see V3-55
  */
 export function shardSink(place: ShardedPlace<WritableStore>, options: WriteChunksOptions): ChunkSink {
   const { buffers = plainBuffers, onWritten, onStored } = options;

@@ -1,6 +1,5 @@
 /**
  * The bits of the float16 nearest to `value`, ties to even; too large becomes infinity, NaN the positive quiet one.
- * @see V3-23
  */
 export function toFloat16Bits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;

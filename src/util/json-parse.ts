@@ -38,7 +38,6 @@ const PIECE = 2 ** 13;
  * memory for six times the document at most, and a little that does not grow with it: see `JsonMemory`.
  *
  * @throws `invalid-metadata` with line and column; `resource-limit` when too large or nested too deep.
- * @see J-1 to J-4
  */
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
   const { maxBytes = MAX_DOCUMENT, maxMemory } = options;

@@ -19,7 +19,6 @@ export interface WriteJsonOptions {
  * those of Python's `json.dumps(value, indent=4, sort_keys=True, ensure_ascii=True)`.
  *
  * @throws `loss-refused` with the pointer of a number that is not finite, unless `nonFinite` says otherwise.
- * @see J-2, V2-16
  */
 export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): string {
   const { indent = 0, sortNames = false, ascii = false, nonFinite = "refuse" } = options;

@@ -5,7 +5,6 @@ import { ZarrflowError } from "./errors.ts";
  * is "".
  *
  * @throws `path-not-allowed` when a segment is `.` or `..`.
- * @see V2-70, V2-71
  */
 export function normalisePath(path: string): string {
   const normal = path

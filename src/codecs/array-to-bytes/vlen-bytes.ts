@@ -1,6 +1,6 @@
 import type { CodecFactory } from "../codec.ts";
 import { vlenCodec } from "./vlen/codec.ts";
 
-/** `vlen-bytes`: any bytes. @see V2-56, S7-40 */
+/** `vlen-bytes`: any bytes. */
 export const createVlenBytes: CodecFactory = (_, context) =>
   vlenCodec("vlen-bytes", context, "binary", () => {});

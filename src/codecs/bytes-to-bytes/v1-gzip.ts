@@ -3,8 +3,6 @@ import { loadDeflateCodec } from "./deflate/codec.ts";
 /**
  * `v1.gzip`: what the name `gzip` means in Zarr v1, a zlib stream by its writer's rule, a gzip file by its words. The
  * first bytes tell; written is the former.
- *
- * @see V1-30
  */
 export const loadV1Gzip = () =>
   loadDeflateCodec({

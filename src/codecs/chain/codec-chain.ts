@@ -28,7 +28,6 @@ export interface ChainOptions {
  * @param list pointer of the list of codecs
  * @throws `invalid-metadata` at the list when they are not array -> array, then one array -> bytes, then bytes ->
  *   bytes codecs; `unsupported-codec`, `invalid-metadata` at the codec; `resource-limit` when chunks are above 2 GiB.
- * @see V3-40
  */
 export async function loadCodecs(
   configs: readonly CodecConfig[],

@@ -6,7 +6,6 @@ import type { BytesToBytesCodec } from "../codec.ts";
  * fill value all the same, and no other chunk is read or written.
  *
  * @param refusal what is wrong with the codec
- * @see V3-13
  */
 export function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
   // An error of its own for each chunk, whose key and coords are filled in on the way up.

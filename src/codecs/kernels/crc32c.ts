@@ -12,7 +12,7 @@ for (let i = 256; i < tables.length; i++) {
   tables[i] = (crc >>> 8) ^ (tables[crc & 255] as number);
 }
 
-/** CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), eight bytes a step. @see V3-45 */
+/** CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), eight bytes a step. */
 export function crc32c(bytes: Uint8Array): number {
   const words = wordsOf(bytes);
   let crc = -1;

@@ -54,7 +54,7 @@ export interface JobChoice {
   /** Why the others cannot. */
   readonly notTaken: readonly Alternative[];
   readonly sides: Sides;
-  /** Whether a shard of the target can be stored only when all of it is known. @see V3-52 */
+  /** Whether a shard of the target can be stored only when all of it is known. */
   readonly collectsShards: boolean;
   /** The smallest budget within which it can be done. */
   readonly leastBytes: number;

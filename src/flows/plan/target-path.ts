@@ -7,7 +7,7 @@ export function targetPath(path: string, sourceRoot: string, targetRoot: string)
   return [targetRoot, below].filter(Boolean).join("/");
 }
 
-/** @throws `invalid-node-name` for siblings that the target's format does not tell apart. @see D19-11 */
+/** @throws `invalid-node-name` for siblings that the target's format does not tell apart. */
 export function assertDistinctNames(paths: readonly string[], zarrFormat: FormatDefinition): void {
   if (!zarrFormat.layout("").hierarchy.ignoresCase) return;
   const seen = new Map<string, string>();

@@ -13,7 +13,6 @@ const GROUP: GroupMetadata = { kind: "group", attributes: {} };
  * The format of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
  *
  * @throws `path-not-allowed` below an array.
- * @see V2-74, V3-2
  */
 export async function formatAbove(
   store: Store,
@@ -50,7 +49,7 @@ export function ancestorDocuments(path: string, zarrFormat: ZarrFormat): Map<str
     .map((above) => write(GROUP, layout(above), { allowLoss: ["/node_type"] }));
 }
 
-/** Writes the documents that all nodes of a hierarchy share, unless they are there. @see D19-25 */
+/** Writes the documents that all nodes of a hierarchy share, unless they are there. */
 export async function createShared(
   store: WritableStore,
   zarrFormat: ZarrFormat,

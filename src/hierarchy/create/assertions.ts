@@ -13,8 +13,6 @@ import { openNode } from "../open/open-node.ts";
 /**
  * Whether something is where a node of `kind` is to be made. A group that is one only because nodes lie below it may
  * become one by its own document.
- *
- * @see D19-15, D19-16
  */
 export async function isTaken(
   store: Store,
@@ -68,7 +66,6 @@ export async function assertEmpty(
  *
  * @param leaving the path of a node that is about to leave its own.
  * @throws `invalid-node-name` that names both.
- * @see D19-11
  */
 export async function assertDistinctNames(
   store: Store,

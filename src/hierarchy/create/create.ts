@@ -24,7 +24,6 @@ export interface CreateGroupOptions extends CreateOptions {
  *
  * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array; `invalid-node-name`; `invalid-option`,
  *   `unsupported-data-type`, `unsupported-codec`, `loss-refused` for what cannot be an array of the format.
- * @see V2-74, V3-2
  * @example
  * ```ts
  * import { create } from "zarrflow";

@@ -3,7 +3,7 @@ import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** The layout of a node that is to be created. @see V2-72 */
+/** The layout of a node that is to be created. */
 export function layoutOf(
   path: string,
   zarrFormat: ZarrFormat,

@@ -39,7 +39,6 @@ export interface ConsolidatedScope {
  * Once the change has begun `signal` is not looked at.
  *
  * @param change is told what tells of it, and returns what it did to documents
- * @see V2-78, V3-19
  */
 export async function refreshConsolidated(
   store: WritableStore,

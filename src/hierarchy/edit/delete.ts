@@ -24,7 +24,6 @@ export interface DeleteOptions {
  * above stay true. The root's node leaves an empty store, but for what a hierarchy's nodes share.
  *
  * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list.
- * @see V2-3, V3-5, D19-76
  * @example
  * ```ts
  * import { deleteNode } from "zarrflow";

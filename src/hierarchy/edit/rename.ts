@@ -32,7 +32,6 @@ export interface RenameOptions {
  * @throws `unsupported-operation` for a store that cannot rename (a zip, a bucket); `target-exists` and
  *   `target-not-empty` for a path at which something is; `path-not-allowed` for the root, below the node itself, and
  *   below an array; `invalid-node-name`; `not-found` when the node has no document of its own.
- * @see V2-74, V3-2, V3-3, D19-11, D19-15, D19-77
  * @example
  * ```ts
  * import { renameNode } from "zarrflow";

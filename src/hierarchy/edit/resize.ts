@@ -31,7 +31,6 @@ export interface ResizeOptions {
  * @returns the array with its new shape.
  * @throws `invalid-option` for another rank, what is no shape, or a group; `not-found` when it is gone;
  *   `unsupported-operation` for a store that cannot be written, or cannot list the chunks that are to be deleted.
- * @see V2-35, V3-33
  * @example
  * ```ts
  * import { resizeArray } from "zarrflow";

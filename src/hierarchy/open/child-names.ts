@@ -2,7 +2,7 @@ import type { NodeLayout } from "../../meta/format.ts";
 import type { ListableStore, StoreOptions } from "../../stores/store.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 
-/** Names of what may be members of the group that `layout` is of, sorted. @see V2-75, V3-4, D19-74 */
+/** Names of what may be members of the group that `layout` is of, sorted. */
 export async function childNames(
   store: ListableStore,
   layout: NodeLayout,

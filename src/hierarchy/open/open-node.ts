@@ -88,7 +88,7 @@ function hasSharedDocuments(zarrFormat: ZarrFormat): boolean {
   return formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
 }
 
-/** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. @see D19-73 */
+/** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. */
 async function isImplied(
   store: Store,
   { path, membersPrefix }: NodeLayout,

@@ -32,7 +32,6 @@ interface Ancestor {
  * What cannot be read beyond the root of the store ends the search.
  *
  * @throws `not-found` for what is not in such a hierarchy; `invalid-metadata` for a broken document above.
- * @see V2-78, V3-19, D19-73
  */
 export async function openViaAncestor(
   store: Store,

@@ -90,7 +90,6 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
  * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
  *
  * @throws as `open`, but for `not-found`.
- * @see V3-5, V2-73
  */
 export async function exists(source: OpenSource, options: OpenOptions = {}): Promise<boolean> {
   try {
@@ -206,7 +205,7 @@ function foldersHint(folders: readonly string[]): string {
   return `Name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
 }
 
-/** Names of top folders that are nodes, one more than are named at most. @see V2-82 */
+/** Names of top folders that are nodes, one more than are named at most. */
 async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of store.listDirectory("", { signal })) {

@@ -30,7 +30,6 @@ const AHEAD = 16;
  * store cannot list and there are none, the metadata of OME-Zarr images and plates.
  *
  * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
- * @see V2-75, V2-76, V2-78, V3-4, V3-19
  */
 export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
   return allReadable(walkPastBroken(group, options));
@@ -66,7 +65,6 @@ async function* allReadable(nodes: AsyncIterable<ZarrNode | BrokenNode>): AsyncG
  * The members of a group: the nodes one level below it, sorted by name. Chunks of arrays are not looked at.
  *
  * @throws as `walk`
- * @see V2-75, V3-4, D19-74
  * @example
  * ```ts
  * import { children, openGroup } from "zarrflow";

@@ -30,12 +30,11 @@ const NAMES = [
 /** What `meta` alone tells of an array. */
 export type V1ArrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
 
-/** How `order: "F"` is read of chunks that are not blosc's. @see V1-43 */
+/** How `order: "F"` is read of chunks that are not blosc's. */
 export type V1Order = "as-written" | "as-stated";
 
 /**
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
- * @see V1-10 to V1-21
  */
 export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMetadata {
   expectFormat1(document);
@@ -74,7 +73,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Holds that `zarr_format` is the number 1. @see V1-12 */
+/** Holds that `zarr_format` is the number 1. */
 function expectFormat1(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 1n) return;
@@ -82,7 +81,7 @@ function expectFormat1(document: JsonObject): void {
   throw refusal("unsupported-format", "/zarr_format", "not the number 1", format);
 }
 
-/** A list of integers of at least `least`; a breach is one of the whole. @see V1-13 */
+/** A list of integers of at least `least`; a breach is one of the whole. */
 function expectLengths(document: JsonObject, name: string, least: number): number[] {
   const pointer = `/${name}`;
   return assertRank(required(document, name), pointer).map((n) => assertInteger(n, least, pointer));

@@ -9,7 +9,7 @@ import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 /** The members of `meta` that tell how chunks are compressed. */
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
 
-/** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. @see V1-30 */
+/** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. */
 const NAMES: ReadonlyMap<JsonValue, string> = new Map(
   builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
 );
@@ -52,8 +52,6 @@ function configurationOf(name: string, options: JsonValue): JsonObject {
 /**
  * The compression of a list of bytes -> bytes codecs, which has one at most: as v1 once stated it, where that still
  * says the same.
- *
- * @see V1-36
  */
 export function writeV1Compression(
   codecs: readonly CodecConfig[],

@@ -7,7 +7,6 @@ import { parseFillV2, writeFillV2 } from "../v2/fill-value.ts";
  * reference writes it.
  *
  * @throws `invalid-metadata`
- * @see V1-50, V1-51
  */
 export function parseFillV1(
   json: JsonValue,
@@ -22,8 +21,6 @@ export function parseFillV1(
 /**
  * The v1 form of a fill value: a number, NaN and infinities too, a boolean, text or null; undefined where that cannot
  * say it. Bytes are none of these: the reference would take their Base64 for the value itself.
- *
- * @see V1-50, V1-52
  */
 export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;

@@ -7,7 +7,6 @@ import type { NodeLayout } from "../format.ts";
  * the folder of a store in which such an array lies.
  *
  * @throws `path-not-allowed` for a segment `.` or `..`.
- * @see V1-1 to V1-5
  */
 export function layoutV1(path: string): NodeLayout {
   return folderLayout("v1", normalisePath(path), { documents: ["attrs", "meta"], attributes: "attrs" });

@@ -74,7 +74,7 @@ function noteGroup({ attributes }: GroupMetadata, losses: Losses): void {
   if (Object.keys(attributes).length > 0) losses.add("/attributes", "attributes of a group");
 }
 
-/** As the reference writes documents: sorted names, four spaces, ASCII. @see V1-2, V1-15, V1-52 */
+/** As the reference writes documents: sorted names, four spaces, ASCII. */
 function toBytes(document: JsonObject, nonFinite: "null" | "token"): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite });
   return new TextEncoder().encode(text);
@@ -83,8 +83,6 @@ function toBytes(document: JsonObject, nonFinite: "null" | "token"): Uint8Array 
 /**
  * Chunks that are made anew lie in C order unless blosc encodes them, and their compression is stated by the rules of
  * writing, whatever old chunks were made of.
- *
- * @see V1-36, V1-43
  */
 function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const isBlosc = metadata.codecs.some(({ name }) => name === "blosc");

@@ -35,7 +35,6 @@ export type ZarrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimens
 
 /**
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
- * @see V2-10 to V2-16
  */
 export function parseZarray(
   document: JsonObject,

@@ -18,7 +18,7 @@ export interface V2Coding {
   readonly compressor: JsonValue;
 }
 
-/** The type of the objects that a codec turns into bytes; undefined for other codecs. @see V2-56 */
+/** The type of the objects that a codec turns into bytes; undefined for other codecs. */
 export function objectType(codec: string): DataType | undefined {
   const kind = codecNamed(codec)?.objects;
   return kind && { kind };

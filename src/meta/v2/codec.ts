@@ -12,7 +12,6 @@ const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
  * One filter or compressor in its normal form. Ids that are not known pass; `pickle` does not.
  *
  * @throws `invalid-metadata`, `unsupported-codec`.
- * @see V2-14, V2-55, V2-56
  */
 export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   const { id, ...configuration } = assertObject(json, pointer);

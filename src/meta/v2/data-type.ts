@@ -17,7 +17,6 @@ const TYPE = /^([<>|])([biufcmMSUV])([0-9]+)(?:\[([0-9]*)([^\]]*)\])?$/;
  * that of the whole. `|O` gives kind `object`.
  *
  * @throws `unsupported-data-type`, `invalid-metadata`, `resource-limit`.
- * @see V2-20 to V2-25
  */
 export function parseNumpyType(json: JsonValue, pointer: string): StoredType {
   if (json === "|O") return { dataType: { kind: "object" }, endian: undefined };
@@ -127,7 +126,7 @@ export function structSize(fields: readonly Field[], pointer: string): number {
 
 const LETTERS = { bool: "b", int: "i", uint: "u", float: "f", complex: "c", "fixed-bytes": "S", raw: "V" };
 
-/** The NumPy form of a type stored in `endian`; a time's unit is written as it is. @see V2-16, V2-20 */
+/** The NumPy form of a type stored in `endian`; a time's unit is written as it is. */
 export function writeNumpyType(dataType: DataType, endian: Endian | undefined): JsonValue {
   if (!isFixed(dataType)) return "|O";
   if (dataType.kind === "struct") {

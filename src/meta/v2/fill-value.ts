@@ -25,7 +25,6 @@ import { isCanonical } from "../number-bytes.ts";
  * of the type, `endian` where fields have no other.
  *
  * @throws `invalid-metadata`
- * @see V2-40, V2-56
  */
 export function parseFillV2(
   json: JsonValue,

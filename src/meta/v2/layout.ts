@@ -6,7 +6,6 @@ import type { NodeLayout } from "../format.ts";
  * Keys of a v2 node: documents and chunks lie side by side below its path.
  *
  * @throws `path-not-allowed` for a segment `.` or `..`.
- * @see V2-2, V2-70 to V2-72, V2-78
  */
 export function layoutV2(path: string): NodeLayout {
   return folderLayout("v2", normalisePath(path), {

@@ -21,7 +21,7 @@ import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
 import { layoutV2 } from "./layout.ts";
 
 export interface V2Options {
-  /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. @see V2-81 */
+  /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. */
   readonly separator?: "." | "/";
 }
 
@@ -65,7 +65,7 @@ function parseNode(
   return { metadata, findings };
 }
 
-/** Where bare NaN tokens are taken in each document. @see J-2 */
+/** Where bare NaN tokens are taken in each document. */
 const NON_FINITE_AT: Readonly<Record<string, (path: JsonPath) => boolean>> = {
   ".zarray": ([name]) => name === "fill_value",
   ".zattrs": () => true,
@@ -105,13 +105,13 @@ function writeNode(
   return documents.set(keyOf(layout, name), toBytes(document));
 }
 
-/** As the reference writes documents: sorted names, four spaces, ASCII. @see V2-16 */
+/** As the reference writes documents: sorted names, four spaces, ASCII. */
 function toBytes(document: JsonValue): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite: "null" });
   return new TextEncoder().encode(text);
 }
 
-/** Items of varying size by their lengths: v2 does not know ZEP 7's layout, by offsets. @see V2-56, S7-30 */
+/** Items of varying size by their lengths: v2 does not know ZEP 7's layout, by offsets. */
 function withVlen(metadata: ArrayMetadata): ArrayMetadata {
   const vlen = metadata.dataType.kind === "string" ? "vlen-utf8" : "vlen-bytes";
   const codecs = metadata.codecs.map((codec) =>

@@ -35,7 +35,6 @@ const SEPARATORS = [".", "/"] as const;
  * The array that a document of a draft describes; names that are not of the format are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-*`.
- * @see D19-30 to D19-67
  */
 export function parseDraftArray(document: JsonObject, form: DraftForm, findings: Finding[]): ArrayMetadata {
   const shape = expectSizes(assertRank(required(document, "shape"), "/shape"), 0, "/shape");
@@ -73,7 +72,7 @@ export function parseDraftArray(document: JsonObject, form: DraftForm, findings:
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Names that the text requires and readers do without. @see D19-30 */
+/** Names that the text requires and readers do without. */
 function noteAbsent(document: JsonObject, findings: Finding[]): void {
   for (const name of ["extensions", "attributes"]) {
     if (Object.hasOwn(document, name)) continue;
@@ -89,7 +88,7 @@ function expectSizes(list: readonly JsonValue[], least: number, pointer: string)
   return list.map((n) => assertInteger(n, least, pointer));
 }
 
-/** The grid's chunk shape, and what separates the indices in a chunk's key. @see D19-50 to D19-52 */
+/** The grid's chunk shape, and what separates the indices in a chunk's key. */
 function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   const pointer = "/chunk_grid";
   const grid = assertObject(json, pointer);

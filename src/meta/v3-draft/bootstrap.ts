@@ -19,7 +19,6 @@ export function draftOf(document: JsonObject): ZarrFormat | undefined {
  * Judges the bootstrap document of a hierarchy; names that are not known are ignored.
  *
  * @throws `invalid-metadata`, `unsupported-format`, `unsupported-encoding`, `unsupported-extension`.
- * @see D19-20 to D19-23
  */
 export function parseBootstrap(document: JsonObject, form: DraftForm, findings: Finding[]): void {
   const format = assertString(required(document, "zarr_format"), "/zarr_format");
@@ -52,7 +51,7 @@ export function parseBootstrap(document: JsonObject, form: DraftForm, findings: 
   parseDraftExtensions(document, findings);
 }
 
-/** The bootstrap document of a new hierarchy. @see D19-25 */
+/** The bootstrap document of a new hierarchy. */
 export function writeBootstrap({ encodings: [encoding = ""], bootstrap }: DraftForm): JsonObject {
   return { zarr_format: PROTOCOL, metadata_encoding: encoding, ...bootstrap, extensions: [] };
 }

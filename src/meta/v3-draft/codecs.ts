@@ -36,7 +36,6 @@ export interface DraftCoding {
  * The normal codec list: memory layout, byte order, compressor.
  *
  * @throws `unsupported-codec`, `invalid-metadata`.
- * @see D19-60 to D19-64
  */
 export function parseDraftCodecs(coding: DraftCoding, rank: number, form: DraftForm): CodecConfig[] {
   const { order, endian, compressor } = coding;
@@ -57,7 +56,7 @@ function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): Code
   return { name: id, configuration, stated: { zarrFormat, json, pointer } };
 }
 
-/** Holds that the level of gzip, if there is one, is an integer from 0 to 9. @see D19-64 */
+/** Holds that the level of gzip, if there is one, is an integer from 0 to 9. */
 function limitLevel(configuration: JsonObject, at: string): void {
   const level = member(configuration, "level");
   if (level === undefined) return;

@@ -9,7 +9,7 @@ import type { DraftForm } from "./form.ts";
 
 const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;
 
-/** The extension of times, whose fallback is the integers that they are counts of. @see D19-43 */
+/** The extension of times, whose fallback is the integers that they are counts of. */
 const DATETIME = "http://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
 
 /** A data type of a draft, and the object that states it where it is an extension read as its fallback. */
@@ -19,7 +19,6 @@ export interface DraftType extends StoredType {
 
 /**
  * @throws `unsupported-data-type` for one that is neither of the core nor has a fallback; `invalid-metadata`.
- * @see D19-40 to D19-44
  */
 export function parseDraftType(
   json: JsonValue,
@@ -73,8 +72,6 @@ function coreType(name: string): StoredType | undefined {
 
 /**
  * What states a data type. Times are a loss in a draft that has none: they are read as integers by whoever does not know their extension.
- *
- * @see D19-43
  */
 export function writeDraftType(
   dataType: DataType,

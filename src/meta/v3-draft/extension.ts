@@ -17,8 +17,6 @@ const understood = new Set<string>();
 /**
  * Says that the application understands an extension of the drafts of v3, so that hierarchies, groups and arrays that
  * demand it are opened. What it means is for the application to see to: nothing here changes by it.
- *
- * @see D19-24
  */
 export function understandExtension(uri: string): void {
   understood.add(uri);
@@ -28,7 +26,6 @@ export function understandExtension(uri: string): void {
  * The `extensions` of a document; none where they are absent.
  *
  * @throws `unsupported-extension` for one that must be understood and is not known, `invalid-metadata`.
- * @see D19-23, D19-67
  */
 export function parseDraftExtensions(document: JsonObject, findings: Finding[]): JsonValue[] {
   const list = assertList(memberOr(document, "extensions", []), "/extensions");
@@ -56,8 +53,6 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
 
 /**
  * The error for an object that extends the format at one of its points, where no extension is known.
- *
- * @see D19-52, D19-60
  */
 export function unknownExtension(object: JsonObject, pointer: string, what: string): Error {
   const uri = assertString(required(object, "extension", pointer), pointerTo(pointer, "extension"));

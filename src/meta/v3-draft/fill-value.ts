@@ -8,7 +8,6 @@ import { writeFillV2 } from "../v2/fill-value.ts";
  * The little-endian bytes of a fill value; null where the content of missing chunks is undefined.
  *
  * @throws `invalid-metadata`
- * @see D19-65
  */
 export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: string): Uint8Array | null {
   if (json === null) return null;

@@ -1,7 +1,7 @@
 import type { ZarrFormat } from "../array-metadata.ts";
 import type { DataType } from "../data-type.ts";
 
-/** What the drafts of Zarr v3 do differently. @see D19-90 */
+/** What the drafts of Zarr v3 do differently. */
 export interface DraftForm {
   readonly name: ZarrFormat;
   /** What `metadata_encoding` may be; the first is written. */
@@ -43,7 +43,7 @@ export const DRAFT_2019: DraftForm = {
   codecUri: (id) => `http://purl.org/zarr/spec/codec/${id}`,
 };
 
-/** The later draft that zarrita (2020-2021) and zarr-python 2.11-2.18 wrote. @see D19-90 */
+/** The later draft that zarrita (2020-2021) and zarr-python 2.11-2.18 wrote. */
 export const DRAFT_2020: DraftForm = {
   name: "v3-draft-2020",
   encodings: [PROTOCOL, "application/json"],

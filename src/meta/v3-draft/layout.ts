@@ -4,11 +4,11 @@ import type { HierarchyKeys, NodeLayout } from "../format.ts";
 import { joinKey } from "../join-key.ts";
 import type { DraftForm } from "./form.ts";
 
-/** Key of the document that every hierarchy of a draft has at its root. @see D19-20 */
+/** Key of the document that every hierarchy of a draft has at its root. */
 export const BOOTSTRAP_KEY = "zarr.json";
 
 const ROOT = "meta/root";
-/** What no key has. @see D19-80 */
+/** What no key has. */
 const FOREIGN = /[^a-zA-Z0-9/\-_.]/;
 const FOREIGN_WORDS = "a character other than a-z A-Z 0-9 - _ .";
 const MAX_NAME = 255;
@@ -18,7 +18,6 @@ const MAX_NAME = 255;
  * slash in front may be left out.
  *
  * @throws `path-not-allowed` for a slash at the end or two in a row, `invalid-node-name` with the rule a name breaks.
- * @see D19-1 to D19-3, D19-10, D19-76
  */
 export function layoutDraft(form: DraftForm, path: string): NodeLayout {
   const normal = normalDraftPath(form, path);
@@ -47,7 +46,7 @@ export function layoutDraft(form: DraftForm, path: string): NodeLayout {
 
 const SUFFIXES = [".array", ".group"];
 
-/** Takes exactly one suffix off a key; undefined for a key without. @see D19-13 */
+/** Takes exactly one suffix off a key; undefined for a key without. */
 function withoutSuffix(key: string, form: DraftForm): string | undefined {
   const suffix = SUFFIXES.map((name) => name + form.suffix).find((end) => key.endsWith(end));
   return suffix === undefined ? undefined : key.slice(0, -suffix.length);
@@ -102,7 +101,7 @@ function normalDraftPath({ name: format }: DraftForm, path: string): string {
   return normal;
 }
 
-/** The rule that a node's name breaks, in words; undefined for none. @see D19-10 */
+/** The rule that a node's name breaks, in words; undefined for none. */
 export function brokenDraftName(name: string): string | undefined {
   if (name === "") return "is empty";
   if (name.length > MAX_NAME) return `is longer than ${MAX_NAME} characters`;

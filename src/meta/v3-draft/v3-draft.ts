@@ -64,7 +64,7 @@ function parseNode(
   return metadata && { metadata, findings };
 }
 
-/** @see D19-67, D19-70 */
+/** */
 function parseGroup(
   document: JsonObject,
   { name, plainGroups }: DraftForm,

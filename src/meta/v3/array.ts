@@ -35,8 +35,6 @@ const NAMES = [...REQUIRED, ...OPTIONAL, "data_type", "fill_value", "codecs"];
 /**
  * A name of ours, which other readers pass over: v3 demands a fill value, so an undefined one (`null` in v2) is
  * written as zero, and this says that it was undefined.
- *
- * @see V3-12
  */
 const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
 
@@ -44,7 +42,6 @@ const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
  * The array that a `zarr.json` describes.
  *
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
- * @see V3-10 to V3-18
  */
 export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMetadata {
   const extra = otherNames(document, [...NAMES, UNDEFINED_FILL, BEFORE_CONVERSION]);
@@ -89,7 +86,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** The chunk shape of a regular grid. @see V3-30 */
+/** The chunk shape of a regular grid. */
 function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: string): number[] {
   const extension = parseExtension(json, pointer);
   if (extension.name !== "regular") {
@@ -109,7 +106,7 @@ function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: stri
   );
 }
 
-/** Storage transformers that may be passed over: none is known. @see V3-15 */
+/** Storage transformers that may be passed over: none is known. */
 function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue[] {
   const at = "/storage_transformers";
   const list = assertList(memberOr(document, "storage_transformers", []), at);

@@ -17,7 +17,6 @@ import { type CodecPlace, parseSharding, transposedShape } from "./sharding.ts";
  * `zep0007` where variable data have no vlen codec. Whether kinds and types fit together is for the pipeline to say.
  *
  * @throws `invalid-metadata`, `unsupported-codec`, `unsupported-data-type`.
- * @see V3-40 to V3-48, S7-30, S7-40
  */
 export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[] {
   const { type, pointer, findings } = place;
@@ -37,7 +36,7 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   return withFilters(codecs, place);
 }
 
-/** The codec with the old orders "C" and "F" of a transpose as permutations. @see V3-42 */
+/** The codec with the old orders "C" and "F" of a transpose as permutations. */
 export function normalTranspose(codec: CodecConfig, rank: number): CodecConfig {
   const order = codec.name === "transpose" ? member(codec.configuration, "order") : undefined;
   if (order !== "C" && order !== "F") return codec;
@@ -62,7 +61,7 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
   });
 }
 
-/** Puts the layout of ZEP 7 where variable data have no vlen codec. @see S7-30, S7-34, S7-40 */
+/** Puts the layout of ZEP 7 where variable data have no vlen codec. */
 function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
   const { offsetSize } = type;
   refuseNumberCodecs(codecs, pointer);

@@ -24,7 +24,6 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
  * than that: there is no automatic level or shuffle, and blosc is told the size of what it shuffles.
  *
  * @throws `invalid-metadata` at the setting.
- * @see V3-43, V3-44
  */
 export function assertV3Config(codec: JsonValue, pointer: string): void {
   const { name, configuration } = parseExtension(codec, pointer);

@@ -64,7 +64,7 @@ function writeOne(codec: CodecConfig, place: WrittenPlace, itemSize: number): Js
   return json === undefined ? [] : [json];
 }
 
-/** ZEP 7's layout goes without a codec, or by the `bytes` that a document had in its place. @see S7-30 */
+/** ZEP 7's layout goes without a codec, or by the `bytes` that a document had in its place. */
 function statedBytes({ stated }: CodecConfig): JsonValue[] {
   if (stated?.zarrFormat !== "v3") return [];
   return parseV3Codec(stated.json, stated.pointer).name === "bytes" ? [stated.json] : [];

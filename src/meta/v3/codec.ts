@@ -11,7 +11,7 @@ import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 
 const ENDIANS = ["little", "big"] as const;
 
-/** What the names of codecs of the numcodecs package begin with. @see V3-47 */
+/** What the names of codecs of the numcodecs package begin with. */
 const NUMCODECS = "numcodecs.";
 
 /**
@@ -19,7 +19,6 @@ const NUMCODECS = "numcodecs.";
  * left out, with a finding.
  *
  * @throws `invalid-metadata`
- * @see V3-13, V3-43, V3-47
  */
 export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding[] = []): CodecConfig {
   const extension = parseExtension(json, pointer);
@@ -70,8 +69,6 @@ export function statedV3Codec(
 /**
  * The v3 form of a codec that needs no others; undefined where v3 has none. `itemSize` is the bytes of an item at
  * its place.
- *
- * @see V3-14, V3-44
  */
 export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | undefined {
   const stated = statedV3Codec(codec);

@@ -60,7 +60,6 @@ const VARIABLE = new Map<string, V3DataType>([
 
 /**
  * @throws `unsupported-data-type`, `unsupported-extension`, `invalid-metadata`, `resource-limit`.
- * @see V3-20, V3-24 to V3-26, S7-1, S7-2
  */
 export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   const extension = parseExtension(json, pointer);
@@ -142,7 +141,7 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
   };
 }
 
-/** A field as an object, or as the pair of the old form. @see V3-26 */
+/** A field as an object, or as the pair of the old form. */
 function parseField(entry: JsonValue, pointer: string): Field {
   const isPair = Array.isArray(entry);
   if (isPair && entry.length !== 2) throw invalid(pointer, "must be a name and a type", entry);
@@ -160,7 +159,7 @@ function parseField(entry: JsonValue, pointer: string): Field {
   return { name, dataType };
 }
 
-/** The v3 form of a type; `offsetSize` tells the types of ZEP 7 from the registered ones. @see V3-14 */
+/** The v3 form of a type; `offsetSize` tells the types of ZEP 7 from the registered ones. */
 export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): JsonValue {
   switch (dataType.kind) {
     case "bool":

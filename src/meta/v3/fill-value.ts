@@ -25,7 +25,6 @@ import { isCanonical, readInteger } from "../number-bytes.ts";
  * The little-endian bytes of a v3 fill value. `endian` is the order of structured values in their old form.
  *
  * @throws `invalid-metadata`
- * @see V3-21, V3-24 to V3-26, S7-50
  */
 export function parseFillV3(
   json: JsonValue,
@@ -61,7 +60,7 @@ export function parseFillV3(
   }
 }
 
-/** A float by number, word, or the hexadecimal form of its bits. @see V3-22 */
+/** A float by number, word, or the hexadecimal form of its bits. */
 function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8Array {
   if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, size, pointer);
   const digits = json.slice(2);

@@ -6,7 +6,6 @@ import type { NodeLayout } from "../format.ts";
  * Keys of a v3 node. Names stand as they are; a slash at either end of the path is taken off.
  *
  * @throws `invalid-node-name` with the rule that a name breaks.
- * @see V3-1, V3-3
  */
 export function layoutV3(path: string): NodeLayout {
   const normal = path.replace(/^\//, "").replace(/\/$/, "");

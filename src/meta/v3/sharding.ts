@@ -33,7 +33,6 @@ export const INDEX_CODECS = ["bytes", "crc32c"];
  * configuration, `parseList` reads the lists.
  *
  * @throws `invalid-metadata`
- * @see V3-50
  */
 export function parseSharding(
   configuration: JsonObject,
@@ -117,7 +116,7 @@ export function transposedShape(shape: readonly number[], codecs: readonly Codec
   return dimensionsBehind(shape.length, codecs).map((d) => shape[d] ?? 1);
 }
 
-/** Shape of the chunks in a shard, in the array's dimensions; undefined without shards. @see V3-58 */
+/** Shape of the chunks in a shard, in the array's dimensions; undefined without shards. */
 export function innerChunkShape(codecs: readonly CodecConfig[], rank: number): number[] | undefined {
   const at = codecs.findIndex(({ name }) => name === "sharding_indexed");
   const inner = codecs[at] && member(codecs[at].configuration, "chunk_shape");

@@ -132,7 +132,7 @@ function v3Bytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "null" }));
 }
 
-/** Fields of v3 have no byte order of their own: structures that mix orders are stored little-endian. @see V3-26 */
+/** Fields of v3 have no byte order of their own: structures that mix orders are stored little-endian. */
 function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const { dataType, codecs } = metadata;
   if (!hasFieldOrders(dataType)) return metadata;

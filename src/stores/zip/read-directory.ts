@@ -25,7 +25,6 @@ export interface ZipDirectory {
  * @param prefix empty, or ending in `/`: keys are what follows it in the names; other entries are left out.
  * @throws `corrupt-store`; `path-not-allowed` where a name leaves the archive; `resource-limit` for a name with too many
  *   folders; `unsupported-operation` for archives in several files.
- * @see V2-82
  */
 export async function readDirectory(
   reader: RangeReader,

@@ -38,8 +38,6 @@ const DEFLATED = 8;
  * A zip archive read by ranges, from a file or from anywhere else. Its directory is read once, on opening. Entries
  * may be stored or deflated; the CRC is checked whenever a value is read whole. A symbolic link is no missing key:
  * reading it, listing it, or asking for a key below it fails with `corrupt-store`.
- *
- * @see V2-82
  */
 export class ZipStore implements ListableStore {
   static {

@@ -24,8 +24,6 @@ export interface ZipWriterOptions {
  *
  * Calls wait for one another; while a writer is open, all others wait for its end. Once the sink fails, or a writer is
  * aborted that has written something, every later call fails with the reason.
- *
- * @see V2-82
  */
 export class ZipWriter implements WritableStore {
   static {

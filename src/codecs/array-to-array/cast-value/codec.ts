@@ -13,8 +13,6 @@ import { valueCodec } from "../value-codec.ts";
  * `cast_value`: each number as the same number of another type, `data_type`. Those between two that the type holds are
  * rounded, those beyond it clamped, wrapped or refused; `scalar_map` says of single ones what they become. Decoding
  * casts back by the same rules.
- *
- * @see V3-48
  */
 export const createCastValue: CodecFactory = (configuration, { spec }) => {
   assertNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);

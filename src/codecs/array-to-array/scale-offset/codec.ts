@@ -10,8 +10,6 @@ import { valueCodec } from "../value-codec.ts";
 /**
  * `scale_offset`: encodes to `(value - offset) * scale` in the arithmetic of the array's own type, and decodes to
  * `value / scale + offset`. What an integer type cannot hold on the way is refused.
- *
- * @see V3-48
  */
 export const createScaleOffset: CodecFactory = (configuration, { spec }) => {
   assertNames(configuration, ["offset", "scale"]);

@@ -9,8 +9,6 @@ import { ConfigReader } from "../../config-reader.ts";
 /**
  * `transpose`: dimension `i` of the encoded array is dimension `order[i]` of the decoded one. Fixed data get other
  * strides; items of variable data, which lie in C order, move.
- *
- * @see V3-42
  */
 export const createTranspose: CodecFactory = (configuration, { spec }) => {
   const order = permutation(new ConfigReader(configuration).value("order"), spec.shape.length);

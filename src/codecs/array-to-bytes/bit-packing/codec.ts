@@ -9,8 +9,6 @@ import { corrupt } from "../../failures.ts";
  * `packbits` of v3: of each number the bits from `first_bit` to `last_bit`, one after the other, the lowest first in
  * each byte. `padding_encoding` says whether a byte before or behind them counts the zero bits that fill the last one.
  * Decoded integers with a sign keep it; other bits are lost.
- *
- * @see V3-48
  */
 export const createBitPacking: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const settings = new ConfigReader(configuration);

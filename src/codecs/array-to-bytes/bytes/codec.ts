@@ -10,8 +10,6 @@ import { bigEndianRuns, needsEndian, swapRuns } from "./byte-order.ts";
 /**
  * `bytes`: items as they lie in memory, in the stated byte order. Decoded data are little-endian; both directions swap
  * in place what is stored big-endian, and otherwise only look. Booleans are 0 and 1 once they are decoded.
- *
- * @see V3-41, V2-20, V2-24, D19-40
  */
 export const createBytes: CodecFactory = (configuration, { spec }) => {
   const { dataType, shape } = spec;

@@ -17,8 +17,6 @@ import { variableBoxes } from "./variable.ts";
  * `sharding_indexed`: a shard of inner chunks, each encoded by itself, and an index of where they lie; here a whole
  * shard at once. Inner chunks of nothing but the fill value are left out on encoding. Those of others may lie in any
  * order, with gaps, and share bytes.
- *
- * @see V3-50 to V3-58
  */
 export const loadSharding: NestingCodecFactory = async (configuration, { spec, pipelineOf }) => {
   if (pipelineOf === undefined) {

@@ -13,8 +13,6 @@ export interface InnerRange {
 /**
  * The index of a shard: offset and length of each inner chunk, as u64le, in C order over the shard; both 2^64 - 1 for
  * one that is empty.
- *
- * @see V3-51, V3-57
  */
 export class ShardIndex {
   /** The entries, decoded. */

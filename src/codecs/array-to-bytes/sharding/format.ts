@@ -34,7 +34,6 @@ export interface ShardFormat {
  * The layout that a configuration of `sharding_indexed` describes for shards of `shape`.
  *
  * @throws `invalid-metadata`; `resource-limit` for shards nested too deep, or of too many inner chunks.
- * @see V3-50 to V3-52
  */
 export async function shardFormat(
   configuration: JsonObject,

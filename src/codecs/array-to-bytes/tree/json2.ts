@@ -10,7 +10,6 @@ import { treeCodec } from "./tree-codec.ts";
  * when writing; what is written has no white space. Bare `NaN` and infinities are read.
  *
  * @throws `unsupported-codec` for an encoding other than UTF-8.
- * @see V2-56
  */
 export const createJson2: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);

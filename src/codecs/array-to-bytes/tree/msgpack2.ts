@@ -7,8 +7,6 @@ import { treeCodec } from "./tree-codec.ts";
 /**
  * `msgpack2` of numcodecs: a chunk as one MessagePack list. Bytes are read as
  * `{"$binary": Base64}`. What JSON cannot hold is refused: extensions, and names that are no text. With `raw`, texts are taken as such all the same.
- *
- * @see V2-56
  */
 export const createMsgpack2: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);

@@ -23,8 +23,6 @@ export interface TreeFormat {
 /**
  * A codec that stores a chunk as one tree: of objects, whose JSON text is kept, or, as a filter, of the numbers or
  * texts that stand at its place.
- *
- * @see V2-56
  */
 export function treeCodec(format: TreeFormat, context: CodecContext): ArrayToBytesCodec | BytesToBytesCodec {
   const { dataType } = context.spec;

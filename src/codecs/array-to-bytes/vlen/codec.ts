@@ -21,7 +21,6 @@ export interface VlenCodec extends ArrayToBytesCodec {
  * place.
  *
  * @param check called with the packed items before they are handed on.
- * @see V2-56
  */
 export function vlenCodec(
   name: string,

@@ -21,8 +21,6 @@ const BOOL: ListType = { kind: "uint", size: 1, endian: "little", isBool: true }
 /**
  * `vlen-array` of numcodecs: lists of numbers or booleans of one type, each as long as it likes, in the layout of
  * `vlen-bytes`. As an object an item is the JSON list of them, with bare tokens for what is not finite.
- *
- * @see V2-56
  */
 export const createVlenArray: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);

@@ -17,8 +17,6 @@ const MAX_OFFSET = 2 ** 31 - 1;
  * The layout of ZEP 7 for strings and bytes of any length: where each item begins and the last one ends, as signed
  * integers of `offset_size` bytes, zeros up to a multiple of 64, then the items. All offsets are checked before an
  * item is handed on.
- *
- * @see S7-10 to S7-25
  */
 export const createZep0007: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const width = new ConfigReader(configuration).integer("offset_size", 4, 8, 4);

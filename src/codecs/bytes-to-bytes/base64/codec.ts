@@ -9,7 +9,7 @@ const LETTERS = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const SIXES = new Uint8Array(256).fill(NONE);
 for (const [six, letter] of LETTERS.entries()) SIXES[letter] = six;
 
-/** `base64` of numcodecs: the standard alphabet, padded. @see V2-52 */
+/** `base64` of numcodecs: the standard alphabet, padded. */
 export const createBase64: CodecFactory = () => {
   const encodedSize = (decodedSize: number) => 4 * Math.ceil(decodedSize / 3);
   return {

@@ -12,8 +12,6 @@ const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
 /**
  * `bitround` of numcodecs: floats rounded, ties to even, to `keepbits` bits of their significand. Lossy when encoding;
  * decoding copies.
- *
- * @see V3-48
  */
 export const createBitround: CodecFactory = (configuration, { spec, itemSize, endian }) => {
   const settings = new ConfigReader(configuration);

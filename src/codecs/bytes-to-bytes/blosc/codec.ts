@@ -24,8 +24,6 @@ const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
 /**
  * `blosc`: blocks of shuffled items, each encoded by an inner codec. The configuration guides writing; reading goes by
  * the value alone.
- *
- * @see V2-55, V2-60, V3-44
  */
 export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
   const settings = new ConfigReader(configuration);

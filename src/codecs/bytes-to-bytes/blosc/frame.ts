@@ -18,7 +18,7 @@ export const INNER_CODES = { blosclz: 0, lz4: 1, snappy: 2, zlib: 3, zstd: 4 } a
 export type InnerName = keyof typeof INNER_CODES;
 const INNER_NAMES = Object.keys(INNER_CODES) as InnerName[];
 
-/** What the 16 bytes in front of a blosc 1 value say. @see V2-60 */
+/** What the 16 bytes in front of a blosc 1 value say. */
 export interface BloscHeader {
   readonly inner: InnerName;
   readonly shuffle: Shuffle;

@@ -9,7 +9,7 @@ import { TABLES_SIZE } from "./read-block.ts";
 const ENCODER_SHARE = 18;
 const ENCODER_TABLES = 65_536;
 
-/** `bz2`: bzip2 streams, several of which are read as one. @see V2-54 */
+/** `bz2`: bzip2 streams, several of which are read as one. */
 export const createBz2: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
   const { value: level, check } = encoderSetting(() => settings.integer("level", 1, 9, 1), 1);

@@ -21,8 +21,6 @@ interface Categories {
 /**
  * `categorize` of numcodecs: texts as the numbers of their `labels`, stored as `astype`. Of strings it makes bytes; of
  * texts of fixed size it is a filter, and cuts labels to their size.
- *
- * @see V2-52, V2-56
  */
 export const createCategorize: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);

@@ -8,8 +8,6 @@ import { checksumCodec } from "./checksum.ts";
 /**
  * `jenkins_lookup3` of numcodecs: guards the bytes with the checksum of HDF5's metadata, behind them. `initval` starts
  * it; `prefix`, a list of bytes, is taken in before the bytes, and not stored.
- *
- * @see V2-52
  */
 export const createJenkinsLookup3: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

@@ -25,7 +25,7 @@ export const zlib = {
   parseOption: levelOption(1),
 } as const satisfies CodecDescriptor;
 
-/** What v1 calls `gzip`. @see V1-30 */
+/** What v1 calls `gzip`. */
 export const v1Gzip = {
   ...deflate,
   name: "v1.gzip",

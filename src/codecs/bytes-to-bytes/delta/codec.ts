@@ -10,8 +10,6 @@ import { type NumberType, numberType } from "../../numbers/number-type.ts";
 /**
  * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`; decoding sums
  * them in `dtype`. Integers wrap.
- *
- * @see V2-53
  */
 export const createDelta: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

@@ -9,8 +9,6 @@ import { roundToEven } from "../../numbers/round-to-even.ts";
 /**
  * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats are computed
  * with in their own precision, offset and scale included; integers as doubles.
- *
- * @see V2-52
  */
 export const createFixedScaleOffset: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

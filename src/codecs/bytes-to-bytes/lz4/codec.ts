@@ -11,7 +11,7 @@ const MAX_SIZE = 2 ** 31 - 1;
 /** The most bytes that one byte of a block can give. */
 const MAX_RATIO = 255;
 
-/** `lz4` of numcodecs: the decoded size as u32le, then one raw block. @see V2-54 */
+/** `lz4` of numcodecs: the decoded size as u32le, then one raw block. */
 export const createLz4: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
   const acceleration = encoderSetting(() => settings.integer("acceleration", -MAX_SIZE, MAX_SIZE, 1), 1);

@@ -11,8 +11,6 @@ const MAX_CHECK = 15;
 /**
  * `lzma`: .xz, .lzma or raw LZMA as Python's `lzma` has them. What guides writing only is held against the format
  * when something is written: other writers may have stated what they did not do.
- *
- * @see V2-54, V1-32
  */
 export const createLzma: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

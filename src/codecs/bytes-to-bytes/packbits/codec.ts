@@ -4,8 +4,6 @@ import { corrupt, overrun } from "../../failures.ts";
 /**
  * `packbits` of numcodecs: one byte with the number of padding bits, then eight booleans a byte, the first in the
  * highest bit.
- *
- * @see V2-52
  */
 export const createPackbits: CodecFactory = () => {
   const encodedSize = (decodedSize: number) => 1 + Math.ceil(decodedSize / 8);

@@ -10,8 +10,6 @@ import { roundToEven } from "../../numbers/round-to-even.ts";
 /**
  * `quantize` of numcodecs: floats rounded to the power of two that keeps `digits` decimal digits. Lossy when encoding;
  * decoding only widens.
- *
- * @see V2-52
  */
 export const createQuantize: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

@@ -7,8 +7,6 @@ import { kernels } from "../../kernels/kernels.ts";
 /**
  * `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. numcodecs
  * leaves bytes as they are where that is 1 or less; a size below 1 is read so, and not written.
- *
- * @see V2-52
  */
 export const createShuffle: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

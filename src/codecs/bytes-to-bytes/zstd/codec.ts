@@ -5,7 +5,7 @@ import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
 import { loadZstd } from "./load-zstd.ts";
 
-/** `zstd`: RFC 8878. Frames without a content size, several of them and skippable ones are read. @see V3-43 */
+/** `zstd`: RFC 8878. Frames without a content size, several of them and skippable ones are read. */
 export async function loadZstdCodec(): Promise<CodecFactory> {
   const backend = await loadZstd();
   return (configuration) => {
