@@ -7,6 +7,16 @@ export interface Lease {
   release(): void;
 }
 
+/** Admits work by bytes, of one thread (`ByteBudget`) or of all threads of a run. */
+export interface Admission {
+  /**
+   * Waits until `bytes` fit beside what is leased.
+   *
+   * @returns undefined where the run was stopped by another thread.
+   */
+  acquire(bytes: number, signal?: AbortSignal): Promise<Lease | undefined>;
+}
+
 interface Waiter {
   readonly bytes: number;
   admit(): void;
@@ -16,7 +26,7 @@ interface Waiter {
  * Admits work by bytes, first come first served. A lease is taken once, before a task's first read, and given back
  * when its last write is committed; nothing in between acquires, so no stage ever waits on another's memory.
  */
-export class ByteBudget {
+export class ByteBudget implements Admission {
   /** Bytes that may be leased at one time. */
   readonly limit: number;
   #leased = 0;

@@ -1,10 +1,10 @@
-import type { ByteBudget } from "../../../streams/byte-budget.ts";
+import type { Admission } from "../../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Task, taskAt, taskBytesOf } from "../../plan/task.ts";
 
 export interface InlineOptions {
-  readonly budget: ByteBudget;
+  readonly budget: Admission;
   /** Called when all tasks of a stage have ended. */
   readonly stageEnded?: (stage: number) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
@@ -23,6 +23,7 @@ export async function runInline(
     const admitted = async (index: number, context: { signal: AbortSignal }) => {
       const task = taskAt(plan, stage, index);
       const lease = await budget.acquire(taskBytesOf(task), context.signal);
+      if (lease === undefined) return;
       try {
         await run(task, context.signal);
       } finally {

@@ -1,4 +1,5 @@
-import { pause } from "../../../util/pause.ts";
+import type { Admission, Lease } from "../../../streams/byte-budget.ts";
+import { counterChange } from "../../../util/counter-change.ts";
 
 /** Places of the counters; after them, for each stage, how many of its tasks were dealt. */
 const STOPPED = 0;
@@ -8,11 +9,12 @@ const ENDED = 3;
 const TAKEN = 4;
 const PEAK = 5;
 const BEATS = 6;
-const DEALT = 7;
+/** Counts whatever another thread may wait for. */
+const CHANGES = 7;
+const DEALT = 8;
 
 /** Bytes are counted by so many, so that 32 bits go up to two terabytes. */
 const UNIT = 1024;
-const LOOK_AGAIN_MS = 1;
 
 /** Consecutive tasks of a stage. */
 export interface TaskRange {
@@ -24,8 +26,8 @@ export interface TaskRange {
  * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
  * and whether to stop. Counters in shared memory: nobody sends a message to get a task.
  */
-export class SharedScheduler {
-  /** Hand it to a thread, which makes its own `Control` of it. */
+export class SharedScheduler implements Admission {
+  /** Hand it to a thread, which makes its own `SharedScheduler` of it. */
   readonly memory: SharedArrayBuffer;
   readonly #counters: Int32Array;
   readonly #stages: readonly number[];
@@ -50,6 +52,7 @@ export class SharedScheduler {
 
   stop(): void {
     Atomics.store(this.#counters, STOPPED, 1);
+    this.#changed();
   }
 
   /** The most bytes in buffers at one time, of all threads together. */
@@ -101,37 +104,60 @@ export class SharedScheduler {
 
   taskEnded(): void {
     Atomics.add(this.#counters, ENDED, 1);
+    this.#changed();
   }
 
   /** Waits until all tasks up to the end of a stage have ended, or the run has stopped. */
   async stageEnded(stage: number): Promise<void> {
     const tasks = this.#stages.slice(0, stage + 1).reduce((sum, n) => sum + n, 0);
-    while (Atomics.load(this.#counters, ENDED) < tasks && !this.isStopped) await pause(LOOK_AGAIN_MS);
+    await this.#until(() => Atomics.load(this.#counters, ENDED) >= tasks);
   }
 
   /**
    * Waits until `bytes` fit beside what all threads have leased; who waits keeps those that come later from passing.
    *
-   * @returns what gives them back; undefined when the run has stopped.
+   * @returns undefined when the run has stopped.
    */
-  async lease(bytes: number): Promise<(() => void) | undefined> {
+  async acquire(bytes: number): Promise<Lease | undefined> {
     const units = Math.min(this.#limit, Math.ceil(bytes / UNIT));
-    const release = () => {
-      Atomics.sub(this.#counters, LEASED, units);
-    };
-    while (Atomics.compareExchange(this.#counters, TURN, 0, 1) !== 0) {
-      if (this.isStopped) return undefined;
-      await pause(LOOK_AGAIN_MS);
-    }
+    const isMyTurn = () => Atomics.compareExchange(this.#counters, TURN, 0, 1) === 0;
+    if (!(await this.#until(isMyTurn))) return undefined;
     try {
-      while (Atomics.load(this.#counters, LEASED) + units > this.#limit) {
-        if (this.isStopped) return undefined;
-        await pause(LOOK_AGAIN_MS);
-      }
+      const fits = () => Atomics.load(this.#counters, LEASED) + units <= this.#limit;
+      if (!(await this.#until(fits))) return undefined;
       Atomics.add(this.#counters, LEASED, units);
-      return release;
+      return this.#lease(bytes, units);
     } finally {
       Atomics.store(this.#counters, TURN, 0);
+      this.#changed();
     }
+  }
+
+  #lease(bytes: number, units: number): Lease {
+    let held = true;
+    return {
+      bytes,
+      release: () => {
+        if (!held) return;
+        held = false;
+        Atomics.sub(this.#counters, LEASED, units);
+        this.#changed();
+      },
+    };
+  }
+
+  /** Waits until something is so, in this thread or by another one. @returns false when the run has stopped first. */
+  async #until(isSo: () => boolean): Promise<boolean> {
+    for (;;) {
+      const seen = Atomics.load(this.#counters, CHANGES);
+      if (isSo()) return true;
+      if (this.isStopped) return false;
+      await counterChange(this.#counters, CHANGES, seen);
+    }
+  }
+
+  #changed(): void {
+    Atomics.add(this.#counters, CHANGES, 1);
+    Atomics.notify(this.#counters, CHANGES);
   }
 }

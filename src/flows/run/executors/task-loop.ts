@@ -36,13 +36,13 @@ export async function loopTasks(
       const end = dealt.first + dealt.count;
       for (let index = dealt.first; index < end; index++) {
         const task = taskAt(plan, stage, index);
-        const release = await control.lease(taskBytesOf(task));
-        if (release === undefined) return;
+        const lease = await control.acquire(taskBytesOf(task));
+        if (lease === undefined) return;
         try {
           await notes.around(task.number, (events) => run(task, events, stop.signal));
           control.taskEnded();
         } finally {
-          release();
+          lease.release();
         }
       }
     }

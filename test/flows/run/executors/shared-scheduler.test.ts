@@ -1,0 +1,105 @@
+import { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";
+
+const KIB = 1024;
+const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe.each(["Atomics.waitAsync", "no Atomics.waitAsync"])("SharedScheduler, %s", (what) => {
+  const schedulers = (maxMemory: number, stages = [4]) => {
+    if (what.startsWith("no ")) {
+      const { add, compareExchange, load, notify, store, sub } = Atomics;
+      vi.stubGlobal("Atomics", { add, compareExchange, load, notify, store, sub });
+    }
+    const here = new SharedScheduler(stages, maxMemory, 2);
+    return [here, new SharedScheduler(stages, maxMemory, 2, here.memory)] as const;
+  };
+
+  it("admits by bytes that all threads have leased, the first that asks before the next", async () => {
+    const [here, there] = schedulers(100 * KIB);
+    const admitted: string[] = [];
+    const ask = async (name: string, scheduler: SharedScheduler, bytes: number) => {
+      const lease = await scheduler.acquire(bytes);
+      admitted.push(name);
+      return lease;
+    };
+    const first = await ask("first", here, 60 * KIB);
+    const large = ask("large", there, 60 * KIB);
+    await settle();
+    const small = ask("small", here, 10 * KIB);
+    await settle();
+    expect(admitted).toEqual(["first"]);
+    first?.release();
+    await Promise.all([large, small]);
+    expect(admitted).toEqual(["first", "large", "small"]);
+  });
+
+  it("gives bytes back once", async () => {
+    const [here] = schedulers(100 * KIB);
+    const first = await here.acquire(60 * KIB);
+    first?.release();
+    first?.release();
+    await here.acquire(100 * KIB);
+    let isAdmitted = false;
+    const next = here.acquire(10 * KIB).then((lease) => {
+      isAdmitted = lease !== undefined;
+    });
+    await settle();
+    expect(isAdmitted).toBe(false);
+    here.stop();
+    await next;
+  });
+
+  it("ends all waits when the run stops", async () => {
+    const [here, there] = schedulers(100 * KIB);
+    await here.acquire(100 * KIB);
+    const waits = [here.acquire(KIB), there.acquire(KIB), there.stageEnded(0)];
+    await settle();
+    there.stop();
+    expect(await Promise.all(waits)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("ends a stage when all of its tasks have ended", async () => {
+    const [here, there] = schedulers(KIB, [2, 1]);
+    let hasEnded = false;
+    const stage = here.stageEnded(0).then(() => {
+      hasEnded = true;
+    });
+    there.taskEnded();
+    await settle();
+    expect(hasEnded).toBe(false);
+    there.taskEnded();
+    await stage;
+  });
+});
+
+describe("SharedScheduler", () => {
+  it("waits without timers of a millisecond where Atomics.waitAsync is there", async () => {
+    const scheduler = new SharedScheduler([1], 100 * KIB, 2);
+    const first = await scheduler.acquire(100 * KIB);
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    const second = scheduler.acquire(KIB);
+    await new Promise((resolve) => setImmediate(resolve));
+    first?.release();
+    await second;
+    expect(timers).not.toHaveBeenCalled();
+  });
+
+  it("survives the end of a thread that waits", async () => {
+    const { memory } = new SharedScheduler([1], KIB, 2);
+    const script = `
+      const { workerData, parentPort } = require("node:worker_threads");
+      const counters = new Int32Array(workerData);
+      Atomics.waitAsync(counters, 7, 0, 100_000);
+      parentPort.postMessage("waits");
+      setInterval(() => {}, 1000);`;
+    const worker = new Worker(script, { eval: true, workerData: memory });
+    await new Promise((resolve) => worker.once("message", resolve));
+    await worker.terminate();
+    new SharedScheduler([1], KIB, 2, memory).stop();
+    await settle();
+    expect(Atomics.load(new Int32Array(memory), 7)).toBe(1);
+  });
+});
