@@ -67,11 +67,14 @@ export function mapConcurrent<I, O>(
         void end(error);
       }
     };
-    const settled: Promise<void> = call().then(() => {
+    let settle = () => {};
+    const settled: Promise<void> = new Promise<void>((resolve) => (settle = resolve)).then(() => {
       running.delete(settled);
       pass();
     });
+    // It counts as running before it starts: what it does first may abort the signal.
     running.set(settled, controller);
+    void call().then(settle);
   };
 
   const pass = () => {

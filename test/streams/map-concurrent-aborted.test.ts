@@ -35,6 +35,22 @@ describe("mapConcurrent", () => {
       expect(calls.length).toBe(3);
     });
 
+    it("from within a call it ends, and that call is aborted", async () => {
+      const stop = new AbortController();
+      const signals: AbortSignal[] = [];
+      const fn = async (item: number, { signal }: { readonly signal: AbortSignal }) => {
+        signals.push(signal);
+        if (item === 2) stop.abort("enough");
+        await settle();
+        return item;
+      };
+      const read = collect(
+        streamFrom([1, 2, 3]).pipeThrough(mapConcurrent(fn, { concurrency: 2, signal: stop.signal })),
+      );
+      expect(await rejection(read)).toMatchObject({ code: "aborted", cause: "enough" });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    });
+
     it("on its writable side before anybody reads it errors the readable one", async () => {
       const { calls, fn } = gatedCalls();
       const { readable, writable } = mapConcurrent(fn, { concurrency: 2 });

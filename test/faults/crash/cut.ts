@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../../src/util/errors.ts";
 
 /**
  * How a run is cut at its n-th mutating call: `kill` carries out nothing from that call on, as if the process were gone;
- * `fail` fails that call alone; `abort` aborts the run's signal right after it was begun.
+ * `fail` fails that call alone; `abort` aborts the run's signal as it begins.
  */
 export type CutKind = "kill" | "fail" | "abort";
 
@@ -31,10 +31,7 @@ export class Cut {
   /** Notes a mutating call that is about to be made; whether it must not be. */
   mutate(): boolean {
     const call = this.calls++;
-    // a signal comes between calls, never within one
-    if (this.#kind === "abort" && call === this.#at) {
-      setImmediate(() => this.#stop.abort(new ZarrflowError("aborted", "enough")));
-    }
+    if (this.#kind === "abort" && call === this.#at) this.#stop.abort(new ZarrflowError("aborted", "enough"));
     return this.isOver || (this.#kind === "fail" && call === this.#at);
   }
 }
