@@ -18,5 +18,5 @@ export function findingText(finding: ValidateFinding, name: string): string {
 export function findingSummary(levels: readonly ValidateFinding["level"][]): string {
   const count = (level: ValidateFinding["level"]) => levels.filter((one) => one === level).length;
   if (levels.length === 0) return "no findings";
-  return `${counted(count("error"), "error")}, ${counted(count("warning"), "warning")}, ${count("info")} notes`;
+  return `${counted(count("error"), "error")}, ${counted(count("warning"), "warning")}, ${counted(count("info"), "note")}`;
 }

@@ -40,7 +40,7 @@ describe("--report", () => {
     expect(elementsOf(page)).toContain("table");
     expect(page).toContain("This is a plan: nothing was run.");
     expect(page).toContain(`<tr><td>chunks and other keys read</td><td class="n">4 chunks</td></tr>`);
-    expect(page).toContain("<b>direct</b>: source chunks are scattered");
+    expect(page).toContain("<b>direct</b>: read source chunks");
     expect(page).not.toContain("measured");
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "plan.html"]);
   });

@@ -19,7 +19,7 @@ describe("zarrflow validate", () => {
     expect(await runCli(cwd, "validate", "a.zarr")).toMatchObject({
       code: 0,
       stdout: "info     a.zarr (key notes\\u{1b}): is neither a chunk nor a document\n",
-      stderr: "0 errors, 0 warnings, 1 to know\n",
+      stderr: "0 errors, 0 warnings, 1 note\n",
     });
     expect(await runCli(cwd, "validate", "a.zarr", "--json")).toMatchObject({ code: 0, stderr: "" });
   });
@@ -35,7 +35,7 @@ describe("zarrflow validate", () => {
       stdout: `error    a.zarr (key 1): the chunk has 3 bytes, and not 8
 warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array grows
 `,
-      stderr: "1 error, 1 warning, 0 to know\n",
+      stderr: "1 error, 1 warning, 0 notes\n",
     });
     const json = await runCli(cwd, "validate", "a.zarr", "--json", "--quiet");
     expect(json).toMatchObject({ code: 1, stderr: "" });
