@@ -4,15 +4,9 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata, ZarrFormat } from "../array-metadata.ts";
 import { member } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
-import {
-  padBytes,
-  parseFloatFill,
-  parseNumberFill,
-  parseStringFill,
-  parseTextFill,
-  writeIntegerFill,
-} from "../fill-values.ts";
+import { padBytes, parseFloatFill, parseNumberFill, parseStringFill, parseTextFill } from "../fill-values.ts";
 import { floatBytes, readFloat } from "../number-bytes.ts";
+import { writeFillV3 } from "../v3/fill-value.ts";
 
 /** The attribute in which readers of CF conventions find the missing value of a v3 array. */
 export const FILL_VALUE_ATTRIBUTE = "_FillValue";
@@ -57,10 +51,9 @@ export function hasMissingForm({ kind }: DataType): boolean {
 export function writeMissing(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
   switch (dataType.kind) {
     case "bool":
-      return bytes[0] !== 0;
     case "int":
     case "uint":
-      return writeIntegerFill(bytes, dataType.kind === "int");
+      return writeFillV3(bytes, dataType);
     case "float":
       return writeDouble(bytes);
     case "complex": {
