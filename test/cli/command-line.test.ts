@@ -39,13 +39,17 @@ describe("parseCommandLine", () => {
     [["a", "-q"], "unknown flag `-q`", undefined],
     [["a", "--no-quiet"], "unknown flag `--no-quiet`", "The flags are --quiet, --chunks, --mode, --io."],
     [["a", "--quiet=yes"], "--quiet takes no value, but `yes` is given", undefined],
-    [["a", "--io"], "--io needs a value", "write --io N"],
-    [["a", "--io", "--quiet"], "--io needs a value", "write --io N"],
+    [["a", "--io"], "--io needs a value", "Write --io N."],
+    [["a", "--io", "--quiet"], "--io needs a value", "Write --io N."],
     [["a", "--io", "1", "--io", "2"], "--io is given twice", undefined],
-    [["a", "--mode", "replac"], "`replac` is nothing that --mode can be", "Did you mean `replace`?"],
-    [["a", "--mode", ""], "`` is nothing that --mode can be", "it can be error, replace"],
+    [
+      ["a", "--mode", "replac"],
+      "invalid value for --mode: replac (expected error, replace)",
+      "Did you mean `replace`?",
+    ],
+    [["a", "--mode", ""], "invalid value for --mode:  (expected error, replace)", undefined],
     [[], "missing operand: the command takes SRC DST", undefined],
-    [["a", "b", "c"], "`c` is one operand too many: this command takes SRC DST", undefined],
+    [["a", "b", "c"], "unexpected operand `c`: the command takes SRC DST", undefined],
   ])("refuses %j", (args, reason, hint) => {
     let thrown: unknown;
     try {

@@ -305,7 +305,7 @@ describe("Zarr v1", () => {
   testCoverage(SPEC_ITEMS.v1, {
     rows,
     elsewhere: {
-      "V1-15": "test/meta/v1/v1/v1.test.ts",
+      "V1-15": "test/meta/v1/v1.test.ts",
       "V1-33": "test/codecs/bytes-to-bytes/lzma/decode.test.ts",
     },
     untestable: {},

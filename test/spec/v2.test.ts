@@ -18,9 +18,9 @@ describe("Zarr v2", () => {
       "V2-81": "test/flows/nested-directory.test.ts",
       "V2-82": "test/stores/zip/zip-store.test.ts",
       "V2-83": "test/stores/http.test.ts",
-      "V2-90": "test/hierarchy/create/create/create.test.ts",
-      "V2-91": "test/hierarchy/create/create/create.test.ts",
-      "V2-92": "test/meta/v2/v2/v2.test.ts",
+      "V2-90": "test/hierarchy/create/create.test.ts",
+      "V2-91": "test/hierarchy/create/create.test.ts",
+      "V2-92": "test/meta/v2/v2.test.ts",
     },
     untestable: {},
   });

@@ -14,7 +14,7 @@ describe("the draft of v3 of 2019", () => {
     rows,
     elsewhere: {
       "D19-14": "test/hierarchy/edit-draft.test.ts",
-      "D19-24": "test/meta/v3-draft/v3-draft/bootstrap.test.ts",
+      "D19-24": "test/meta/v3-draft/bootstrap.test.ts",
     },
     untestable: {},
   });
