@@ -80,6 +80,14 @@ describe.each(documents().filter(({ name }) => name.endsWith(".md")))("$name", (
   });
 });
 
+test("the files that docs/architecture-walk.md names are there", () => {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+  const named = read("docs/architecture-walk.md").match(/[a-z0-9-]+(?:\/[a-z0-9-]+)*\.ts\b/g) ?? [];
+  expect(named.length).toBeGreaterThan(20);
+  const isThere = (name: string) => sources.some((source) => `/${source}`.endsWith(`/${name}`));
+  expect(named.filter((name) => name !== "codec.ts" && !isThere(name))).toEqual([]);
+});
+
 test("the tree of ARCHITECTURE.md is the one on disk", () => {
   const tree = blocksOf(read("ARCHITECTURE.md"))[0]?.text ?? "";
   const folders: string[] = [];
