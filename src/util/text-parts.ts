@@ -1,8 +1,14 @@
+type Parts = ReadonlyMap<string, Uint8Array>;
+/** What maps give to go through them, which TypeScript 5.4 and 6 name differently. */
+type Names = ReturnType<Parts["keys"]>;
+type Values = ReturnType<Parts["values"]>;
+type Entries = ReturnType<Parts["entries"]>;
+
 /**
  * Named parts of a document's bytes. A part is a view that is made when it is asked for: of the hundreds of thousands that
  * one document may have, few are.
  */
-export class TextParts implements ReadonlyMap<string, Uint8Array> {
+export class TextParts implements Parts {
   readonly #bytes: Uint8Array;
   /** Where each part begins and ends. */
   readonly #bounds: readonly number[];
@@ -28,23 +34,23 @@ export class TextParts implements ReadonlyMap<string, Uint8Array> {
     return place === undefined ? undefined : this.#part(place);
   }
 
-  keys(): MapIterator<string> {
+  keys(): Names {
     return this.#places.keys();
   }
 
-  *values(): MapIterator<Uint8Array> {
+  *values(): Values {
     for (const place of this.#places.values()) yield this.#part(place);
   }
 
-  *entries(): MapIterator<[string, Uint8Array]> {
+  *entries(): Entries {
     for (const [name, place] of this.#places) yield [name, this.#part(place)];
   }
 
-  [Symbol.iterator](): MapIterator<[string, Uint8Array]> {
+  [Symbol.iterator](): Entries {
     return this.entries();
   }
 
-  forEach(call: (part: Uint8Array, name: string, parts: ReadonlyMap<string, Uint8Array>) => void): void {
+  forEach(call: (part: Uint8Array, name: string, parts: Parts) => void): void {
     for (const [name, part] of this) call(part, name, this);
   }
 

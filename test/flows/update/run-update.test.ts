@@ -311,7 +311,7 @@ describe("an update of files and buckets", () => {
     await copy(FROM, to);
     await expect(copy(FROM, to, { ifExists: "update" })).rejects.toMatchObject({
       code: "unsupported-operation",
-      details: { hint: expect.stringMatching(/replace/) },
+      details: { hint: expect.stringMatching(/^Replace it/) },
     });
   });
 

@@ -3,9 +3,10 @@ import type { Buffers } from "../../../util/buffers.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { product } from "../../../util/shape.ts";
 import type { ChunkData, VariableData } from "../../chunk-data.ts";
-import type { ArrayToBytesCodec, CodecContext } from "../../codec.ts";
+import type { ArrayToBytesCodec, CodecContext, CodecFactory } from "../../codec.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
+import { assertStrings } from "../assert-strings.ts";
 import { assertVariable } from "../packed-items.ts";
 
 const COUNT_SIZE = 4;
@@ -101,3 +102,11 @@ function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {
   buffers.give(data.bytes);
   return encoded;
 }
+
+/** `vlen-bytes`: any bytes. */
+export const createVlenBytes: CodecFactory = (_, context) =>
+  vlenCodec("vlen-bytes", context, "binary", () => {});
+
+/** `vlen-utf8`: strings as UTF-8, each checked by itself. */
+export const createVlenUtf8: CodecFactory = (_, context) =>
+  vlenCodec("vlen-utf8", context, "string", assertStrings);

@@ -15,7 +15,7 @@ interface DeflateCodec {
 }
 
 /** The factory of a codec of deflate, once that is loaded. */
-export async function loadDeflateCodec({
+async function loadDeflateCodec({
   name,
   writes,
   formatOf = () => writes,
@@ -35,4 +35,27 @@ export async function loadDeflateCodec({
       decodeInto: (source, target) => inflate(formatOf(source), source, target),
     } satisfies BytesToBytesCodec;
   };
+}
+
+/** `gzip`: RFC 1952; several members are read. */
+export const loadGzip = () => loadDeflateCodec({ name: "gzip", writes: "gzip", leastLevel: -1 });
+
+/** `zlib`: RFC 1950. */
+export const loadZlib = () => loadDeflateCodec({ name: "zlib", writes: "zlib", leastLevel: -1 });
+
+/**
+ * `v1.gzip`: what the name `gzip` means in Zarr v1, a zlib stream by its writer's rule, a gzip file by its words. The
+ * first bytes tell; written is the former.
+ */
+export const loadV1Gzip = () =>
+  loadDeflateCodec({
+    name: "v1.gzip",
+    writes: "zlib",
+    formatOf: (source) => (isGzip(source) ? "gzip" : "zlib"),
+    leastLevel: 0,
+  });
+
+/** No zlib stream begins so. */
+function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b;
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createVlenBytes } from "../../../../src/codecs/array-to-bytes/vlen-bytes.ts";
-import { createVlenUtf8 } from "../../../../src/codecs/array-to-bytes/vlen-utf8.ts";
+import { createVlenBytes, createVlenUtf8 } from "../../../../src/codecs/array-to-bytes/vlen/codec.ts";
 import type { VariableData } from "../../../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec } from "../../../../src/codecs/codec.ts";
 import { errorOf, GuardedBuffers, specOf } from "../../support.ts";
