@@ -11,12 +11,14 @@ export class Cut {
   calls = 0;
   readonly #kind: CutKind | undefined;
   readonly #at: number;
+  readonly #onCall: () => void;
   readonly #stop = new AbortController();
 
-  /** Without a kind it only counts. */
-  constructor(kind?: CutKind, at = 0) {
+  /** Without a kind it only counts. `onCall` is called before each call: what is there then is what a kill leaves. */
+  constructor(kind?: CutKind, at = 0, onCall = () => {}) {
     this.#kind = kind;
     this.#at = at;
+    this.#onCall = onCall;
   }
 
   get signal(): AbortSignal {
@@ -31,6 +33,7 @@ export class Cut {
   /** Notes a mutating call that is about to be made; whether it must not be. */
   mutate(): boolean {
     const call = this.calls++;
+    this.#onCall();
     if (this.#kind === "abort" && call === this.#at) this.#stop.abort(new ZarrflowError("aborted", "enough"));
     return this.isOver || (this.#kind === "fail" && call === this.#at);
   }

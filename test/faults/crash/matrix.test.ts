@@ -1,29 +1,17 @@
+import "./mocked-calls.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import type { S3Server } from "../../stores/s3-server.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
+import { casesAt, formatsOf, IS_LONG, type PlaceName } from "./cases.ts";
 import { Cut, type CutKind } from "./cut.ts";
 import { bucketPlace, filePlace, objectPlace, type Place } from "./places.ts";
-import { before, type Mode, type Operation, type Run, runOnce, source } from "./runs.ts";
+import { before, type Run, runOnce, source } from "./runs.ts";
 import { type View, viewsOf } from "./views.ts";
 
-vi.mock("node:fs", async (original) => {
-  const { withCutFiles } = await import("./cut-files.ts");
-  return withCutFiles(await original<object>(), false);
-});
-vi.mock("node:fs/promises", async (original) => {
-  const { withCutFiles } = await import("./cut-files.ts");
-  return withCutFiles(await original<object>(), true);
-});
-
-// what waits for a lock to settle, or asks again, does so at once
-vi.mock("../../../src/util/pause.ts", () => ({ pause: async () => {} }));
-
-/** The long form, `npm run test:crash`, cuts at every call and in both formats; the short one at some. */
-const IS_LONG = process.env.ZARRFLOW_CRASH === "all";
 const CUTS_IN_SHORT = 3;
 
 const folder = mkdtempSync(join(tmpdir(), "zarrflow-crash-"));
@@ -37,38 +25,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const places: Readonly<Record<string, () => Place>> = {
+const places: Readonly<Record<PlaceName, () => Place>> = {
   directory: () => filePlace(folder, "h.zarr"),
   zip: () => filePlace(folder, "h.zip"),
   s3: () => bucketPlace(server),
   object: () => objectPlace(),
 };
 
-const operations: readonly Operation[] = ["copy", "direct", "staged", "convert"];
-const modes: readonly Mode[] = ["fresh", "replace", "skip", "update", "member", "new member"];
-
-function isPossible(place: string, operation: Operation, mode: Mode): boolean {
-  if (mode === "update") return operation === "copy" && place !== "zip";
-  return place !== "zip" || mode === "fresh" || mode === "replace";
-}
-
 const counts = { cuts: 0, wrong: 0 };
 afterAll(() => console.log(`${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value`));
 
-const cases = Object.keys(places).flatMap((place) =>
-  operations.flatMap((operation) =>
-    modes.filter((mode) => isPossible(place, operation, mode)).map((mode) => ({ place, operation, mode })),
-  ),
-);
+const cases = casesAt("directory", "zip", "s3", "object");
 
 describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, operation, mode }) => {
-  const zarrFormats = IS_LONG
-    ? (["v2", "v3"] as const)
-    : ([(operation.length + mode.length) % 2 ? "v2" : "v3"] as const);
-  test.each(zarrFormats)(
+  test.each(formatsOf({ place: name, operation, mode }))(
     "of %s shows no wrong value, wherever it is cut",
     async (zarrFormat) => {
-      const place = places[name]?.() as Place;
+      const place = places[name]();
       const run: Run = { operation, mode, zarrFormat };
       const [old, from] = [await before(run), await source(run)];
       const calls = async (cut: Cut) => {

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { copyFile, cp, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copy, type FlowTarget } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { CONSOLIDATED_LOCK_NAME } from "../../../src/stores/reserved-names.ts";
+import { CONSOLIDATED_LOCK_NAME, isLockKey, isOwnName } from "../../../src/stores/reserved-names.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";
@@ -26,10 +26,19 @@ export interface Place {
   open(): Promise<ListableStore | undefined>;
 }
 
+/** Values by their keys; of a zip, its bytes by an empty one. */
+export type Contents = ReadonlyMap<string, Uint8Array>;
+
+/** A place whose contents can be taken at once, within a call that changes them. */
+export interface SeenPlace extends Place {
+  /** Empty for nothing. Without what is there only while something is written. */
+  contents(): Contents;
+}
+
 let made = 0;
 
 /** A folder or a zip file; `folder` holds nothing else but a copy of what it is reset to. */
-export function filePlace(folder: string, name: string): Place {
+export function filePlace(folder: string, name: string): SeenPlace {
   const path = join(folder, "place", name);
   const isZip = name.endsWith(".zip");
   const masters = new Map<MemoryStore, string>();
@@ -59,11 +68,23 @@ export function filePlace(folder: string, name: string): Place {
       if (!existsSync(path)) return undefined;
       return isZip ? ((await openStore({ kind: "zip", path })) as ListableStore) : new DirectoryStore(path);
     },
+    contents: () => filesOf(path),
   };
 }
 
+/** The file at a path, or those below it. */
+function filesOf(path: string, key = "", files = new Map<string, Uint8Array>()): Contents {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder === false) files.set(key, readFileSync(path));
+  if (!isFolder) return files;
+  for (const name of readdirSync(path)) {
+    if (!isOwnName(name) && !isLockKey(name)) filesOf(join(path, name), key ? `${key}/${name}` : name, files);
+  }
+  return files;
+}
+
 /** A prefix of the bucket of a server in this process. */
-export function bucketPlace(server: S3Server): Place {
+export function bucketPlace(server: S3Server): SeenPlace {
   const prefix = "place/h.zarr";
   const store = new S3Store({
     bucket: BUCKET,
@@ -102,6 +123,12 @@ export function bucketPlace(server: S3Server): Place {
     async open() {
       return server.objects.size > 0 ? store : undefined;
     },
+    contents: () =>
+      new Map(
+        [...server.objects]
+          .map(([key, value]): [string, Uint8Array] => [key.slice(prefix.length + 1), value])
+          .filter(([key]) => !key.split("/").some(isOwnName) && !isLockKey(key)),
+      ),
   };
 }
 

@@ -1,0 +1,12 @@
+import { vi } from "vitest";
+
+// To be imported before all else: file calls can be cut, and what waits for a lock to settle, or asks again, does so at once.
+vi.mock("node:fs", async (original) => {
+  const { withCutFiles } = await import("./cut-files.ts");
+  return withCutFiles(await original<object>(), false);
+});
+vi.mock("node:fs/promises", async (original) => {
+  const { withCutFiles } = await import("./cut-files.ts");
+  return withCutFiles(await original<object>(), true);
+});
+vi.mock("../../../src/util/pause.ts", () => ({ pause: async () => {} }));
