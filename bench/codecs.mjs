@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "rolldown";
-import { kernelKind, loadCodecs } from "zarrflow/codecs";
+import { loadCodecs } from "zarrflow/codecs";
 
 const { values: options } = parseArgs({
   options: {
@@ -59,7 +59,7 @@ const { copyBox } = await internal("codecs/kernels/copy-box");
 const python = existsSync(PYTHON) ? startPython() : undefined;
 const table = [];
 try {
-  console.error(`kernels: ${kernelKind()}; Node ${process.version}; Python: ${python ? PYTHON : "none"}`);
+  console.error(`Node ${process.version}; Python: ${python ? PYTHON : "none"}`);
   for (const size of options.sizes.split(",").map(Number)) {
     heading(size);
     for (const row of ROWS.filter(([name]) => name.includes(options.rows))) {

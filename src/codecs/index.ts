@@ -33,7 +33,6 @@ export type {
   ItemFilter,
 } from "./descriptor.ts";
 export type { NewCodec } from "./descriptors.ts";
-export { kernelKind } from "./kernels/kernels.ts";
 export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
 export type { ObjectValues } from "./object-values.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";

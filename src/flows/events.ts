@@ -43,8 +43,6 @@ export interface ThreadReport {
   /** 0 is the main thread. */
   readonly thread: number;
   readonly tasks: number;
-  /** Which form of the hot loops ran there. */
-  readonly kernels: "wasm" | "plain";
 }
 
 export type WarningEvent = { readonly type: "warning" } & Warning;

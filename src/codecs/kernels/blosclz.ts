@@ -3,6 +3,8 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
+ * BloscLZ in TypeScript, for streams of blocks that the kernels do not take: above 256 MiB, and broken ones.
+ *
  * BloscLZ streams: a control byte below 32 counts literals (less one); otherwise its upper three bits are a match
  * length and its lower five, with the next byte, a distance. The first control byte is always literals.
  */

@@ -49,7 +49,7 @@ export function copyBox(
   const s = from.offset * scale;
   const t = to.offset * scale;
   if (copyPlane(source, s, target, t, depth, word)) return;
-  const copyRows = isRun() ? kernels().copyRowsOf?.(source, target) : undefined;
+  const copyRows = isRun() ? kernels().copyRowsOf(source, target) : undefined;
   if (copyRows) {
     copyInHeap(copyRows, source.byteOffset + s * word, target.byteOffset + t * word, depth - 1, word);
   } else if (word === 4) copyWords(wordsOf(source), s, wordsOf(target), t, depth - 1);

@@ -15,7 +15,7 @@ export function heapBox(
   { offset, strides }: BoxLayout,
   itemSize: number,
 ): HeapBox | undefined {
-  if (itemSize === 0 || !kernels().heapBoxes?.holds(bytes)) return undefined;
+  if (itemSize === 0 || !kernels().heapBoxes.holds(bytes)) return undefined;
   const rank = strides.length;
   const box = new Float64Array(1 + 3 * rank);
   box[0] = bytes.byteOffset + offset * itemSize;
@@ -34,5 +34,5 @@ export function heapBox(
 
 /** Copies the items that `source` shares with each of `targets`, boxes of its rank that follow one another. */
 export function copyShared(source: HeapBox, targets: HeapBox, itemSize: number): void {
-  kernels().heapBoxes?.copyShared(source, targets, itemSize);
+  kernels().heapBoxes.copyShared(source, targets, itemSize);
 }

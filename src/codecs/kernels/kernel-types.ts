@@ -5,7 +5,6 @@ import type { WasmHeap } from "./wasm-heap.ts";
  * writes within them alone; behind a buffer of the heap, in the room that it keeps there, too.
  */
 export interface Kernels {
-  readonly kind: "wasm" | "plain";
   /** Byte 0 of all items to the begin of `target`, then byte 1, and so on; bytes past the last item stay at the end. */
   shuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
   /** The inverse of `shuffle`. */
@@ -26,18 +25,17 @@ export interface Kernels {
   /** The inverse of `differences`, in place. */
   sums(bytes: Uint8Array, lane: NumberFormat): void;
   crc32c(bytes: Uint8Array): number;
-  /** Rows of items to columns, where there is a kernel for it. */
-  readonly transpose: TransposeKernel | undefined;
-  /** Blocks of blosc, where there are kernels that do a block in one call. */
-  readonly blocks: BlockKernels | undefined;
-  /** zstd, where there are kernels for it. */
-  readonly zstd: ZstdKernels | undefined;
+  /** Rows of items to columns. */
+  readonly transpose: TransposeKernel;
+  /** Blocks of blosc, each in one call. */
+  readonly blocks: BlockKernels;
+  readonly zstd: ZstdKernels;
   /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
-  copyRowsOf?(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
-  /** Boxes of items in the heap, where there is a kernel that copies between them. */
-  readonly heapBoxes?: HeapBoxes | undefined;
+  copyRowsOf(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
+  /** Boxes of items in the heap. */
+  readonly heapBoxes: HeapBoxes;
   /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
-  openHeap?(): OpenHeap | undefined;
+  openHeap(): OpenHeap | undefined;
 }
 
 /** Copies `planes` of `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */

@@ -1,5 +1,5 @@
+import { ZarrflowError } from "../../util/errors.ts";
 import type { Kernels, OpenHeap } from "./kernel-types.ts";
-import { plainKernels } from "./plain-kernels.ts";
 import { createWasmKernels } from "./wasm-kernels.ts";
 
 /**
@@ -8,25 +8,34 @@ import { createWasmKernels } from "./wasm-kernels.ts";
  */
 export const WORTH_A_HEAP = 2 ** 24;
 
-let chosen: Kernels | undefined;
+let ofThread: Kernels | undefined;
 
-/** The kernels of this thread: WebAssembly with SIMD, or plain TypeScript where that is missing or barred. */
+/**
+ * The kernels of this thread.
+ *
+ * @throws `unsupported-codec` where WebAssembly or its SIMD is missing or barred.
+ */
 export function kernels(): Kernels {
-  chosen ??= createWasmKernels() ?? plainKernels;
-  return chosen;
+  ofThread ??= create();
+  return ofThread;
+}
+
+function create(): Kernels {
+  try {
+    return createWasmKernels();
+  } catch (cause) {
+    const hint = "Allow WebAssembly (in a page by `wasm-unsafe-eval`): chunks are decoded and encoded by it.";
+    const reason = "WebAssembly with SIMD is missing or barred here";
+    throw new ZarrflowError("unsupported-codec", reason, { hint }, { cause });
+  }
 }
 
 /**
  * Opens the heap in the memory of this thread's kernels, or shares the one that is open: buffers of it are worked on
  * where they lie.
  *
- * @returns undefined where the kernels have no memory.
+ * @returns undefined where there is no room for its addresses.
  */
 export function openKernelHeap(): OpenHeap | undefined {
-  return kernels().openHeap?.();
-}
-
-/** Which kernels run here. */
-export function kernelKind(): Kernels["kind"] {
-  return kernels().kind;
+  return kernels().openHeap();
 }

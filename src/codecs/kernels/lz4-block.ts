@@ -3,6 +3,9 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
+ * LZ4 in TypeScript, for blocks that the kernels' memory has no room for, and for streams of blosc that their blocks do
+ * not take.
+ *
  * Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes at most 65,535 back.
  * Words are read and written unaligned, four bytes a step, never outside the stated bounds.
  */

@@ -1,12 +1,12 @@
 import type { Kernels, NumberFormat } from "./kernel-types.ts";
-import { plainKernels } from "./plain-kernels.ts";
+import { lz4Decode, lz4Encode } from "./lz4-block.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
 import { wasmHeapBoxes } from "./wasm-heap-boxes.ts";
 import { MAX_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
 import { wasmTranspose } from "./wasm-transpose.ts";
 import { wasmZstd } from "./wasm-zstd.ts";
 
-/** Larger items leave too few in a piece. */
+/** Larger items leave too few in a piece: they are shuffled byte by byte. */
 const LARGE_ITEM = 64;
 
 /** In the order of their numbers. */
@@ -14,22 +14,13 @@ const LANES: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"]
 /** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
 const BEFORE = 64;
 
-/** The kernels in WebAssembly; undefined where there is none with SIMD. */
-export function createWasmKernels(): Kernels | undefined {
-  try {
-    return wasmKernels(new WasmMemory());
-  } catch {
-    return undefined;
-  }
-}
-
-function wasmKernels(wasm: WasmMemory): Kernels {
+/** @throws where WebAssembly or its SIMD is missing or barred. */
+export function createWasmKernels(): Kernels {
+  const wasm = new WasmMemory();
   return {
-    kind: "wasm",
-
     shuffle(source, target, itemSize) {
       const items = Math.floor(source.length / itemSize);
-      if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.shuffle(source, target, itemSize);
+      if (items < 2 || itemSize > LARGE_ITEM) return shuffleBytes(source, target, items, itemSize);
       const most = Math.floor(PIECE / itemSize);
       const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
@@ -52,7 +43,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     unshuffle(source, target, itemSize) {
       const items = Math.floor(source.length / itemSize);
-      if (items < 2 || itemSize > LARGE_ITEM) return plainKernels.unshuffle(source, target, itemSize);
+      if (items < 2 || itemSize > LARGE_ITEM) return unshuffleBytes(source, target, items, itemSize);
       const most = Math.floor(PIECE / itemSize);
       const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
@@ -75,7 +66,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     lz4Encode(source, target, acceleration) {
       if (source.length + target.length > MAX_MEMORY) {
-        return plainKernels.lz4Encode(source, target, acceleration);
+        return lz4Encode(source, 0, source.length, target, 0, target.length, acceleration);
       }
       const [s = 0, t = 0] = wasm.allocate(source, target);
       const from = wasm.copyIn(source, s);
@@ -87,7 +78,9 @@ function wasmKernels(wasm: WasmMemory): Kernels {
     },
 
     lz4Decode(source, target) {
-      if (source.length + target.length > MAX_MEMORY) return plainKernels.lz4Decode(source, target);
+      if (source.length + target.length > MAX_MEMORY) {
+        return lz4Decode(source, 0, source.length, target, 0, target.length);
+      }
       const [s = 0, t = 0] = wasm.allocate(source, target);
       const from = wasm.copyIn(source, s);
       const to = wasm.placeFor(target, t);
@@ -98,7 +91,7 @@ function wasmKernels(wasm: WasmMemory): Kernels {
 
     lz4DecodePart(source, target, offset) {
       const end = offset + target.length;
-      if (source.length + end > MAX_MEMORY) return plainKernels.lz4DecodePart(source, target, offset);
+      if (source.length + end > MAX_MEMORY) return decodeLargePart(source, target, offset);
       const [s = 0, t = 0] = wasm.allocate(source, offset === 0 ? target : end);
       const from = wasm.copyIn(source, s);
       const to = offset === 0 ? wasm.placeFor(target, t) : t;
@@ -186,6 +179,31 @@ function wasmKernels(wasm: WasmMemory): Kernels {
       return heap && { heap, close: () => wasm.closeHeap() };
     },
   };
+}
+
+function shuffleBytes(source: Uint8Array, target: Uint8Array, items: number, itemSize: number): void {
+  const whole = items * itemSize;
+  for (let item = 0, s = 0; s < whole; item++) {
+    for (let t = item; t < whole; t += items) target[t] = source[s++] as number;
+  }
+  target.set(source.subarray(whole), whole);
+}
+
+function unshuffleBytes(source: Uint8Array, target: Uint8Array, items: number, itemSize: number): void {
+  const whole = items * itemSize;
+  for (let item = 0, t = 0; t < whole; item++) {
+    for (let s = item; s < whole; s += items) target[t++] = source[s] as number;
+  }
+  target.set(source.subarray(whole), whole);
+}
+
+/** Of a block that the kernels' memory has no room for: decodes all that lies before the part, too. */
+function decodeLargePart(source: Uint8Array, target: Uint8Array, offset: number): boolean {
+  const end = offset + target.length;
+  const prefix = offset === 0 ? target : new Uint8Array(end);
+  if (lz4Decode(source, 0, source.length, prefix, 0, end, true) !== end) return false;
+  if (prefix !== target) target.set(prefix.subarray(offset));
+  return true;
 }
 
 function sizeOf(lane: NumberFormat): number {

@@ -16,8 +16,6 @@ import { assertDistinctNames, targetPath } from "./target-path.ts";
 import { assertBudget, smallerChunks } from "./task-memory.ts";
 import { largestTask, totalsOf } from "./totals.ts";
 
-const ENCODERS = "zarrflow/0.1";
-
 /** One thread gains nothing from more tasks at once than it takes to overlap codecs with input and output. */
 const TASKS_AT_ONCE = 3;
 
@@ -116,7 +114,6 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       sweep: request.sweep,
     },
     totals,
-    encoders: ENCODERS,
     warnings: request.converted?.warnings ?? [],
   };
 }

@@ -42,8 +42,6 @@ export interface Plan {
   readonly stages: readonly number[];
   readonly publication: Publication;
   readonly totals: PlanTotals;
-  /** Who encodes: the same plan run by another version may write other bytes. */
-  readonly encoders: string;
   /** What readers of the target may take otherwise than those of the source. */
   readonly warnings: readonly NodeWarning[];
 }

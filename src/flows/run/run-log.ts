@@ -76,10 +76,10 @@ export class RunLog {
   }
 
   /** What tasks did in whichever threads. */
-  tasksNoted({ thread, kernels, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskStats): void {
+  tasksNoted({ thread, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskStats): void {
     const ended = tasks.filter(({ end }) => end).length;
     const before = this.#threads.get(thread)?.tasks ?? 0;
-    this.#threads.set(thread, { thread, tasks: before + ended, kernels });
+    this.#threads.set(thread, { thread, tasks: before + ended });
     this.#counts.chunksRead += chunksRead;
     this.#counts.bytesRead += bytesRead;
     this.#counts.chunksWritten += chunksWritten;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { NumberFormat } from "../../../src/codecs/kernels/kernel-types.ts";
-import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
+import { plainKernels } from "./plain-kernels.ts";
 
 const LANES: readonly (readonly [NumberFormat, number])[] = [
   ["i8", 1],

@@ -9,11 +9,11 @@ import type {
   OpenHeap,
 } from "../../../src/codecs/kernels/kernel-types.ts";
 import { kernels, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
-import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { intersect } from "../../../src/streams/selection.ts";
 import { cStrides, product } from "../../../src/util/shape.ts";
+import { plainKernels } from "./plain-kernels.ts";
 
 describe("a heap", () => {
   it("gives away buffers that never overlap, with room behind each, and knows each by any part of it", () => {
@@ -80,8 +80,7 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
     })
     .map(({ length, seed, period }) => Uint8Array.from({ length }, (_, i) => seed + (i % period) * (i >> 6)));
 
-  it("runs in WebAssembly here", () => {
-    expect(kernels().kind).toBe("wasm");
+  it("is there", () => {
     expect(open).toBeDefined();
   });
 
@@ -114,10 +113,10 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
           expect(back.own).toEqual(source);
           kernels().lz4Decode(to.own.subarray(0, cut % size), back.own);
         }
-        const frame = kernels().zstd?.encode(from.own, to.own, 3, true) ?? 0;
-        expect(kernels().zstd?.decode(to.own.subarray(0, frame), back.own)).toBe(source.length);
+        const frame = kernels().zstd.encode(from.own, to.own, 3, true) ?? 0;
+        expect(kernels().zstd.decode(to.own.subarray(0, frame), back.own)).toBe(source.length);
         expect(back.own).toEqual(source);
-        kernels().zstd?.decode(to.own.subarray(0, cut % frame), back.own);
+        kernels().zstd.decode(to.own.subarray(0, cut % frame), back.own);
         for (const { intact } of [from, to, back]) intact();
       }),
     );
@@ -140,16 +139,16 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
         const back = inHeap(new Uint8Array(source.length));
         const elsewhere = new Uint8Array(source.length + 64);
         const effort = kind.inner === "zstd" ? 3 : 5;
-        const size = kernels().blocks?.encode(from.own, to.own, layout, effort) ?? 0;
-        expect(kernels().blocks?.encode(source, elsewhere, layout, effort)).toBe(size);
+        const size = kernels().blocks.encode(from.own, to.own, layout, effort) ?? 0;
+        expect(kernels().blocks.encode(source, elsewhere, layout, effort)).toBe(size);
         expect(to.own.subarray(0, size)).toEqual(elsewhere.subarray(0, size));
         if (size > 0) {
           const block = to.own.subarray(0, size);
-          expect(kernels().blocks?.decode(block, back.own, layout, source.length, 0)).toBe(true);
+          expect(kernels().blocks.decode(block, back.own, layout, source.length, 0)).toBe(true);
           expect(back.own).toEqual(source);
           const [start, end] = [source.length >> 2, source.length - (source.length >> 3)];
           const part = inHeap(new Uint8Array(end - start));
-          expect(kernels().blocks?.decode(block, part.own, layout, source.length, start)).toBe(true);
+          expect(kernels().blocks.decode(block, part.own, layout, source.length, start)).toBe(true);
           expect(part.own).toEqual(source.subarray(start, end));
           part.intact();
         }
@@ -172,9 +171,9 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
     const bytes = new Uint8Array(period.buffer);
     for (let at = 0; at < size; at += bytes.length) source.set(bytes.subarray(0, size - at), at);
     const frame = new Uint8Array(size);
-    const length = kernels().zstd?.encode(source, frame, 1, false) ?? 0;
+    const length = kernels().zstd.encode(source, frame, 1, false) ?? 0;
     const back = new Uint8Array(size);
-    expect(kernels().zstd?.decode(frame.subarray(0, length), back)).toBe(size);
+    expect(kernels().zstd.decode(frame.subarray(0, length), back)).toBe(size);
     expect(Buffer.compare(back, source)).toBe(0);
     const block = new Uint8Array(size + 2 ** 20);
     const written = kernels().lz4Encode(source, block, 1);

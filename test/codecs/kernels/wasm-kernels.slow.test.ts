@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/blosclz.ts";
 import type { BlockLayout } from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4Decode, lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
-import { plainKernels } from "../../../src/codecs/kernels/plain-kernels.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
 import { testLz } from "./lz-suite.ts";
+import { plainKernels } from "./plain-kernels.ts";
 
 describe.each(bothKernels)("%s", (_, kernels) => {
   testLz(
@@ -202,15 +202,15 @@ describe("blocks of blosc", () => {
         const random = randomNumbers(seed);
         const bytes = Uint8Array.from({ length: units * 8 * itemSize }, (_, i) => i / itemSize + random(3));
         const encoded = guarded(bytes.length + 4 * layout.streams);
-        const size = blocks?.encode(bytes, encoded.bytes, layout, 1) ?? 0;
+        const size = blocks.encode(bytes, encoded.bytes, layout, 1) ?? 0;
         expect(size).toBeGreaterThan(0);
         const decoded = guarded(bytes.length);
         const block = encoded.bytes.subarray(0, size);
-        expect(blocks?.decode(block, decoded.bytes, layout, bytes.length, 0)).toBe(true);
+        expect(blocks.decode(block, decoded.bytes, layout, bytes.length, 0)).toBe(true);
         expectSame(decoded.bytes, bytes);
         const start = random(bytes.length);
         const part = guarded(1 + random(bytes.length - start));
-        expect(blocks?.decode(block, part.bytes, layout, bytes.length, start)).toBe(true);
+        expect(blocks.decode(block, part.bytes, layout, bytes.length, start)).toBe(true);
         expectSame(part.bytes, bytes.subarray(start, start + part.bytes.length));
         part.check();
         encoded.check();
@@ -225,10 +225,10 @@ describe("blocks of blosc", () => {
     const layout: BlockLayout = { inner, mode: "shuffle", itemSize: 4, streams: 4 };
     for (const room of [0, 3, 4, 5, 1000, 1004, 4015]) {
       const { bytes: target, check } = guarded(room);
-      expect(blocks?.encode(bytes, target, layout, 3)).toBe(0);
+      expect(blocks.encode(bytes, target, layout, 3)).toBe(0);
       check();
     }
-    expect(blocks?.encode(bytes, new Uint8Array(4016), layout, 3)).toBe(4016);
+    expect(blocks.encode(bytes, new Uint8Array(4016), layout, 3)).toBe(4016);
   });
 });
 

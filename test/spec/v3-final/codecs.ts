@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { crc32c } from "../../../src/codecs/kernels/crc32c.ts";
+import { crc32c } from "../../codecs/kernels/plain-crc32c.ts";
 import { type Row, refused } from "../rows.ts";
 import { codecsIn, hex, joined, nodeIn, opens, sortedKeys, valuesIn, words } from "../stores.ts";
 import { array, BIG, bytes, chunkShape, corrupt, GZIP, invalid, LITTLE, made, sharding } from "./kit.ts";

@@ -9,6 +9,6 @@ export function blockKernels(
   inner: InnerCodec,
 ): BlockKernels | undefined {
   const { blocks } = kernels();
-  if (!blocks || inner.kernelEffort === undefined) return undefined;
+  if (inner.kernelEffort === undefined) return undefined;
   return blocks.inner.includes(name) && blockSize <= blocks.maxSize ? blocks : undefined;
 }

@@ -55,7 +55,6 @@ export interface HandedOver {
 /** What tasks did since it was told last. */
 export interface TaskStats {
   readonly thread: number;
-  readonly kernels: "wasm" | "plain";
   /** Tasks that began, and those that ended, in order. */
   readonly tasks: readonly TaskNote[];
   readonly chunksRead: number;

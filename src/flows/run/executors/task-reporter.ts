@@ -1,5 +1,4 @@
 import { threadId } from "node:worker_threads";
-import { kernelKind } from "../../../codecs/kernels/kernels.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import type { TaskNote, TaskStats } from "./messages.ts";
 import type { TaskEvents } from "./task-runner.ts";
@@ -49,7 +48,6 @@ export class TaskReporter {
     this.#told = performance.now();
     const notes = {
       thread: threadId,
-      kernels: kernelKind(),
       tasks: this.#tasks,
       ...this.#counts,
       stored: this.#stored,

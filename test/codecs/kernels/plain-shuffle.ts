@@ -1,4 +1,4 @@
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 
 /**
  * Byte shuffle: byte 0 of every item, then byte 1 of every item, and so on; bytes past the last whole item stay at

@@ -1,4 +1,4 @@
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 
 /** Eight tables of 256: the CRC of each byte followed by 0 to 7 zero bytes. */
 const tables = new Int32Array(8 * 256);

@@ -1,14 +1,26 @@
-import { crc32c } from "./crc32c.ts";
-import { differences, sums } from "./delta.ts";
-import type { Kernels } from "./kernel-types.ts";
-import { lz4Decode, lz4Encode } from "./lz4-block.ts";
-import { shuffle, unshuffle } from "./shuffle.ts";
-import { swapBytes } from "./swap-bytes.ts";
-import { wordsOf } from "./words.ts";
+import type { Kernels } from "../../../src/codecs/kernels/kernel-types.ts";
+import { lz4Decode, lz4Encode } from "../../../src/codecs/kernels/lz4-block.ts";
+import { swapBytes } from "../../../src/codecs/kernels/swap-bytes.ts";
+import { wordsOf } from "../../../src/codecs/kernels/words.ts";
+import { crc32c } from "./plain-crc32c.ts";
+import { differences, sums } from "./plain-delta.ts";
+import { shuffle, unshuffle } from "./plain-shuffle.ts";
 
-/** The kernels in TypeScript. */
-export const plainKernels: Kernels = {
-  kind: "plain",
+type PlainKernels = Pick<
+  Kernels,
+  | "shuffle"
+  | "unshuffle"
+  | "lz4Encode"
+  | "lz4Decode"
+  | "lz4DecodePart"
+  | "swapBytes"
+  | "differences"
+  | "sums"
+  | "crc32c"
+>;
+
+/** Twins of the kernels in TypeScript. */
+export const plainKernels: PlainKernels = {
   shuffle: (source, target, itemSize) => shuffle(source, 0, target, 0, source.length, itemSize),
   unshuffle: (source, target, itemSize) => unshuffle(source, 0, target, 0, source.length, itemSize),
   lz4Encode: (source, target, acceleration) =>
@@ -25,7 +37,4 @@ export const plainKernels: Kernels = {
   differences,
   sums,
   crc32c,
-  transpose: undefined,
-  blocks: undefined,
-  zstd: undefined,
 };

@@ -1,4 +1,4 @@
-import type { NumberFormat } from "./kernel-types.ts";
+import type { NumberFormat } from "../../../src/codecs/kernels/kernel-types.ts";
 
 /** Arrays that keep what numbers of a lane keep: whole ones wrap, others round. Those of 64 bits go by their words. */
 const ARRAYS = {
