@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Case, casesAt, IS_LONG, type PlaceName } from "../faults/crash/cases.ts";
 import { Cut, type CutKind } from "../faults/crash/cut.ts";
+import { Readings } from "../faults/crash/expectation.ts";
 import { bucketPlace, type Contents, filePlace, type SeenPlace } from "../faults/crash/places.ts";
 import { before, type Run, runOnce, source } from "../faults/crash/runs.ts";
 import { States } from "../faults/crash/states.ts";
-import { viewsOf } from "../faults/crash/views.ts";
 import type { S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
@@ -25,15 +25,16 @@ interface Seen {
 }
 
 /** What was read from each state, in each way, of each array. */
-type Readings = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
+type PythonReadings = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
 
 describe.runIf(hasPython)("a run that is cut anywhere, with zarr-python reading what is left", () => {
   const folder = temporaryFolder();
   const states = new States();
   const seen = new Map<string, Seen>();
+  const ours = new Readings();
   const counts = { cuts: 0, readings: 0, unreadable: 0, wrong: 0 };
   let server: S3Server;
-  let readings: Readings = {};
+  let readings: PythonReadings = {};
   let withoutChunk: Seen;
 
   const places: Readonly<Record<Exclude<PlaceName, "object">, () => SeenPlace>> = {
@@ -57,7 +58,7 @@ describe.runIf(hasPython)("a run that is cut anywhere, with zarr-python reading 
     const written = join(folder.path, "states");
     await mkdir(written);
     await states.write(written);
-    readings = (await runPython("read_states.py", written, ...PATHS)) as Readings;
+    readings = (await runPython("read_states.py", written, ...PATHS)) as PythonReadings;
   }, 3_600_000);
   afterAll(async () => {
     await server.close();
@@ -81,12 +82,12 @@ describe.runIf(hasPython)("a run that is cut anywhere, with zarr-python reading 
     };
 
     await place.reset(old);
-    const first = await valuesAt(place);
+    const first = (await ours.at(place)).own;
     const killed = new Cut(undefined, 0, look);
     await calls(killed);
     counts.cuts += killed.calls - 1;
     look();
-    const last = await valuesAt(place);
+    const last = (await ours.at(place)).own;
     for (const kind of IS_LONG ? (["fail", "abort"] satisfies CutKind[]) : []) {
       for (let at = 0; at < killed.calls; at++) {
         await calls(new Cut(kind, at)).catch(() => {});
@@ -157,15 +158,4 @@ function isUnreadable(text: string): boolean {
 function oneChunkLess(contents: Contents): Contents {
   const chunk = [...contents.keys()].find((key) => /\/[\d.]+$/.test(key));
   return new Map([...contents].filter(([key]) => key !== chunk));
-}
-
-/** The values of each array, as its own document tells them. */
-async function valuesAt(place: SeenPlace): Promise<ReadonlyMap<string, string>> {
-  const store = await place.open();
-  if (store === undefined) return new Map();
-  try {
-    return (await viewsOf(store)).own;
-  } finally {
-    await store.close?.();
-  }
 }

@@ -34,7 +34,7 @@ function cutCall(name: string, call: Call, isPromises: boolean): Call {
     queueMicrotask(() => done(error));
     return undefined;
   };
-  return Object.assign(around, call);
+  return Object.defineProperties(around, Object.getOwnPropertyDescriptors(call));
 }
 
 function opensToWrite(flags: unknown): boolean {

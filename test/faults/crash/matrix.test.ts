@@ -1,6 +1,5 @@
 import "./mocked-calls.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isZarrflowError } from "../../../src/util/errors.ts";
@@ -8,13 +7,13 @@ import type { S3Server } from "../../stores/s3-server.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { casesAt, formatsOf, IS_LONG, type PlaceName } from "./cases.ts";
 import { Cut, type CutKind } from "./cut.ts";
-import { bucketPlace, filePlace, objectPlace, type Place } from "./places.ts";
+import { Expectation, Readings } from "./expectation.ts";
+import { bucketPlace, filePlace, newFolder, objectPlace, type Place } from "./places.ts";
 import { before, type Run, runOnce, source } from "./runs.ts";
-import { type View, viewsOf } from "./views.ts";
 
 const CUTS_IN_SHORT = 3;
 
-const folder = mkdtempSync(join(tmpdir(), "zarrflow-crash-"));
+const folder = newFolder();
 const scratch = join(folder, "scratch");
 let server: S3Server;
 beforeAll(async () => {
@@ -42,6 +41,7 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
     "of %s shows no wrong value, wherever it is cut",
     async (zarrFormat) => {
       const place = places[name]();
+      const readings = new Readings();
       const run: Run = { operation, mode, zarrFormat };
       const [old, from] = [await before(run), await source(run)];
       const calls = async (cut: Cut) => {
@@ -51,45 +51,30 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
         );
       };
       await place.reset(old);
-      const first = await viewsAt(place);
+      const first = await readings.at(place);
       const counting = new Cut();
       await calls(counting);
-      const last = await viewsAt(place);
+      const last = await readings.at(place);
+      const expectation = new Expectation(first, last);
       expect(counting.calls).toBeGreaterThan(0);
-      const isAllowed = (view: "own" | "consolidated", path: string, values: string) =>
-        [first, last].some((views) => views[view].get(path) === values || views.own.get(path) === values);
-
       const wrong: string[] = [];
       const every = IS_LONG ? 1 : Math.max(1, Math.floor(counting.calls / CUTS_IN_SHORT));
       for (const kind of ["kill", "fail", "abort"] satisfies CutKind[]) {
         for (let at = 0; at < counting.calls; at += every) {
           const ended = await calls(new Cut(kind, at)).catch((error) => error);
           counts.cuts++;
-          const views = await viewsAt(place);
-          const found = Object.entries(views).flatMap(([view, arrays]) =>
-            [...arrays]
-              .filter(([path, values]) => !isAllowed(view as "own", path, values))
-              .map(([path, values]) => `${kind} at ${at} of ${counting.calls}: ${view} ${path}: ${values}`),
-          );
-          if (ended === HANGS) found.push(`${kind} at ${at} of ${counting.calls}: hangs`);
+          const tell = (what: string) => `${kind} at ${at} of ${counting.calls}: ${what}`;
+          const found = expectation.wrongIn(await readings.at(place)).map(tell);
+          if (ended === HANGS) found.push(tell("hangs"));
           await place.outlastTurns();
           // the next run ends what was cut
           try {
             await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });
+            found.push(...expectation.unmendedIn(await readings.at(place)).map(tell));
           } catch (error) {
             // keys without a document, and without a lock that tells whose they are, may be anybody's
             const isNobodys = name === "object" && isZarrflowError(error, "target-not-empty");
-            if (!isNobodys) found.push(`${kind} at ${at} of ${counting.calls}: again: ${error}`);
-            wrong.push(...found);
-            if (found.length > 0) counts.wrong++;
-            continue;
-          }
-          const mended = await viewsAt(place);
-          for (const view of ["own", "consolidated"] as const) {
-            if (sorted(mended[view]) !== sorted(last[view]))
-              found.push(
-                `${kind} at ${at} of ${counting.calls}: ${view} is not mended: ${sorted(mended[view])}`,
-              );
+            if (!isNobodys) found.push(tell(`again: ${error}`));
           }
           if (found.length > 0) counts.wrong++;
           wrong.push(...found);
@@ -110,21 +95,4 @@ async function inTime<T>(run: Promise<T>): Promise<T> {
     timer = setTimeout(() => reject(HANGS), 20_000);
   });
   return Promise.race([run, late]).finally(() => clearTimeout(timer));
-}
-
-function sorted(view: View): string {
-  return [...view]
-    .map((entry) => entry.join(" = "))
-    .sort()
-    .join("\n");
-}
-
-async function viewsAt(place: Place): ReturnType<typeof viewsOf> {
-  const store = await place.open();
-  if (store === undefined) return { own: new Map(), consolidated: new Map() };
-  try {
-    return await viewsOf(store);
-  } finally {
-    await store.close?.();
-  }
 }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { copyFile, cp, mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { copy, type FlowTarget } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
@@ -8,6 +9,7 @@ import { CONSOLIDATED_LOCK_NAME, isLockKey, isOwnName } from "../../../src/store
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";
+import type { Awaitable } from "../../../src/util/awaitable.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../../stores/s3-server.ts";
 import type { Cut } from "./cut.ts";
@@ -24,6 +26,8 @@ export interface Place {
   outlastTurns(): Promise<void>;
   /** What is there for readers; undefined for nothing. */
   open(): Promise<ListableStore | undefined>;
+  /** All of that, without what is there only while something is written; empty for nothing. */
+  contents?(): Awaitable<Contents>;
 }
 
 /** Values by their keys; of a zip, its bytes by an empty one. */
@@ -31,8 +35,12 @@ export type Contents = ReadonlyMap<string, Uint8Array>;
 
 /** A place whose contents can be taken at once, within a call that changes them. */
 export interface SeenPlace extends Place {
-  /** Empty for nothing. Without what is there only while something is written. */
   contents(): Contents;
+}
+
+/** A new folder, in memory where the system has such: runs take half the time there. */
+export function newFolder(): string {
+  return mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "zarrflow-crash-"));
 }
 
 let made = 0;

@@ -13,11 +13,7 @@ export class States {
 
   /** Keeps what a place holds; its name. */
   add(contents: Contents): string {
-    const hash = createHash("sha256");
-    for (const [key, value] of [...contents].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      hash.update(JSON.stringify([key, value.length])).update(value);
-    }
-    const name = `${hash.digest("hex").slice(0, 32)}${contents.has("") ? ".zip" : ""}`;
+    const name = nameOf(contents);
     if (!this.#contents.has(name)) this.#contents.set(name, contents);
     return name;
   }
@@ -37,4 +33,13 @@ export class States {
       }
     }
   }
+}
+
+/** A name that tells contents from all others. */
+export function nameOf(contents: Contents): string {
+  const hash = createHash("sha256");
+  for (const [key, value] of [...contents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(JSON.stringify([key, value.length])).update(value);
+  }
+  return `${hash.digest("hex").slice(0, 32)}${contents.has("") ? ".zip" : ""}`;
 }
