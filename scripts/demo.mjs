@@ -1,41 +1,41 @@
-// Shows what zarrflow does: makes a data set (or takes the one given), turns maps into time series within 64 MB,
-// cuts a piece out of the result, and checks that all values are the same.
+// Shows what zarrflow does: makes a data set (or takes a given one), rechunks maps to time series within 64 MB,
+// slices the result, and compares all values.
 //
-//   npm run demo                      100 MB of made-up weather, in a temporary folder that is removed afterwards
-//   npm run demo -- PATH              your own data set
-//   npm run demo -- [PATH] --keep     leaves the results, to be looked at
+//   npm run demo             100 MB of made-up weather
+//   npm run demo -- PATH     your own data set
+//
+// The results are left in the folder `demo` and replaced by the next demo.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { open, openArray, walk } from "zarrflow";
 import { DirectoryStore } from "zarrflow/stores/directory";
 import { encodeChunks, writeChunks } from "zarrflow/streams";
 
 const BUDGET = "64MB";
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } });
+const FOLDER = "demo";
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const interruption = new AbortController();
 const { signal } = interruption;
 for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interruption.abort());
 
-const folder = await mkdtemp(join(tmpdir(), "zarrflow-demo-"));
 try {
-  await demo(positionals[0]);
+  await demo(process.argv[2]);
 } catch (error) {
-  if (!signal.aborted) console.error(`\nthe demo ended early: ${error.message}`);
+  if (!signal.aborted) console.error(`\nthe demo failed: ${error.message}`);
   process.exitCode = signal.aborted ? 130 : 1;
-} finally {
-  if (values.keep) console.log(`\nkept: ${folder}`);
-  else await rm(folder, { recursive: true });
 }
 
 async function demo(given) {
-  const source = given ?? join(folder, "weather.zarr");
+  const [made, target, file] = ["weather.zarr", "series.zarr.zip", "series.npy"].map((name) =>
+    join(FOLDER, name),
+  );
+  for (const earlier of [made, target, file]) await rm(earlier, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  const source = given ?? made;
   if (given === undefined) {
-    console.log("Making 30 days of hourly temperature on a global grid, a chunk a day ...");
+    console.log("Writing 30 days of hourly temperature on a global grid, one chunk per day ...");
     const seconds = await timed(() => makeWeather(source));
     console.log(`  done in ${seconds.toFixed(1)} s`);
   }
@@ -47,50 +47,47 @@ async function demo(given) {
   );
   console.log(`  chunks (${array.chunkShape.join(", ")})`);
 
-  const target = join(folder, "series.zarr.zip");
   const chunks = `${path === "" ? "" : `${path}:`}${seriesChunks(array)}`;
   const rechunk = ["rechunk", source, target, "--chunks", chunks, "--max-mem", BUDGET, "--verify"];
-  title("Rechunk to chunks that hold whole series, into a zip, each key read back", rechunk);
+  title("Rechunk to chunks that hold whole time series, into a zip, and read every key back", rechunk);
   const report = JSON.parse(await zarrflow([...rechunk, "--json"]));
   const peak = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
   console.log(
     `  ${report.seconds.toFixed(1)} s; ${rate(report.bytesRead + report.bytesWritten, report.seconds)} read and written`,
   );
-  console.log(`  ${report.keysWritten} keys written, ${report.keysVerified} read back and right`);
+  console.log(`  ${report.keysWritten} keys written, ${report.keysVerified} read back and verified`);
   console.log(
-    `  memory: ${peak(report.peakBuffers)} in buffers, of ${BUDGET} allowed; ${peak(report.peakMemory)} the whole process`,
+    `  memory: at most ${peak(report.peakBuffers)} of ${BUDGET} in buffers, ${peak(report.peakMemory)} the whole process`,
   );
 
   const result = [target, path].filter(Boolean).join("/");
-  const file = join(folder, "series.npy");
   const middle = array.shape.map((n) => Math.floor(n / 2));
   const selection = [":", ...middle.slice(1)].slice(0, array.shape.length).join(",");
   const slice = ["slice", result, "--slice", selection, "--format", "npy", "--output", file];
-  title("Cut one series out of it, as a NumPy file", slice);
+  title("Slice one time series, as a NumPy file", slice);
   console.log(`  ${(await zarrflow(slice)).trim() || "done"}`);
 
   const digests = [];
   for (const [i, url] of [[source, path].filter(Boolean).join("/"), result].entries()) {
     const line = ["digest", url, "--max-mem", BUDGET];
-    title(i === 0 ? "Compare all values with the source's" : undefined, line);
+    title(i === 0 ? "Compare all values with the source" : undefined, line);
     const [digest] = (await zarrflow(line)).split(" ");
     console.log(`  ${digest}`);
     digests.push(digest);
   }
   if (digests[0] !== digests[1]) throw new Error("the digests differ");
-  console.log("  the same\n\nWhat to try next:");
-  const own = given ?? (values.keep ? source : "your.zarr");
+  console.log(`  the same\n\nThe results are in the folder ${FOLDER}. What to try next:`);
   for (const line of [
-    ["info", own],
-    ["rechunk", own, "out.zarr", "--chunks", chunks, "--dry-run"],
-    ["copy", own, "smaller.zarr", "--codec", "zstd:5"],
+    ["info", source],
+    ["rechunk", source, "out.zarr", "--chunks", chunks, "--dry-run"],
+    ["copy", source, "smaller.zarr", "--codec", "zstd:5"],
     ["help", "rechunk"],
   ]) {
     console.log(`  ${shown(line)}`);
   }
 }
 
-/** A field like those of a reanalysis, written through the library's own stages, without a look at how files lie. */
+/** A field like those of a reanalysis, written through the library's own stages, without knowing how files are laid out. */
 async function makeWeather(path) {
   const shape = [720, 121, 288];
   const chunkShape = [24, 121, 288];
@@ -148,7 +145,7 @@ async function makeWeather(path) {
   }
 }
 
-/** A chunk as the stages take it: items in C order, and where they belong. */
+/** A chunk as the stages take it: items in C order, and their position. */
 function chunk(index, coords, shape, items) {
   const bytes = new Uint8Array(items.buffer);
   const strides = shape.map((_, d) => shape.slice(d + 1).reduce((product, n) => product * n, 1));
@@ -157,7 +154,7 @@ function chunk(index, coords, shape, items) {
   return { index, coords, region: { start, shape }, data };
 }
 
-/** Temperature in kelvin to a hundredth: colder to the poles, warmer by day, with waves that travel, and noise. */
+/** Temperature in kelvin to a hundredth: colder to the poles, warmer by day, with travelling waves and noise. */
 function weather(rows, columns) {
   let seed = 1;
   const noise = () => {
@@ -181,7 +178,7 @@ function weather(rows, columns) {
   };
 }
 
-/** The whole first dimension; of the others so much that a chunk has about 131,072 items. */
+/** The whole first dimension, and of the others as much as makes chunks of about 131,072 items. */
 function seriesChunks({ shape, chunkShape, dimensionNames }) {
   const [first = 1, ...others] = shape;
   const side = Math.max(1, Math.round((131072 / first) ** (1 / Math.max(1, others.length))));
@@ -226,12 +223,9 @@ function title(text, line) {
   console.log(`  $ ${shown(line)}`);
 }
 
-/** A command line to paste; the demo's own folder is shortened. */
+/** A command line to paste. */
 function shown(line) {
-  const words = line.map((word) =>
-    word.startsWith(folder) && !values.keep ? join("$DEMO", relative(folder, word)) : word,
-  );
-  return `npx zarrflow ${words.join(" ")}`;
+  return `npx zarrflow ${line.join(" ")}`;
 }
 
 function rate(bytes, seconds) {

@@ -1,14 +1,18 @@
+import { execFile } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { root } from "../built-package.ts";
 import { type CodeBlock, documents, read } from "./code-block.ts";
 import { UserProject } from "./user-project.ts";
 
 /**
  * The convention: the blocks of one file run in order, in a folder of their own, that holds `era5.zarr` (a group
- * with the array `t2m`) and `archive.zarr.zip` (the same as a zip). `ts` blocks are modules that must type-check and
- * run; what follows `//` after a `console.log(...)` is what it prints. Of `sh` blocks the lines that begin with
- * `zarrflow` run; `npm run NAME` must name a script.
+ * with the array `t2m`) and `archive.zarr.zip` (the same as a zip). Those of the README run in the folder `demo`, as
+ * `npm run demo` leaves it. `ts` blocks are modules that must type-check and run; what follows `//` after a
+ * `console.log(...)` is what it prints. Of `sh` blocks the lines that begin with `zarrflow` run; `npm run NAME` must
+ * name a script.
  */
 describe("code blocks", () => {
   const files = documents();
@@ -37,8 +41,12 @@ describe("code blocks", () => {
   });
 
   describe.each(files.filter(({ blocks }) => blocks.some(isRun)))("$name", ({ name, blocks }) => {
-    const folder = () => join(project.folder, name.replaceAll("/", "-"));
-    beforeAll(() => cpSync(input, folder(), { recursive: true }));
+    const isReadme = name === "README.md";
+    const folder = () => join(project.folder, name.replaceAll("/", "-"), isReadme ? "demo" : "");
+    beforeAll(async () => {
+      if (isReadme) await runDemo(dirname(folder()));
+      else cpSync(input, folder(), { recursive: true });
+    });
 
     test.each(blocks.filter(isRun))("line $line", async (block) => {
       if (isModule(block)) {
@@ -63,6 +71,11 @@ import { makeInput } from "./examples/make-input.ts";
 await makeInput(process.cwd());
 await copy("era5.zarr", "archive.zarr.zip");
 `;
+
+async function runDemo(cwd: string): Promise<void> {
+  mkdirSync(cwd);
+  await promisify(execFile)(process.execPath, [join(root, "scripts/demo.mjs")], { cwd });
+}
 
 function isRun(block: CodeBlock): boolean {
   return isModule(block) || block.language === "sh";
