@@ -1,3 +1,4 @@
+import { gridStrategies } from "../flows/plan/strategies/strategies.ts";
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
@@ -100,8 +101,8 @@ export const dryRunOption = {
 export const strategyOptions = {
   strategy: {
     type: "string",
-    value: "direct|staged",
-    choices: ["direct", "staged"],
+    value: gridStrategies.join("|"),
+    choices: gridStrategies,
     summary:
       "how to rechunk, or read in C order: directly, window by window, or in stages through scratch objects; the faster one by default",
   },

@@ -23,7 +23,8 @@ export type {
 } from "./events.ts";
 export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
-export type { ArrayJob, GridStrategy, Plan, PlanTotals, StrategyName } from "./plan/plan.ts";
+export type { ArrayJob, Plan, PlanTotals } from "./plan/plan.ts";
+export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";

@@ -6,7 +6,8 @@ import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { countTouched } from "./plan/chunk-visits.ts";
-import { planSlabs, type SlabPlan } from "./plan/slab-plan.ts";
+import { planSlabs } from "./plan/slab-plan.ts";
+import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 

@@ -25,6 +25,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { unlessAborted } from "../util/unless-aborted.ts";
+import { assertGridStrategy } from "./plan/strategies/strategies.ts";
 import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -75,6 +76,7 @@ export class Slice<Name extends string = string> {
     this.#source = source;
     this.#option = option;
     this.#options = checkedOptions(options);
+    assertGridStrategy(options.strategy);
   }
 
   /** Data type of the items. */

@@ -52,7 +52,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   io: count,
   threads: count,
   scratch: text,
-  strategy: oneOf("direct", "staged"),
   ifExists: oneOf("error", "skip", "replace", "update"),
   outside: oneOf("keep", "delete"),
   to: oneOf("v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"),

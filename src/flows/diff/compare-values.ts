@@ -4,7 +4,7 @@ import type { DataType } from "../../meta/data-type.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
-import { smallestSlabBudget } from "../plan/slab-plan.ts";
+import { smallestSlabBudget } from "../plan/direct-slabs.ts";
 import { assertBudget } from "../plan/task-memory.ts";
 import { chunkItems } from "../slabs/formats/json-items.ts";
 import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";

@@ -13,10 +13,9 @@ import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
 import type { Places } from "./costs.ts";
-import type { MissingChunks } from "./hierarchy-request.ts";
-import type { Alternative, ArrayJob, Driver, GridSide, GridStrategy } from "./plan.ts";
-import { strategies } from "./strategies/strategies.ts";
-import { type Arrays, mayMiss, type Strategy } from "./strategies/strategy.ts";
+import type { Alternative, ArrayJob, Driver, GridSide } from "./plan.ts";
+import { type GridStrategy, strategies } from "./strategies/strategies.ts";
+import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { ChunkSizes, Sides } from "./task-memory.ts";
 
 /** An array of the source or the target, as far as planning needs it. */

@@ -1,8 +1,8 @@
-import type { Alternative, Cost, GridStrategy, ScratchPass, StrategyName } from "./plan.ts";
+import type { Alternative, Cost, ScratchPass } from "./plan.ts";
 
 /** A strategy that may be taken, and its ways to split the work. */
 export interface Rival<C extends Rated> {
-  readonly name: StrategyName;
+  readonly name: string;
   candidates(): Iterable<C>;
 }
 
@@ -14,7 +14,7 @@ export interface Rated {
 
 export interface ChoiceOptions<C> {
   /** The only strategy that is wanted. */
-  readonly asked?: GridStrategy | undefined;
+  readonly asked?: string | undefined;
   /** Of candidates that cost up to so many times the least, the one with few passes and a low peak is taken; absent: the first of the least. */
   readonly nearly?: number;
   /** Why nothing else needs to be tried where a strategy's best candidate is known; undefined: it does. */
@@ -22,7 +22,7 @@ export interface ChoiceOptions<C> {
 }
 
 export interface StrategyChoice<C> {
-  readonly strategy: StrategyName;
+  readonly strategy: string;
   readonly best: C;
   /** Why the other strategies were not taken. */
   readonly notTaken: readonly Alternative[];
@@ -33,8 +33,8 @@ export function chooseStrategy<C extends Rated>(
   rivals: readonly Rival<C>[],
   { asked, nearly, whyEnough }: ChoiceOptions<C>,
 ): StrategyChoice<C> | undefined {
-  const reasons = new Map<StrategyName, string>();
-  const found = new Map<C, StrategyName>();
+  const reasons = new Map<string, string>();
+  const found = new Map<C, string>();
   let enough: string | undefined;
   for (const { name, candidates } of rivals) {
     const reason = asked && name !== asked ? `${asked} was asked for` : enough;

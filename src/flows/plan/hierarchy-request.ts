@@ -3,7 +3,9 @@ import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { GridStrategy, NodeSpec, NodeWarning, Plan } from "./plan.ts";
+import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
+import type { GridStrategy } from "./strategies/strategies.ts";
+import type { MissingChunks } from "./strategies/strategy.ts";
 
 /** A node of the source as it was opened. */
 export interface SourceNode {
@@ -23,13 +25,6 @@ export interface NodesInFormat {
   /** New metadata by path in the source store; a node that is not there keeps its own. */
   readonly metadata: ReadonlyMap<string, NodeMetadata>;
   readonly warnings: readonly NodeWarning[];
-}
-
-/** Chunks of a source array that are missing, and written out as the target's fill value is another. */
-export interface MissingChunks {
-  /** How many; where that is not certain what a listing tells, or the most that there can be. */
-  readonly chunks: number;
-  readonly isCertain: boolean;
 }
 
 /** What becomes of an array: its new metadata, and the part of it that is taken. */

@@ -88,16 +88,6 @@ export interface Execution {
   readonly writer: "each-thread" | "first-thread";
 }
 
-/**
- * How one array's chunks get to the target: `verbatim` moves stored bytes; `transcode` decodes and encodes chunk
- * by chunk on the same grid; `direct` scatters source chunks into windows of whole target chunks; `staged` reads each
- * source chunk once, and leaves what belongs to each window in scratch objects.
- */
-export type StrategyName = "verbatim" | "transcode" | GridStrategy;
-
-/** The strategies that change the grid. */
-export type GridStrategy = "direct" | "staged";
-
 export interface ArrayJob {
   /** Path of the array in the source store. */
   readonly path: string;
@@ -106,7 +96,12 @@ export interface ArrayJob {
   readonly dataType: string;
   /** A name a dimension, null where it has none; absent where none has. */
   readonly dimensionNames?: readonly (string | null)[];
-  readonly strategy: StrategyName;
+  /**
+   * How its chunks get to the target: `verbatim` moves stored bytes; `transcode` decodes and encodes chunk by chunk on
+   * the same grid; `direct` scatters source chunks into windows of whole target chunks; `staged` reads each source chunk
+   * once, and leaves what belongs to each window in scratch objects.
+   */
+  readonly strategy: string;
   readonly source: GridSide;
   readonly target: GridSide;
   readonly selection: Selection;
@@ -181,7 +176,7 @@ export interface GridSide {
 
 /** A strategy that was not taken, and why; with what it would have taken, where it can be done. */
 export interface Alternative {
-  readonly strategy: StrategyName;
+  readonly strategy: string;
   readonly reason: string;
   readonly cost?: Cost;
 }

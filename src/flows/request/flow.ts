@@ -13,8 +13,9 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { EventOptions } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
-import type { GridStrategy, NodeSpec, Plan } from "../plan/plan.ts";
+import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
+import { assertGridStrategy, type GridStrategy } from "../plan/strategies/strategies.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
@@ -89,6 +90,7 @@ export async function planFlow(
   given: PlanOptions & EventOptions & Changes & KeyFilter,
 ): Promise<Planned> {
   const options = checkedOptions(given);
+  assertGridStrategy(options.strategy);
   assertPlace(from, "source");
   assertPlace(to, "target");
   const asked = withFormatOf(to, options);

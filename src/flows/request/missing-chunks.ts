@@ -8,7 +8,8 @@ import { isListable, type ListableStore } from "../../stores/store.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
-import type { Change, MissingChunks } from "../plan/hierarchy-request.ts";
+import type { Change } from "../plan/hierarchy-request.ts";
+import type { MissingChunks } from "../plan/strategies/strategy.ts";
 
 /** The most missing chunks of one array that are written out without being allowed. */
 export const MAX_MISSING_CHUNKS = 10_000;

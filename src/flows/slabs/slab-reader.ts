@@ -8,7 +8,7 @@ import { fillData } from "../../streams/fill-data.ts";
 import { regridStage } from "../../streams/regrid.ts";
 import { chunkRegion, type Selection } from "../../streams/selection.ts";
 import { coordsAt, cStrides } from "../../util/shape.ts";
-import type { SlabPlan } from "../plan/slab-plan.ts";
+import type { SlabPlan } from "../plan/slabs.ts";
 
 /** What slabs are read with. */
 export interface SlabReading {

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { strategyOptions } from "../../../src/cli/shared-options.ts";
 import { chooseStrategy, type Rated } from "../../../src/flows/plan/choose-strategy.ts";
-import { strategies, strategyNamed } from "../../../src/flows/plan/strategies/strategies.ts";
-import { checkedOptions } from "../../../src/util/check-options.ts";
+import {
+  assertGridStrategy,
+  type GridStrategy,
+  strategies,
+  strategyNamed,
+} from "../../../src/flows/plan/strategies/strategies.ts";
 
 const candidate = (seconds: number, peak = 1): Rated => ({
   cost: { seconds, peak, timesDecoded: 1, requests: 1, scratchBytes: 0 },
@@ -15,12 +19,17 @@ const none = { name: "verbatim" as const, candidates: () => [] };
 test("every strategy that changes the grid can be asked for, and no other one", () => {
   const names = strategies.filter(({ changesGrid }) => changesGrid).map(({ name }) => name);
   expect(strategyOptions.strategy.choices).toEqual(names);
+  expect(strategyOptions.strategy.value).toBe(names.join("|"));
   for (const { name, changesGrid } of strategies) {
     expect(strategyNamed(name).name).toBe(name);
-    const check = () => checkedOptions<object>({ strategy: name });
-    if (changesGrid) expect(check()).toEqual({ strategy: name });
+    const check = () => assertGridStrategy(name as GridStrategy);
+    if (changesGrid) check();
     else expect(check).toThrow(/strategy/);
   }
+});
+
+test("every strategy that changes the grid gives items in C order, too", () => {
+  for (const { name, changesGrid, slabs } of strategies) expect(slabs !== undefined, name).toBe(changesGrid);
 });
 
 test("of any number of strategies the cheapest is taken, and each other one has a reason", () => {

@@ -3,7 +3,7 @@ import { directWindows, leastDirectBytes } from "../task-windows.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
 /** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */
-export const direct: Strategy = {
+export const direct: Strategy<"direct", true> = {
   name: "direct",
   summary: "read source chunks and assemble windows of whole target chunks",
   decodes: true,
@@ -18,5 +18,6 @@ export const direct: Strategy = {
       if (isLast || windows.leaseBytes <= maxMemory) yield { windows };
     }
   },
+  slabs: (_, straight) => [straight],
   stages: () => ["decode", "regrid", "encode"],
 };

@@ -1,4 +1,5 @@
 import { product } from "../../../util/shape.ts";
+import { stagedSlabs } from "../staged-slabs.ts";
 import { stagedWindows } from "../staged-windows.ts";
 import { sourceBytes } from "../task-memory.ts";
 import { leastDirectBytes } from "../task-windows.ts";
@@ -11,7 +12,7 @@ const LARGEST_VOLUME = 2 ** 29;
 const MAX_PASSES = 4;
 
 /** Another grid, by way of scratch objects, in which each source chunk leaves what belongs to each window. */
-export const staged: Strategy = {
+export const staged: Strategy<"staged", true> = {
   name: "staged",
   summary: "read each source chunk once, and write scratch objects that each window reads",
   decodes: true,
@@ -33,6 +34,7 @@ export const staged: Strategy = {
       if (fits) return;
     }
   },
+  slabs: (request) => stagedSlabs(request, "staged"),
   stages(task) {
     if (task.kind === "target") return ["regrid", "encode"];
     return task.pass === 0 ? ["decode", "gather"] : ["gather"];

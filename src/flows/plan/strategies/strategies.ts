@@ -1,17 +1,37 @@
-import type { StrategyName } from "../plan.ts";
+import { invalid } from "../../../util/check-options.ts";
 import { direct } from "./direct.ts";
 import { staged } from "./staged.ts";
 import type { Strategy } from "./strategy.ts";
 import { transcode } from "./transcode.ts";
 import { verbatim } from "./verbatim.ts";
 
+const listed = [verbatim, transcode, direct, staged] as const;
+type Listed = (typeof listed)[number];
+
+/** Names of strategies, as plans tell them. */
+export type StrategyName = Listed["name"];
+
+/** The strategies that change the grid, which may be asked for. */
+export type GridStrategy = Extract<Listed, Strategy<string, true>>["name"];
+
 /** All strategies. The first that keeps the grid and can make the target is taken; else the cheapest of the others. */
-export const strategies: readonly Strategy[] = [verbatim, transcode, direct, staged];
+export const strategies: readonly Strategy<StrategyName>[] = listed;
 
-const byName = new Map(strategies.map((strategy) => [strategy.name, strategy]));
+export const gridStrategies: readonly GridStrategy[] = listed.flatMap((strategy) =>
+  strategy.changesGrid ? [strategy.name] : [],
+);
 
-export function strategyNamed(name: StrategyName): Strategy {
+const byName = new Map<string, Strategy>(strategies.map((strategy) => [strategy.name, strategy]));
+
+export function strategyNamed(name: string): Strategy {
   const strategy = byName.get(name);
   if (strategy === undefined) throw new RangeError(`there is no strategy ${name}`);
   return strategy;
+}
+
+/** Holds that a strategy may be asked for. @throws `invalid-option` */
+export function assertGridStrategy(name: GridStrategy | undefined): void {
+  if (name === undefined || gridStrategies.includes(name)) return;
+  const expected = `one of ${gridStrategies.join(", ")}`;
+  throw invalid("the option `strategy` cannot be this", expected, name);
 }

@@ -2,22 +2,21 @@ import type { CodecPipeline } from "../../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../../meta/array-metadata.ts";
 import type { Selection } from "../../../streams/selection.ts";
 import type { Places } from "../costs.ts";
-import type { MissingChunks } from "../hierarchy-request.ts";
-import type { StrategyName } from "../plan.ts";
+import type { SlabCandidate, SlabRequest } from "../slabs.ts";
 import type { StagedWindows } from "../staged-windows.ts";
 import type { Task } from "../task.ts";
 import type { Sides } from "../task-memory.ts";
 import type { WindowRequest, Windows } from "../task-windows.ts";
 
 /** One way in which an array's chunks get to the target. */
-export interface Strategy {
-  readonly name: StrategyName;
+export interface Strategy<Name extends string = string, ChangesGrid extends boolean = boolean> {
+  readonly name: Name;
   /** What it does with chunks, for people. */
   readonly summary: string;
   /** Whether chunks are decoded; else stored bytes are moved, and no codec needs to be known. */
   readonly decodes: boolean;
   /** Whether target chunks are put together of parts of source chunks. Such strategies compete by predicted cost. */
-  readonly changesGrid: boolean;
+  readonly changesGrid: ChangesGrid;
   /** Why it cannot make the target; undefined where it can. */
   whyNot(arrays: Arrays): string | undefined;
   /** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
@@ -26,12 +25,25 @@ export interface Strategy {
   leastBytes(request: Omit<WindowRequest, "maxMemory">): number;
   /** The ways that are worth trying to split the work into tasks; none where none fits the budget. */
   candidates(request: StrategyRequest): Iterable<Candidate>;
+  /**
+   * The ways that are worth trying to give items in C order; absent where it gives none.
+   *
+   * @param straight slabs that are read straight from the source, which always fit
+   */
+  slabs?(request: SlabRequest, straight: SlabCandidate): Iterable<SlabCandidate>;
   /** What each item of a task goes through. */
   stages(task: Task): readonly StageName[];
 }
 
 /** `gather` sorts items into a scratch object; `regrid` moves them into the target's chunks. */
 export type StageName = "decode" | "gather" | "regrid" | "encode";
+
+/** Chunks of a source array that are missing, and written out as the target's fill value is another. */
+export interface MissingChunks {
+  /** How many; where that is not certain what a listing tells, or the most that there can be. */
+  readonly chunks: number;
+  readonly isCertain: boolean;
+}
 
 /** The two arrays, by the chunks that are read of one and written of the other. */
 export interface Arrays {

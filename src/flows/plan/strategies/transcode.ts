@@ -7,7 +7,7 @@ import type { Strategy } from "./strategy.ts";
 const inFlightBytes = ({ source, target }: Sides) => Math.max(codingBytes(source), codingBytes(target));
 
 /** The same grid, other codecs. */
-export const transcode: Strategy = {
+export const transcode: Strategy<"transcode", false> = {
   name: "transcode",
   summary: "decode and encode each chunk",
   decodes: true,

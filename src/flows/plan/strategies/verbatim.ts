@@ -4,7 +4,7 @@ import { leastSameGridBytes, sameGridWindows } from "../task-windows.ts";
 import { mayMiss, type Strategy } from "./strategy.ts";
 
 /** The same grid and codecs. */
-export const verbatim: Strategy = {
+export const verbatim: Strategy<"verbatim", false> = {
   name: "verbatim",
   summary: "copy stored bytes as they are",
   decodes: false,

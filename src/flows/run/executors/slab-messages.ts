@@ -2,7 +2,7 @@ import type { ZarrFormat } from "../../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../../meta/formats.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Selection } from "../../../streams/selection.ts";
-import type { SlabPlan } from "../../plan/slab-plan.ts";
+import type { SlabPlan } from "../../plan/slabs.ts";
 
 /** What a thread that reads slabs begins with. */
 export interface SlabStart {

@@ -4,7 +4,7 @@ import { SCRATCH_PREFIX } from "../../../stores/target/leftovers.ts";
 import { PrefixLock } from "../../../stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../../stores/url.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { GridStrategy } from "../../plan/plan.ts";
+import { assertGridStrategy, type GridStrategy } from "../../plan/strategies/strategies.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The store that a path or URL for scratch objects names. @throws as `parseStoreUrl` */
@@ -17,6 +17,7 @@ export function possibleStrategy(
   strategy: GridStrategy | undefined,
   place: StoreSpec | undefined,
 ): GridStrategy | undefined {
+  assertGridStrategy(strategy);
   const hasFolders = globalThis.process?.versions?.node !== undefined;
   return strategy ?? (hasFolders || place ? undefined : "direct");
 }

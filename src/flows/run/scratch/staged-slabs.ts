@@ -1,7 +1,7 @@
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import { cStrides } from "../../../util/shape.ts";
-import type { StagedSlabs } from "../../plan/staged-slabs.ts";
+import type { StagedSlabs } from "../../plan/slabs.ts";
 import { type TargetTask, taskAt } from "../../plan/task.ts";
 import type { SlabChunks, SlabReading } from "../../slabs/slab-reader.ts";
 import { runTask } from "../tasks/run-task.ts";

@@ -1,0 +1,80 @@
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import { gridShape } from "../../meta/array-metadata.ts";
+import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import { assertCountable } from "./assert-countable.ts";
+import { axesOver, chunkVisits } from "./chunk-visits.ts";
+import { costOfSlabs } from "./slab-cost.ts";
+import { largestSlab, type SlabCandidate, type SlabPlan, type SlabRequest, slabItemBytes } from "./slabs.ts";
+import { assertBudget, chunksPerRequest, codingBytes } from "./task-memory.ts";
+
+/** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
+const MIN_SLAB = 2 ** 20;
+const CHUNKS_AHEAD = 2;
+
+/**
+ * Slabs that are read straight from the source, each of the largest shape that fits.
+ *
+ * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
+ */
+export function directSlabs(request: SlabRequest): SlabCandidate {
+  const plan = planDirect(request);
+  const cost = costOfSlabs({ ...request, slabShape: plan.slabShape }, plan.chunksRead);
+  return { plan, cost };
+}
+
+function planDirect(request: SlabRequest): SlabPlan {
+  const { array, pipeline, selection, maxMemory, io } = request;
+  const { chunkShape } = array.metadata.chunkGrid;
+  const itemSize = slabItemBytes(pipeline);
+  const bytesPerChunk = codingBytes(pipeline);
+  assertBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
+
+  const wanted = io * chunksPerRequest(pipeline, array.shards !== undefined);
+  const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
+  const left = maxMemory - readAhead * bytesPerChunk;
+  const whole = product(selection.shape) * itemSize;
+  const most = pooledSize(whole) <= left ? left : left / 2;
+  const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
+  const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, readAhead });
+  const slabsHeld = product(slabShape) < product(selection.shape) ? 2 : 1;
+  assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
+  return {
+    slabShape,
+    slabsHeld,
+    readAhead,
+    bytesPerChunk,
+    chunksRead,
+    predictedPeak: readAhead * bytesPerChunk + slabsHeld * pooledSize(product(slabShape) * itemSize),
+  };
+}
+
+/** The smallest of the slabs for which no chunk is read more often than for the largest: their memory is used again. */
+function bestSlab(
+  selection: Selection,
+  chunkShape: readonly number[],
+  { maxItems, itemSize, readAhead }: { maxItems: number; itemSize: number; readAhead: number },
+): Pick<SlabPlan, "slabShape" | "chunksRead"> {
+  const measured = (items: number) => {
+    const slabShape = largestSlab(selection, chunkShape, items);
+    return { slabShape, chunksRead: countReads(selection, chunkShape, slabShape) };
+  };
+  const largest = measured(maxItems);
+  const slabs = (slabShape: readonly number[]) => product(gridShape(selection.shape, slabShape));
+  for (let items = Math.ceil(MIN_SLAB / Math.max(1, itemSize)); items < maxItems; items *= 2) {
+    const smaller = measured(items);
+    const isWorthwhile = smaller.chunksRead >= slabs(smaller.slabShape) * CHUNKS_AHEAD * readAhead;
+    if (smaller.chunksRead === largest.chunksRead && isWorthwhile) return smaller;
+  }
+  return largest;
+}
+
+/** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */
+export function smallestSlabBudget(pipeline: CodecPipeline): number {
+  return codingBytes(pipeline) + 2 * pooledSize(slabItemBytes(pipeline));
+}
+
+function countReads(selection: Selection, chunkShape: readonly number[], slab: readonly number[]) {
+  return product(axesOver(selection, chunkShape).map((axis, d) => chunkVisits(axis, slab[d] ?? 1)));
+}

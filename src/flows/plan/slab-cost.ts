@@ -1,0 +1,57 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
+import { describeCodec } from "../../meta/describe.ts";
+import { product } from "../../util/shape.ts";
+import { costOf } from "./costs.ts";
+import type { Cost, GridSide } from "./plan.ts";
+import type { SlabRequest } from "./slabs.ts";
+import { itemBytes } from "./task-memory.ts";
+
+/** Slabs of a shape. */
+export interface ShapedSlabs extends SlabRequest {
+  readonly slabShape: readonly number[];
+}
+
+const NEAR = { source: false, target: false, scratch: false };
+
+/** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
+export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
+  const tasks = product(gridShape(request.selection.shape, request.slabShape));
+  const memory = { leaseBytes: request.maxMemory, expectedBytes: request.maxMemory };
+  const windows = { window: [], readAhead: 1, ...memory, chunksRead };
+  return costOf({ ...slabCostRequest(request), windows, tasks });
+}
+
+/** What a cost is asked of: one thread that reads chunks and writes none. */
+export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemory, io }: ShapedSlabs) {
+  const { metadata, shards, layout } = array;
+  const { chunkShape } = metadata.chunkGrid;
+  const source: GridSide = {
+    zarrFormat: layout.zarrFormat,
+    chunkKeyEncoding: metadata.chunkKeyEncoding,
+    shape: metadata.shape,
+    chunkShape,
+    ...(shards && { shardShape: chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1)) }),
+    codecs: metadata.codecs.map(describeCodec),
+    compression: slowestClass(metadata.codecs),
+    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
+    decodedSize: pipeline.decodedSize,
+    maxEncodedSize: pipeline.maxEncodedSize,
+    scratchSize: pipeline.scratchSize,
+    pooledScratchSize: pipeline.pooledScratchSize,
+  };
+  const { shardShape: _, decodesParts: __, ...plain } = source;
+  const target: GridSide = {
+    ...plain,
+    shape: selection.shape,
+    chunkShape: slabShape,
+    codecs: [],
+    compression: "none",
+    decodedSize: Math.ceil(product(slabShape) * itemBytes(source)),
+    maxEncodedSize: 0,
+    scratchSize: 0,
+    pooledScratchSize: 0,
+  };
+  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, remote: NEAR };
+  return { sides: { source, target }, items: product(selection.shape), chunksWritten: 0, ...threads };
+}

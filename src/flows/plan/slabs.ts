@@ -1,0 +1,80 @@
+import type { CodecPipeline } from "../../codecs/codec.ts";
+import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { product } from "../../util/shape.ts";
+import type { ArrayJob, Cost } from "./plan.ts";
+
+/** An array by the chunks that are read of it. */
+export interface SlabArray {
+  readonly path: string;
+  readonly metadata: ArrayMetadata;
+  readonly layout: { readonly zarrFormat: ZarrFormat };
+  readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
+}
+
+/** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
+export interface SlabPlan {
+  /** Shape of a slab: whole trailing dimensions, a part of one, single items of those before it. */
+  readonly slabShape: readonly number[];
+  /** Slabs held at one time: the one that is taken and, where there are several, the one being read. */
+  readonly slabsHeld: 1 | 2;
+  /** Source chunks in flight. */
+  readonly readAhead: number;
+  /** Bytes that one source chunk in flight may hold. */
+  readonly bytesPerChunk: number;
+  /** Source chunks read by all slabs together: one that several slabs touch counts for each. */
+  readonly chunksRead: number;
+  /** Bytes that all buffers may take at one time. */
+  readonly predictedPeak: number;
+  /** Where chunks are read once, and slabs made by way of scratch objects. */
+  readonly staged?: StagedSlabs;
+}
+
+export interface SlabRequest {
+  readonly array: SlabArray;
+  readonly pipeline: CodecPipeline;
+  readonly selection: Selection;
+  readonly maxMemory: number;
+  readonly io: number;
+}
+
+/** Slabs that are read from scratch objects, as the target chunks of a job. */
+export interface StagedSlabs {
+  readonly job: ArrayJob;
+  /** Tasks of each pass. */
+  readonly stages: readonly number[];
+  /** Bytes that a piece in flight may hold. */
+  readonly bytesPerPiece: number;
+  readonly cost: Cost;
+}
+
+/** A way to make slabs, and what it is predicted to take. */
+export interface SlabCandidate {
+  readonly plan: SlabPlan;
+  readonly cost: Cost;
+}
+
+/** Decoded bytes of an item; of variable data an estimate. */
+export function slabItemBytes({ decodedSize, spec }: CodecPipeline): number {
+  return decodedSize / Math.max(1, product(spec.shape));
+}
+
+/** The largest C-order slab of at most `maxItems`, cut between source chunks where it holds more than one. */
+export function largestSlab(
+  { shape, step }: Selection,
+  chunkShape: readonly number[],
+  maxItems: number,
+): number[] {
+  const slab = shape.map(() => 1);
+  let items = Math.max(1, maxItems);
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const n = Math.max(1, shape[d] ?? 1);
+    const fits = Math.min(n, items);
+    const chunk = Math.max(1, Math.floor((chunkShape[d] ?? 1) / (step[d] ?? 1)));
+    slab[d] = fits < n && fits > chunk ? fits - (fits % chunk) : fits;
+    if (fits < n) break;
+    items = Math.floor(items / n);
+    if (items <= 1) break;
+  }
+  return slab;
+}
