@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Retry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
@@ -216,6 +217,18 @@ describe("S3Store", () => {
     await expect(store.setIfAbsent("other", text("x"))).rejects.toMatchObject({
       code: "unsupported-operation",
     });
+  });
+
+  it("does not end a write that is given up before the server has carried it out", async () => {
+    const { store, server } = await open();
+    const caller = new AbortController();
+    server.fault = async () => {
+      caller.abort();
+      await sleep(100);
+      return false;
+    };
+    await store.set("a", text("1"), { signal: caller.signal }).catch(() => {});
+    expect([...server.objects.keys()]).toEqual(["a"]);
   });
 
   it("deletes 1,000 keys in one request", async () => {

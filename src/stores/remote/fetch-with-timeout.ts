@@ -14,6 +14,8 @@ const SLOWEST_BODY = 1024;
 /**
  * As `fetch`, but fails when the server did not respond in time for `silence` milliseconds: before its answer, or before the next
  * piece of the body; or when all waits for a body take ten times as long, and it sends less than 1 KiB a second. For a body that is sent it may be silent for as long as a slow connection takes.
+ * A request that its caller gives up is ended `linger` milliseconds later: one that changes something should have been
+ * answered by then, since what has been sent may be carried out after what the caller does next.
  *
  * @throws `transient` on silence, also while the body is read; `aborted`.
  */
@@ -22,8 +24,9 @@ export async function fetchWithTimeout(
   url: URL,
   init: Parameters<PlainFetch>[1],
   silence: number,
+  linger = 0,
 ): Promise<HttpResponse> {
-  const watch = new SilenceWatch(silence, url.origin, init.signal);
+  const watch = new SilenceWatch(silence, url.origin, { caller: init.signal, linger });
   try {
     watch.begin((sizeOf(init.body) / SLOWEST_UPLOAD) * 1000);
     const response = await fetch(url, { ...init, signal: watch.signal });
@@ -47,12 +50,21 @@ class SilenceWatch {
   #received = 0;
   #began = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #lingering: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(silence: number, origin: string, caller: AbortSignal | null | undefined) {
+  constructor(
+    silence: number,
+    origin: string,
+    { caller, linger }: { readonly caller: AbortSignal | null | undefined; readonly linger: number },
+  ) {
     this.#silence = silence;
     this.#origin = origin;
     throwIfAborted(caller);
-    this.#stopListening = onAbort(caller, () => this.#request.abort(abortError(caller?.reason)));
+    const abort = () => this.#request.abort(abortError(caller?.reason));
+    this.#stopListening = onAbort(caller, () => {
+      if (linger === 0) abort();
+      else this.#lingering = setTimeout(abort, linger);
+    });
   }
 
   get signal(): AbortSignal {
@@ -85,6 +97,7 @@ class SilenceWatch {
 
   end(): void {
     this.pause();
+    clearTimeout(this.#lingering);
     this.#stopListening();
   }
 }

@@ -77,6 +77,8 @@ export interface S3Answer {
 type Query = Readonly<Record<string, string>>;
 
 const DEFAULT_TIMEOUT = 30_000;
+/** Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up. */
+const LINGER = 3_000;
 const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
 /** What an answer says is missing, or has another size, where nothing else is asked for. */
 const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
@@ -252,7 +254,8 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      return await fetchWithTimeout(this.#fetch, url, init, request.timeout ?? timeout);
+      const linger = method === "GET" || method === "HEAD" ? 0 : LINGER;
+      return await fetchWithTimeout(this.#fetch, url, init, request.timeout ?? timeout, linger);
     } catch (error) {
       throwIfAborted(signal);
       throw connectionFailure(error, url.origin);

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "no
 import { copyFile, cp, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { copy, type FlowTarget } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
@@ -42,6 +43,9 @@ export interface SeenPlace extends Place {
 export function newFolder(): string {
   return mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "zarrflow-crash-"));
 }
+
+/** Milliseconds after which a bucket carries out what was given up under way. */
+const LATE = 50;
 
 let made = 0;
 
@@ -111,10 +115,13 @@ export function bucketPlace(server: S3Server): SeenPlace {
       }
     },
     async during(cut, run) {
-      server.fault = (response, { method, query }) => {
+      server.fault = async (response, { method, query }) => {
         const isMutating =
           method === "PUT" || method === "DELETE" || (method === "POST" && !query.has("list"));
+        const isGivenUp = cut.signal.aborted;
         const isCut = isMutating ? cut.mutate() : cut.isOver;
+        // what is given up under way is carried out all the same, later
+        if (cut.signal.aborted && !isGivenUp) await sleep(LATE);
         // 403 is not asked again
         if (isCut) response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
         return isCut;

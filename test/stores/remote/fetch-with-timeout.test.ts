@@ -116,6 +116,26 @@ describe("fetchWithTimeout", () => {
     });
   });
 
+  it("waits for the answer to what its caller gives up, for as long as it is told to", async () => {
+    const answers: ServerResponse[] = [];
+    const url = await serve((_, response) => void answers.push(response));
+    const send = async (caller: AbortController) => {
+      const seen = answers.length;
+      const sending = fetchWithTimeout(fetch, url, { method: "PUT", signal: caller.signal }, 10_000, 500);
+      await vi.waitFor(() => expect(answers.length).toBe(seen + 1));
+      caller.abort(new Error("enough"));
+      return { sending };
+    };
+    const { sending } = await send(new AbortController());
+    await vi.advanceTimersByTimeAsync(499);
+    answers[0]?.end();
+    expect((await sending).status).toBe(200);
+    const late = await send(new AbortController());
+    const failing = expect(late.sending).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
+    await vi.advanceTimersByTimeAsync(500);
+    await failing;
+  });
+
   it("fails when the body comes drop by drop, for longer than anybody waits", async () => {
     vi.useRealTimers();
     let sent = 0;

@@ -1,0 +1,80 @@
+import { isZarrflowError } from "../../../src/util/errors.ts";
+import { Cut, type CutKind } from "./cut.ts";
+import { Expectation, Readings } from "./expectation.ts";
+import type { Place } from "./places.ts";
+import { before, type Run, runOnce, source } from "./runs.ts";
+
+/** What was found of one run that was cut many times. */
+export interface Found {
+  /** Mutating calls of the run. */
+  readonly calls: number;
+  readonly cuts: number;
+  /** Cuts that are followed by something wrong, and what that is. */
+  readonly wrongCuts: number;
+  readonly wrong: readonly string[];
+}
+
+export interface EveryCutOptions {
+  readonly scratch: string;
+  /** About how many cuts of each kind are made; at every call by default. */
+  readonly cutsOfKind?: number | undefined;
+  /** Whether the next run may refuse what was left, since it may be anybody's. */
+  readonly mayBeRefused?: boolean;
+}
+
+/** Cuts a run at its calls in each way; after each cut reads what is there, and lets the next run end what was cut. */
+export async function cutEverywhere(
+  place: Place,
+  run: Run,
+  { scratch, cutsOfKind = Number.POSITIVE_INFINITY, mayBeRefused = false }: EveryCutOptions,
+): Promise<Found> {
+  const readings = new Readings();
+  const [old, from] = [await before(run), await source(run)];
+  const calls = async (cut: Cut) => {
+    await place.reset(old);
+    await place.during(cut, () =>
+      inTime(runOnce(run, { from, targetAt: place.targetAt, signal: cut.signal, scratch })),
+    );
+  };
+  await place.reset(old);
+  const first = await readings.at(place);
+  const counting = new Cut();
+  await calls(counting);
+  const expectation = new Expectation(first, await readings.at(place));
+
+  const wrong: string[] = [];
+  const every = Math.max(1, Math.floor(counting.calls / cutsOfKind));
+  let [cuts, wrongCuts] = [0, 0];
+  for (const kind of ["kill", "fail", "abort"] satisfies CutKind[]) {
+    for (let at = 0; at < counting.calls; at += every) {
+      const ended = await calls(new Cut(kind, at)).catch((error) => error);
+      const tell = (what: string) => `${kind} at ${at} of ${counting.calls}: ${what}`;
+      const found = expectation.wrongIn(await readings.at(place)).map(tell);
+      if (ended === HANGS) found.push(tell("hangs"));
+      await place.outlastTurns();
+      // the next run ends what was cut
+      try {
+        await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });
+        found.push(...expectation.unmendedIn(await readings.at(place)).map(tell));
+      } catch (error) {
+        const isRefused = mayBeRefused && isZarrflowError(error, "target-not-empty");
+        if (!isRefused) found.push(tell(`again: ${error}`));
+      }
+      cuts++;
+      if (found.length > 0) wrongCuts++;
+      wrong.push(...found);
+    }
+  }
+  return { calls: counting.calls, cuts, wrongCuts, wrong };
+}
+
+const HANGS = new Error("it hangs");
+
+/** What comes of a run, unless it takes far too long. */
+async function inTime<T>(run: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(HANGS), 20_000);
+  });
+  return Promise.race([run, late]).finally(() => clearTimeout(timer));
+}
