@@ -131,7 +131,10 @@ describe("fetchWithTimeout", () => {
     answers[0]?.end();
     expect((await sending).status).toBe(200);
     const late = await send(new AbortController());
-    const failing = expect(late.sending).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
+    const failing = expect(late.sending).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
     await vi.advanceTimersByTimeAsync(500);
     await failing;
   });

@@ -1,0 +1,56 @@
+import "../faults/crash/mocked-calls.ts";
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Case, casesAt, formatsOf, IS_LONG } from "../faults/crash/cases.ts";
+import { cutEverywhere } from "../faults/crash/every-cut.ts";
+import { newFolder, type Place } from "../faults/crash/places.ts";
+import { proxiedPlace } from "./proxied-place.ts";
+import { bucketAt, environmentOf, servers } from "./s3-servers.ts";
+
+/** Cuts of each kind in the short form, of some cases. */
+const CUTS_IN_SHORT = 2;
+const short: readonly Case[] = [
+  { place: "s3", operation: "copy", mode: "update" },
+  { place: "s3", operation: "direct", mode: "member" },
+  { place: "s3", operation: "staged", mode: "replace" },
+];
+
+describe.each(servers)("a run that is cut as it writes to $name", ({ name, openBucket }) => {
+  const env = { ...process.env };
+  const scratch = newFolder();
+  const counts = { cuts: 0, wrong: 0 };
+  let place: Place;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const bucket = await openBucket();
+    const proxied = await proxiedPlace(bucket);
+    Object.assign(process.env, environmentOf(bucketAt(proxied.endpoint, bucket)));
+    place = proxied;
+    close = async () => {
+      await proxied.close();
+      await bucket.close();
+    };
+  });
+  afterAll(async () => {
+    await close();
+    process.env = env;
+    rmSync(scratch, { recursive: true, force: true });
+    console.log(`${name}: ${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value`);
+  });
+
+  describe.each(IS_LONG ? casesAt("s3") : short)("a $operation ($mode)", (one) => {
+    test.each(formatsOf(one))(
+      "of %s shows no wrong value, wherever it is cut",
+      async (zarrFormat) => {
+        const cutsOfKind = IS_LONG ? undefined : CUTS_IN_SHORT;
+        const found = await cutEverywhere(place, { ...one, zarrFormat }, { scratch, cutsOfKind });
+        counts.cuts += found.cuts;
+        counts.wrong += found.wrongCuts;
+        expect(found.calls).toBeGreaterThan(0);
+        expect(found.wrong).toEqual([]);
+      },
+      1_200_000,
+    );
+  });
+});
