@@ -13,7 +13,6 @@ import { RunRecorder } from "./report/run-record.ts";
 import { type outputOptions, runOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
-import { planText } from "./text/plan.ts";
 import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
 import { packageVersion } from "./version.ts";
@@ -57,6 +56,7 @@ async function showPlan(
     if (page !== undefined) await assertOutputReplaceable(page);
     await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
+    const { planText } = await import("./text/plan.ts");
     await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, { copied, explain }));
     if (page === undefined) return;
     const { planPage } = await import("./report/page.ts");

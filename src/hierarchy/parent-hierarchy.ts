@@ -1,7 +1,6 @@
 import type { ZarrFormat } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { childSpec } from "../stores/folder-spec.ts";
-import { objectPlace } from "../stores/object-spec.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
 import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
 import { assertUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
@@ -13,28 +12,18 @@ import { createAncestors, formatAbove } from "./create/ancestors.ts";
 import { isOfMetadata } from "./create/assertions.ts";
 import { documentsBelow } from "./documents-below.ts";
 import { ConsolidatedMetadata, refreshConsolidated } from "./edit/consolidated.ts";
-import { assertWritable, isWholeHierarchy, type ParentHierarchy, parentHierarchyOf } from "./edit/parent.ts";
+import { isWholeHierarchy, type ParentHierarchy } from "./edit/parent.ts";
 import { openNode } from "./open/open-node.ts";
 import { walk } from "./open/walk.ts";
 import type { ReadDocumentOptions } from "./stored-documents.ts";
 
 /**
- * Where a folder that is to be built will be in the hierarchy of its format around it; undefined where it is a root,
- * or what is around it is another format's or cannot be read.
+ * A place in the hierarchy of a format around it; undefined where what is around it is another format's or cannot be
+ * read.
  *
  * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy whose nodes are no folders, since it
  *   would not be part of it.
  */
-export async function openParentHierarchy(
-  spec: StoreSpec,
-  zarrFormat: ZarrFormat,
-  options: StoreOptions = {},
-): Promise<ParentHierarchy | undefined> {
-  const home = await placeAround(spec);
-  return home && hierarchyAt(home, zarrFormat, options);
-}
-
-/** A place whose groups above are of a format; undefined, and it throws, as `openParentHierarchy`. */
 export async function hierarchyAt(
   home: ParentHierarchy,
   zarrFormat: ZarrFormat,
@@ -49,19 +38,6 @@ export async function hierarchyAt(
     );
   }
   return (await readableFormatAbove(home, zarrFormat, options)) === zarrFormat ? home : undefined;
-}
-
-/**
- * Where something is in what is around it, whether that can be read or is just being made; undefined for a root. A store
- * of the caller's is the root of its hierarchy; a folder is where what is above it says.
- */
-export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
-  const place = objectPlace(spec);
-  if (place?.path === "") return undefined;
-  if (place) return { store: assertWritable(place.root), spec, path: place.path };
-  if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
-  const home = await parentHierarchyOf(spec);
-  return home.path === "" ? undefined : home;
 }
 
 /**

@@ -1,5 +1,8 @@
+import { MAX_TOGETHER } from "../util/merge-ranges.ts";
 import type { StoreSpec } from "./store.ts";
-import { MAX_HELD } from "./zip/coalescing-reader.ts";
+
+/** The most bytes of all requests for several ranges of a zip that are under way. */
+export const MAX_HELD = 2 * MAX_TOGETHER;
 
 /** Bytes that reading the store which `spec` names takes, besides the buffers of those who read. */
 export function readerMemory({ kind }: StoreSpec): number {

@@ -1,21 +1,70 @@
-import { type MapConcurrentOptions, mapConcurrent } from "./map-concurrent.ts";
-import { streamFrom, WritableStream } from "./web.ts";
+import { abortError, onAbort } from "../util/abort.ts";
+import { ZarrflowError } from "../util/errors.ts";
+
+export interface ForEachOptions {
+  /** The most calls at a time. */
+  readonly concurrency: number;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
- * Runs `fn` on each item, on up to `concurrency` at a time; items are drawn as they are wanted. Resolves when all calls
- * have ended.
+ * Runs `fn` on each item, on up to `concurrency` at a time; items are drawn one after the other, as they are wanted.
+ * Resolves when all calls have ended. `mapConcurrent` is for calls whose results are passed on.
  *
- * @throws the first failure, once the other calls, whose signals it aborts, and what draws the items have ended.
+ * @throws the first failure, or `aborted`, once the other calls, whose signals it aborts, and what draws the items have
+ *   ended; `invalid-option` for a concurrency below 1.
  */
 export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,
   fn: (item: T, context: { readonly signal: AbortSignal }) => Promise<void> | void,
-  options: Omit<MapConcurrentOptions, "discard">,
+  { concurrency, signal }: ForEachOptions,
 ): Promise<void> {
-  const { readable, writable } = mapConcurrent(fn, options);
-  const drawn = streamFrom(items).pipeTo(writable);
-  const ended = readable.pipeTo(new WritableStream<void>());
-  // whoever makes the items may be at work, too
-  const [, outcome] = await Promise.allSettled([drawn, ended]);
-  if (outcome.status === "rejected") throw outcome.reason;
+  if (!(concurrency >= 1)) {
+    throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
+  }
+  /** Each call has a signal of its own: runtimes warn of leaks when very many listen on one. */
+  const running = new Map<Promise<void>, AbortController>();
+  const stop = new AbortController();
+  const fail = (reason: unknown) => {
+    if (stop.signal.aborted) return;
+    stop.abort(reason);
+    for (const call of running.values()) call.abort(reason);
+  };
+  const abort = () => fail(abortError(signal?.reason));
+  const stopListening = onAbort(signal, abort);
+  if (signal?.aborted) abort();
+  let onEnded = () => {};
+  const call = async (item: T, controller: AbortController) => {
+    try {
+      await fn(item, { signal: controller.signal });
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const start = (item: T) => {
+    const controller = new AbortController();
+    // It counts as running before it starts: what it does first may abort the signal.
+    const ended: Promise<void> = Promise.resolve()
+      .then(() => call(item, controller))
+      .then(() => {
+        running.delete(ended);
+        onEnded();
+      });
+    running.set(ended, controller);
+  };
+  try {
+    if (!stop.signal.aborted) {
+      for await (const item of items) {
+        if (stop.signal.aborted) break;
+        start(item);
+        while (running.size >= concurrency) await new Promise<void>((resolve) => (onEnded = resolve));
+        if (stop.signal.aborted) break;
+      }
+    }
+  } catch (error) {
+    fail(error);
+  }
+  await Promise.all(running.keys());
+  stopListening();
+  stop.signal.throwIfAborted();
 }

@@ -17,7 +17,6 @@ import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { outputText } from "../text/output.ts";
-import { slicePlanText } from "../text/slice-plan.ts";
 
 const options = {
   slice: {
@@ -94,6 +93,7 @@ export const command = defineCommand({
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     if (values["dry-run"]) {
       const { planSlice } = await import("../../flows/plan-slice.ts");
+      const { slicePlanText } = await import("../text/slice-plan.ts");
       const plan = await planSlice(array, selection, planning);
       return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
     }

@@ -3,12 +3,12 @@ import type { ArrayJob, Cost, Execution, GridSide, Plan } from "../../flows/plan
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import type { StoreSpec } from "../../stores/store.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
 import { counted, grouped } from "./count.ts";
 import { formatDuration } from "./duration.ts";
+import { place, storeText } from "./place.ts";
 import { printable } from "./printable.ts";
 import { formatShape } from "./shape.ts";
 import { warningText } from "./warning.ts";
@@ -181,28 +181,4 @@ function gridText({ chunkShape, shardShape, decodedSize }: GridSide): string {
 
 function change(from: string, to: string): string {
   return from === to ? from : `${from} -> ${to}`;
-}
-
-/** A node in words. */
-export function place(store: StoreSpec, path: string): string {
-  const root = storeText(store);
-  return printable(path === "" ? root : `${root}/${path}`);
-}
-
-function storeText(store: StoreSpec): string {
-  switch (store.kind) {
-    case "directory":
-    case "zip":
-      return store.path;
-    case "zip-value":
-      return `${storeText(store.store)}/${store.key}`;
-    case "http":
-      return store.url;
-    case "s3":
-      return `s3://${store.bucket}/${store.prefix}`.replace(/\/$/, "");
-    case "memory":
-      return `memory:${store.name}`;
-    case "object":
-      return store.description;
-  }
 }

@@ -3,7 +3,7 @@ import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { counted } from "./count.ts";
 import { formatDuration } from "./duration.ts";
-import { place } from "./plan.ts";
+import { place } from "./place.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
 export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {

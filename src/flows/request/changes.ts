@@ -8,8 +8,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
 import { type ChunksInput, type ChunksOption, resolveChunks, resolveShards } from "./chunk-option.ts";
 import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
-import { type GroupArray, sliceGroup } from "./group-slice.ts";
-import { followingLevels } from "./image-slice.ts";
+import type { GroupArray } from "./group-slice.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
 export interface Changes {
@@ -117,14 +116,17 @@ function anyChangeOf(
  *
  * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
  */
-export function selectionsOf(
+export async function selectionsOf(
   { slice }: Pick<Changes, "slice">,
   opened: OpenedNodes,
-): ReadonlyMap<string, Selection> {
+): Promise<ReadonlyMap<string, Selection>> {
   if (slice === undefined) return new Map();
   const option = typeof slice === "string" ? parseSlice(slice) : slice;
   const arrays = arraysOf(opened);
-  if (opened.root.kind === "group") return sliceGroup(option, arrays, followingLevels(opened.nodes));
+  if (opened.root.kind === "group") {
+    const { sliceGroup } = await import("./group-slice.ts");
+    return sliceGroup(option, arrays, opened.nodes);
+  }
   return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
 }
 

@@ -1,7 +1,7 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
+import { placeAround } from "../../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
-import { openParentHierarchy } from "../../hierarchy/parent-hierarchy.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
@@ -119,7 +119,11 @@ async function planFrom(
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
-  await openParentHierarchy(target.store, zarrFormat.name, { signal });
+  const place = await placeAround(target.store);
+  if (place) {
+    const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
+    await hierarchyAt(place, zarrFormat.name, { signal });
+  }
   const { converted, change, cutImages } = await wantedMetadata(root, all, taken, zarrFormat.name, options);
   const changed =
     excluded.length > 0 ||

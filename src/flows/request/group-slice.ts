@@ -3,7 +3,7 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { type ImageLevel, selectionOfLevel } from "./image-slice.ts";
+import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
 
 /** An array of a group, with its path. */
 export interface GroupArray {
@@ -16,14 +16,14 @@ export interface GroupArray {
  * them, coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by
  * their scale.
  *
- * @param following levels of images that follow another array, by path
+ * @param nodes all nodes of the group
  * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, one that has
  *   different lengths in different arrays, or a range beyond it.
  */
 export function sliceGroup(
   option: SliceOption,
   arrays: readonly GroupArray[],
-  following: ReadonlyMap<string, ImageLevel>,
+  nodes: readonly ImageNode[],
 ): Map<string, Selection> {
   if (Array.isArray(option)) {
     throw new ZarrflowError("invalid-option", "ranges for a group need dimension names", {
@@ -31,6 +31,7 @@ export function sliceGroup(
     });
   }
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
+  const following = followingLevels(nodes);
   const led = arrays.filter(({ path }) => !following.has(path));
   for (const [name] of ranges) demandOneLength(name, led);
   const selections = new Map<string, Selection>();

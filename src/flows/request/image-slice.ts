@@ -7,7 +7,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /** A node of the group that is cut. */
-interface Node {
+export interface ImageNode {
   readonly path: string;
   readonly metadata: NodeMetadata;
 }
@@ -45,7 +45,7 @@ interface Image {
  *
  * @throws `unsupported-operation` for transformations that are not known.
  */
-export function followingLevels(nodes: readonly Node[]): ReadonlyMap<string, ImageLevel> {
+export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string, ImageLevel> {
   const images = imagesAmong(nodes);
   const following = new Map<string, ImageLevel>();
   for (const image of images.values()) {
@@ -75,7 +75,7 @@ function labelledBy(path: string): string | undefined {
 }
 
 /** The shapes of the arrays among nodes. */
-function shapesByPath(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]> {
+function shapesByPath(nodes: readonly ImageNode[]): ReadonlyMap<string, readonly number[]> {
   return new Map(
     nodes.flatMap(({ path, metadata }) =>
       metadata.kind === "array" ? [[path, metadata.shape] as const] : [],
@@ -83,7 +83,7 @@ function shapesByPath(nodes: readonly Node[]): ReadonlyMap<string, readonly numb
   );
 }
 
-function imagesAmong(nodes: readonly Node[]): ReadonlyMap<string, Image> {
+function imagesAmong(nodes: readonly ImageNode[]): ReadonlyMap<string, Image> {
   const shapes = shapesByPath(nodes);
   const images = new Map<string, Image>();
   for (const { path, metadata } of nodes) {
@@ -150,7 +150,7 @@ function otherLength(path: string, name: string, length: number, expected: numbe
 
 /** The groups whose images are cut, with metadata that are true of what is taken, by path. */
 export function groupsOfCutImages(
-  nodes: readonly Node[],
+  nodes: readonly ImageNode[],
   selections: ReadonlyMap<string, Selection>,
 ): ReadonlyMap<string, NodeMetadata> {
   const shapes = shapesByPath(nodes);

@@ -1,14 +1,14 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions } from "../../stores/store.ts";
+import type { Selection } from "../../streams/selection.ts";
 import { belowPath } from "../../util/node-path.ts";
+import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import { axesOf } from "./axes-of.ts";
-import { type Changes, changeOf, selectionsOf } from "./changes.ts";
+import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
-import { nodesInFormat } from "./converted-nodes.ts";
-import { groupsOfCutImages } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 
 /** The nodes of a source. */
@@ -46,17 +46,35 @@ export async function wantedMetadata(
   options: Changes & StoreOptions,
 ) {
   const takenByPath = new Map(taken.map((node) => [node.path, node]));
-  const converted = nodesInFormat(
-    all.map((node) => takenByPath.get(node.path) ?? node),
-    to,
-    await axesToWrite(root, to, options.signal),
-  );
+  const sources = all.map((node) => takenByPath.get(node.path) ?? node);
+  const converted = await nodesInFormatOf(to, root, sources, options.signal);
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
-  const selections = selectionsOf(options, opened);
+  const selections = await selectionsOf(options, opened);
   const change = changeOf(options, opened, selections);
-  return { converted, change, cutImages: groupsOfCutImages(inFormat, selections) };
+  return { converted, change, cutImages: await cutImagesOf(root, inFormat, selections) };
+}
+
+async function nodesInFormatOf(
+  to: ZarrFormat,
+  root: ZarrArray | ZarrGroup,
+  nodes: readonly ZarrNode[],
+  signal: AbortSignal | undefined,
+): Promise<NodesInFormat> {
+  if (root.layout.zarrFormat === to) return { metadata: new Map(), warnings: [] };
+  const { nodesInFormat } = await import("./converted-nodes.ts");
+  return nodesInFormat(nodes, to, await axesToWrite(root, to, signal));
+}
+
+async function cutImagesOf(
+  root: ZarrArray | ZarrGroup,
+  nodes: OpenedNodes["nodes"],
+  selections: ReadonlyMap<string, Selection>,
+): Promise<ReadonlyMap<string, NodeMetadata>> {
+  if (root.kind === "array" || selections.size === 0) return new Map();
+  const { groupsOfCutImages } = await import("./image-slice.ts");
+  return groupsOfCutImages(nodes, selections);
 }
 
 /** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
@@ -65,7 +83,6 @@ async function axesToWrite(
   to: ZarrFormat,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | undefined> {
-  return root.kind === "array" && to === "v3" && root.layout.zarrFormat !== to
-    ? axesFromAbove(root, signal)
-    : undefined;
+  if (root.kind === "group" || to !== "v3") return undefined;
+  return axesFromAbove(root, signal);
 }

@@ -1,13 +1,4 @@
-import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
-import {
-  assertUnlockedAbove,
-  hideFromAbove,
-  hierarchyAt,
-  mendAround,
-  mendBelow,
-  placeAround,
-  publishedIn,
-} from "../../hierarchy/parent-hierarchy.ts";
+import { type ParentHierarchy, placeAround } from "../../hierarchy/edit/parent.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import type { TargetBuildOptions } from "../../stores/target.ts";
 import { throwIfAborted } from "../../util/abort.ts";
@@ -19,7 +10,6 @@ import { withPace } from "../request/rate-limits.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, openBuild } from "../target/open-build.ts";
-import { runUpdate } from "../update/run-update.ts";
 import { runPlan } from "./run-plan.ts";
 import { withRetryEvents } from "./with-retry-events.ts";
 
@@ -55,15 +45,16 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   throwIfAborted(options.signal);
   const { zarrFormat, existing, documents } = plan.publication;
   const place = await placeAround(plan.target.store);
-  const home = place && (await hierarchyAt(place, zarrFormat, options));
+  const home = place && (await (await parents()).hierarchyAt(place, zarrFormat, options));
   const { breakLock, signal } = options;
   // a run above that begins later sees this one, or is seen then
   const assertNoneAbove = async () => {
-    if (place) await assertUnlockedAbove(place, { breakLock, signal });
+    if (place) await (await parents()).assertUnlockedAbove(place, { breakLock, signal });
   };
   await assertNoneAbove();
   if (existing === "update") {
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
+    const { runUpdate } = await import("../update/run-update.ts");
     return await runUpdate(plan, {
       source,
       assertUnchanged,
@@ -73,12 +64,13 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
       ...options,
     });
   }
-  if (home) await mendAround(home, { maxMetadata, signal });
+  if (home) await (await parents()).mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
-  if (isThere) await mendBelow(plan.target, options);
+  if (isThere) await (await parents()).mendBelow(plan.target, options);
   const build = isThere ? undefined : await openHidden(plan, home, { ...options, onTaken: assertNoneAbove });
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
+  const published =
+    paced && home ? (await parents()).publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) return await runPlan(plan, { source, assertUnchanged, build: published, ...options });
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;
@@ -95,6 +87,7 @@ async function openHidden(
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;
+  const { hideFromAbove, mendAround } = await parents();
   try {
     return await openBuild(plan, {
       ...options,
@@ -105,6 +98,9 @@ async function openHidden(
     throw error;
   }
 }
+
+/** Loaded for targets inside a hierarchy only. */
+const parents = () => import("../../hierarchy/parent-hierarchy.ts");
 
 const NOTHING_DONE: RunReport = {
   tasks: 0,

@@ -1,5 +1,4 @@
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { assertReplaceable } from "../../hierarchy/replaceable.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { TargetBuild } from "../../stores/store.ts";
 import type { LockOptions } from "../../stores/target/prefix-lock.ts";
@@ -8,7 +7,6 @@ import { openStore } from "../../stores/url.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { expectedSize } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
-import { openAppend } from "./open-append.ts";
 
 /**
  * Begins to build the target of a plan; undefined when it is there and may be skipped.
@@ -20,7 +18,10 @@ export async function openBuild(
   options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "onTaken" | "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
   const { fsync, onTaken, beforeReplacing, breakLock, signal } = options;
-  if (plan.publication.existing === "skip") return openAppend(plan, options);
+  if (plan.publication.existing === "skip") {
+    const { openAppend } = await import("./open-append.ts");
+    return openAppend(plan, options);
+  }
   const size = expectedSize(plan.jobs, plan.budget.maxMemory);
   return atPlace(plan.target, options, (ifExists) =>
     openTargetBuild(plan.target.store, {
@@ -59,7 +60,10 @@ async function atPlace<T>(
   { ifExists, signal }: BuildOptions,
   step: (ifExists: "error" | "replace") => Promise<T>,
 ): Promise<T | undefined> {
-  if (ifExists === "replace") await assertReplaceable(target);
+  if (ifExists === "replace") {
+    const { assertReplaceable } = await import("../../hierarchy/replaceable.ts");
+    await assertReplaceable(target);
+  }
   try {
     return await step(ifExists === "replace" ? "replace" : "error");
   } catch (error) {

@@ -2,6 +2,7 @@ import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect
 import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
 import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
+import { objectPlace } from "../../stores/object-spec.ts";
 import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { invalid } from "../../util/check-options.ts";
@@ -84,6 +85,19 @@ export async function parentHierarchyOf(spec: StoreSpec): Promise<ParentHierarch
     if (!isZarrflowError(error, "access-denied")) throw error;
   }
   return { ...home, store: assertWritable(home.store) };
+}
+
+/**
+ * Where something is in what is around it, whether that can be read or is just being made; undefined for a root. A store
+ * of the caller's is the root of its hierarchy; a folder is where what is above it says.
+ */
+export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
+  const place = objectPlace(spec);
+  if (place?.path === "") return undefined;
+  if (place) return { store: assertWritable(place.root), spec, path: place.path };
+  if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
+  const home = await parentHierarchyOf(spec);
+  return home.path === "" ? undefined : home;
 }
 
 /** The folders that a store lies in, the nearest first, with the path from each to the store. */

@@ -2,8 +2,8 @@ import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrArray } from "../node.ts";
+import { ancestorsOf } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
-import { ancestorsOf } from "./open-via-ancestor.ts";
 
 /** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
 const MAX_LEVELS = 3;

@@ -2,7 +2,7 @@ import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectFormat, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
+import { childSpec } from "../../stores/folder-spec.ts";
 import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { withFolder } from "../../stores/with/folder.ts";
@@ -10,20 +10,9 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
 import type { ZarrNode } from "../node.ts";
 import { readDocument } from "../stored-documents.ts";
+import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
 import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
 import { nearestMemberHint } from "./suggest-name.ts";
-
-/** A folder of a store, and a node at or below it. */
-interface Ancestor {
-  readonly store: Store;
-  readonly spec: StoreSpec;
-  /** Path of the folder. */
-  readonly path: string;
-  /** Path of the node. */
-  readonly nodePath: string;
-  /** Whether it is beyond the root of the store that was asked for. */
-  readonly isOutside?: boolean;
-}
 
 /**
  * The node at `path` that has no documents of its own, by what lies above it: consolidated metadata of a group, or
@@ -100,17 +89,4 @@ async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor
   if (inner) return { store: await openStore(inner), spec: inner };
   const folder = withFolder(store, path);
   return { store: folder, spec: { kind: "object", description: folder.description } };
-}
-
-/** The node's own folder first, then those above it, beyond the root of the store too. */
-export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
-  const names = path === "" ? [] : path.split("/");
-  for (let length = names.length; length >= 0; length--) {
-    yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };
-  }
-  let nodePath = path;
-  for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
-    nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
-    yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
-  }
 }

@@ -14,10 +14,7 @@ import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { assertPath } from "../assert-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
-import { foreignFile } from "./foreign-file.ts";
-import { openNode } from "./open-node.ts";
-import { openViaAncestor } from "./open-via-ancestor.ts";
-import { nearestMemberHint, nearestStoreHint } from "./suggest-name.ts";
+import { findNode } from "./find-node.ts";
 
 /**
  * What can be opened: a URL, a store of ours or of zarrita's (its root), a path in a store; or what tells another
@@ -72,9 +69,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   };
   const options = { ...reading, signal, ...(zarrFormat && { zarrFormat }) };
   try {
-    const node =
-      (await openNode(store, path, { spec, ...options })) ??
-      (await openViaAncestor(store, spec, path, options));
+    const node = await findNode(store, spec, path, options);
     if (node && typeof source !== "string" && "path" in source && !("get" in source))
       assertPath(node.layout, source.path);
     if (node) return node;
@@ -165,9 +160,10 @@ async function openNamed(spec: StoreSpec): Promise<Store> {
   try {
     return await openStore(spec);
   } catch (error) {
-    const hint = isZarrflowError(error, "not-found") ? await nearestStoreHint(spec) : undefined;
-    if (hint && isZarrflowError(error)) throw error.addContext({ hint });
-    throw error;
+    if (!isZarrflowError(error, "not-found")) throw error;
+    const { nearestStoreHint } = await import("./suggest-name.ts");
+    const hint = await nearestStoreHint(spec);
+    throw hint ? error.addContext({ hint }) : error;
   }
 }
 
@@ -175,6 +171,10 @@ async function notFound(
   { store, spec, path, url }: Place & { readonly url: string },
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
+  const [{ foreignFile }, { nearestMemberHint }] = await Promise.all([
+    import("./foreign-file.ts"),
+    import("./suggest-name.ts"),
+  ]);
   const fileFormat = path === "" ? await foreignFile(spec, signal) : undefined;
   if (fileFormat !== undefined) {
     return new ZarrflowError("not-found", `\`${url}\` is a ${fileFormat} file; zarrflow reads Zarr`, {

@@ -1,10 +1,9 @@
 import { abortError } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
-import { MAX_TOGETHER, mergeRanges } from "../../util/merge-ranges.ts";
+import { mergeRanges } from "../../util/merge-ranges.ts";
+import { MAX_HELD } from "../reader-memory.ts";
 import { readForAll, soon } from "../shared-read.ts";
 
-/** The most bytes of all requests for several ranges that are under way; beyond, each range is read alone. */
-export const MAX_HELD = 2 * MAX_TOGETHER;
 /** Entries of so few bytes are read with those behind them, up to `AHEAD`: metadata documents lie side by side. */
 const SMALL_BYTES = 4 * 1024;
 const AHEAD = 32 * 1024;

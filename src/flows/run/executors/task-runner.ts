@@ -1,6 +1,5 @@
 import { ZarrArray } from "../../../hierarchy/node.ts";
-import { openNode } from "../../../hierarchy/open/open-node.ts";
-import { openViaAncestor } from "../../../hierarchy/open/open-via-ancestor.ts";
+import { findNode } from "../../../hierarchy/open/find-node.ts";
 import { formatNamed } from "../../../meta/formats.ts";
 import type { Store, WritableStore } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
@@ -83,9 +82,7 @@ async function openBoth(
   const layout = zarrFormat.layout(job.targetPath);
   const parsed = zarrFormat.parse(documents, layout);
   const reading = { ...readingOf(plan, job), signal };
-  const found =
-    (await openNode(source, job.path, reading)) ??
-    (await openViaAncestor(source, plan.source.store, job.path, reading));
+  const found = await findNode(source, plan.source.store, job.path, reading);
   if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
     throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
   }

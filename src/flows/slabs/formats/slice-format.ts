@@ -1,8 +1,6 @@
 import { invalid, isObject } from "../../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import type { Slice } from "../../slice.ts";
-import { jsonPieces } from "./json.ts";
-import { npyPieces } from "./npy.ts";
 import { rawPieces } from "./raw.ts";
 
 /**
@@ -33,12 +31,16 @@ export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerat
     case "raw":
       return rawPieces(slice.slabs());
     case "npy":
-      return npyPieces(slice);
+      return loaded(async () => (await import("./npy.ts")).npyPieces(slice));
     case "json":
-      return jsonPieces(slice);
+      return loaded(async () => (await import("./json.ts")).jsonPieces(slice));
     default:
       throw invalid("slices are not written in this format", "raw, npy or json", format);
   }
+}
+
+async function* loaded(open: () => Promise<AsyncGenerator<Uint8Array>>): AsyncGenerator<Uint8Array> {
+  yield* await open();
 }
 
 async function* ownPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
