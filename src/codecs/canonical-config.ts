@@ -4,7 +4,7 @@ import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import { nameOfV2, nameOfV3 } from "./descriptors.ts";
+import { nameOfV2, nameOfV3, type ObjectCodecName } from "./descriptors.ts";
 
 /** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
@@ -17,8 +17,6 @@ export type ObjectCodecJson =
   | ObjectCodecName
   | { readonly name: ObjectCodecName | `numcodecs.${ObjectCodecName}`; readonly configuration?: object }
   | { readonly id: ObjectCodecName; readonly [name: string]: unknown };
-
-type ObjectCodecName = "vlen-utf8" | "vlen-bytes" | "vlen-array" | "json2" | "msgpack2";
 
 const V3_PREFIX = "numcodecs.";
 

@@ -10,8 +10,14 @@ export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
  */
 export type CodecRole = "filter" | "serializer" | "compressor" | "checksum";
 
-/** How long a codec takes, by the classes that `flows/plan/costs.ts` has figures for. */
-export type CostClass = "none" | "lz4" | "zstd" | "deflate" | "other";
+/** How long codecs take, from the fastest to the slowest: the classes that `flows/plan/costs.ts` has figures for. */
+const COST_CLASSES = ["none", "lz4", "zstd", "deflate", "other"] as const;
+export type CostClass = (typeof COST_CLASSES)[number];
+
+/** The slowest of some classes; `none` where there are none. */
+export function slowestOf(classes: readonly CostClass[]): CostClass {
+  return COST_CLASSES[Math.max(0, ...classes.map((one) => COST_CLASSES.indexOf(one)))] ?? "other";
+}
 
 /** The names of a codec in documents, for each format that has it. */
 export interface CodecAliases {

@@ -40,6 +40,9 @@ const IMPLEMENTED = [
 /** Names of the codecs that come with the library. */
 export type BuiltinCodec = (typeof IMPLEMENTED)[number]["name"];
 
+/** Names of the codecs that encode values, not bytes; `categorize` does where it is told the type of objects. */
+export type ObjectCodecName = Extract<(typeof IMPLEMENTED)[number], { readonly objects: string }>["name"];
+
 /**
  * A codec of the program's: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
  * does not say what it is for is taken for a compressor, unless a document of v2 lists it among its filters.

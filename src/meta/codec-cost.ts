@@ -1,20 +1,12 @@
-import type { CostClass } from "../codecs/descriptor.ts";
+import { type CostClass, slowestOf } from "../codecs/descriptor.ts";
 import { codecNamed } from "../codecs/descriptors.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
-/** From the fastest to the slowest. */
-const CLASSES: readonly CostClass[] = ["none", "lz4", "zstd", "deflate", "other"];
-
-/** The class of the codec that takes the most time, of those within shards too. */
-export function slowestClass(codecs: readonly CodecConfig[]): CostClass {
-  const slowest = codecs.map((codec) => CLASSES.indexOf(costClassOf(codec)));
-  return CLASSES[Math.max(0, ...slowest)] ?? "other";
-}
-
-function costClassOf({ name, configuration }: CodecConfig): CostClass {
+/** How long a codec takes: one that holds others, as long as the slowest of these. */
+export function costClassOf({ name, configuration }: CodecConfig): CostClass {
   const { costClass = "other", nested } = codecNamed(name) ?? {};
-  if (nested !== undefined) return slowestClass(innerCodecs(configuration[nested]));
+  if (nested !== undefined) return slowestOf(innerCodecs(configuration[nested]).map(costClassOf));
   return typeof costClass === "function" ? costClass(configuration) : costClass;
 }
 

@@ -277,8 +277,12 @@ describe("registerCodec", () => {
     await copy(source, target, { codec: `${name}:7` });
     expect(await described(target)).toEqual(["bytes(little)", "test-words(key 7)"]);
     const { plan } = await planCopy(target, new MemoryStore(), { codec: "none" });
-    expect(plan.jobs[0]?.source.compression).toBe("zstd");
-    expect(plan.jobs[0]?.target.compression).toBe("none");
+    const [job] = plan.jobs;
+    expect(job?.source.codecs).toMatchObject([
+      { name: "bytes", costClass: "none" },
+      { name, configuration: { key: 7 }, costClass: "zstd" },
+    ]);
+    expect(job?.target.codecs).toMatchObject([{ name: "bytes", costClass: "none" }]);
   });
 });
 

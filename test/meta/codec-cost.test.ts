@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { slowestOf } from "../../src/codecs/descriptor.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
-import { slowestClass } from "../../src/meta/codec-cost.ts";
+import { costClassOf } from "../../src/meta/codec-cost.ts";
 
 const codec = (name: string, configuration: CodecConfig["configuration"] = {}): CodecConfig => ({
   name,
@@ -25,5 +26,5 @@ it.each<[string, CodecConfig[]]>([
   ["other", [codec("bytes"), codec("lzma"), codec("crc32c")]],
   ["other", [codec("bytes"), codec("no-such-codec")]],
 ])("takes as long as the slowest: %s", (expected, codecs) => {
-  expect(slowestClass(codecs)).toBe(expected);
+  expect(slowestOf(codecs.map(costClassOf))).toBe(expected);
 });

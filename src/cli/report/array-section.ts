@@ -4,6 +4,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
 import { counted, grouped } from "../text/count.ts";
+import { codecsText } from "../text/plan.ts";
 import { formatShape } from "../text/shape.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
@@ -20,7 +21,7 @@ ${strategyNamed(strategy).changesGrid && layouts(job)}
 ${notTaken.map(
   (other) => html`<dt>not ${other.strategy}</dt><dd>${other.reason}</dd>
 `,
-)}<dt>codecs</dt><dd>${change(codecsOf(source), codecsOf(job.target))}</dd>
+)}<dt>codecs</dt><dd>${change(codecsText(source), codecsText(job.target))}</dd>
 <dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks, ${formatBytes(job.leaseBytes)} of memory</dd>
 <dt>reads</dt><dd>${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times</dd>
 <dt>writes</dt><dd>at most ${counted(job.chunksWritten, "chunk")}</dd>
@@ -69,10 +70,6 @@ function layout(when: string, { chunkShape, shape, decodedSize }: GridSide, draw
   return html`<figure>${drawing}
 <figcaption>${when}: ${counted(chunks, "chunk")} of ${formatShape(chunkShape)}, ${formatBytes(decodedSize)} each</figcaption></figure>
 `;
-}
-
-function codecsOf({ codecs }: GridSide): string {
-  return codecs.join(", ") || "none";
 }
 
 function change(from: string, to: string): string {

@@ -3,7 +3,10 @@ import type { ArrayJob, Cost, Execution, GridSide, Plan } from "../../flows/plan
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
+import { describeCodec } from "../../meta/describe.ts";
 import { formatBytes } from "../../util/byte-size.ts";
+import { fromPlain } from "../../util/json-plain.ts";
+import type { JsonObject } from "../../util/json-value.ts";
 import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
 import { counted, grouped } from "./count.ts";
@@ -64,6 +67,14 @@ function sweepText({ sweep, existing }: Plan["publication"], isFiltered: boolean
   return `all other keys${isFiltered ? " that are selected" : ""} are copied as they are`;
 }
 
+/** The codecs of one side in words. */
+export function codecsText({ codecs }: GridSide): string {
+  const words = codecs.map(({ name, configuration }) =>
+    describeCodec({ name, configuration: fromPlain(configuration) as JsonObject }),
+  );
+  return words.join(", ") || "none";
+}
+
 /** What is done with one array; with `explain` also why by no other strategy. */
 function jobText(job: ArrayJob, explain: boolean): string {
   const { source, target, strategy, notTaken } = job;
@@ -76,7 +87,7 @@ function jobText(job: ArrayJob, explain: boolean): string {
       ...(cost ? [["", `    ${costText(cost)}`]] : []),
     ]),
     ["chunks", change(gridText(source), gridText(target))],
-    ["codecs", printable(change(source.codecs.join(", ") || "none", target.codecs.join(", ") || "none"))],
+    ["codecs", printable(change(codecsText(source), codecsText(target)))],
     [
       "tasks",
       `${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks${stepText(job)}`,

@@ -2,9 +2,8 @@ import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
-import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
 import { isFixed } from "../../meta/data-type.ts";
-import { describeCodec, describeDataType } from "../../meta/describe.ts";
+import { describeDataType } from "../../meta/describe.ts";
 import { byInnermost, withinShards } from "../../meta/inner-array.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
@@ -13,10 +12,11 @@ import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
 import type { Places } from "./costs.ts";
+import { gridSide, type SideSizes } from "./grid-side.ts";
 import type { Alternative, ArrayJob, Driver, GridSide } from "./plan.ts";
 import { type GridStrategy, strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
-import type { ChunkSizes, Sides } from "./task-memory.ts";
+import type { Sides } from "./task-memory.ts";
 
 /** An array of the source or the target, as far as planning needs it. */
 export interface PlannedArray {
@@ -134,25 +134,11 @@ function hasIndexAtStart({ metadata }: PlannedArray): boolean {
   return withinShards(metadata)?.sharding.configuration.index_location === "start";
 }
 
-type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
-
 /** @param chunks the array by the chunks that are read or written of it. */
-function gridSide({ zarrFormat, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
-  const { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize } = sizes;
-  return {
-    zarrFormat,
-    chunkKeyEncoding: metadata.chunkKeyEncoding,
-    shape: metadata.shape,
-    chunkShape: chunks.chunkGrid.chunkShape,
-    ...(chunks !== metadata && { shardShape: metadata.chunkGrid.chunkShape }),
-    codecs: metadata.codecs.map(describeCodec),
-    compression: slowestClass(metadata.codecs),
-    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
-    decodedSize,
-    maxEncodedSize,
-    scratchSize,
-    pooledScratchSize,
-  };
+function sideOf({ zarrFormat, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
+  const { chunkShape } = chunks.chunkGrid;
+  const shardShape = chunks === metadata ? undefined : metadata.chunkGrid.chunkShape;
+  return gridSide({ zarrFormat, metadata, chunkShape, shardShape }, sizes);
 }
 
 /** What stored chunks may weigh that nobody decodes: their codecs need not be known. */
@@ -186,16 +172,16 @@ async function possibleStrategies(
   const mover = moving.find((strategy) => strategy.whyNot(whole) === undefined);
   if (mover && (keysToCopy || pooledSize(sizes.maxEncodedSize) <= maxMemory)) {
     const sides = {
-      source: gridSide(source, source.metadata, sizes),
-      target: gridSide(target, target.metadata, sizes),
+      source: sideOf(source, source.metadata, sizes),
+      target: sideOf(target, target.metadata, sizes),
     };
     return { possible: [mover], notTaken: [], sides };
   }
   const from = byInnermost(source.metadata);
   const to = withinShards(target.metadata)?.inner ?? target.metadata;
   const sidesOf = (read: SideSizes, written: SideSizes): Sides => ({
-    source: gridSide(source, from, read),
-    target: gridSide(target, to, written),
+    source: sideOf(source, from, read),
+    target: sideOf(target, to, written),
   });
   const arrays = { ...whole, from, to };
   const innerMover = moving.find((strategy) => strategy.whyNot(arrays) === undefined);

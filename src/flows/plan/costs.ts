@@ -1,4 +1,5 @@
-import type { Cost, ScratchPass } from "./plan.ts";
+import { type CostClass, slowestOf } from "../../codecs/descriptor.ts";
+import type { Cost, GridSide, ScratchPass } from "./plan.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./task-windows.ts";
 
@@ -66,8 +67,8 @@ export function costOf(request: CostRequest): Cost {
 
   const reading =
     windows.chunksRead * COSTS.chunk +
-    decoded * (COSTS.read + COSTS.decoded[source.compression] * (passCount > 0 ? 1 : partDecoded(request)));
-  const writing = chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[target.compression]);
+    decoded * (COSTS.read + COSTS.decoded[classOf(source)] * (passCount > 0 ? 1 : partDecoded(request)));
+  const writing = chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[classOf(target)]);
   const moving = (passCount + 1) * logical * COSTS.scattered;
   const staging =
     objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passCount * logical * SCRATCH_BYTE : 0;
@@ -90,6 +91,11 @@ export function costOf(request: CostRequest): Cost {
     scratchBytes,
     peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
   };
+}
+
+/** The class of the codec that takes the most time. */
+function classOf({ codecs }: GridSide): CostClass {
+  return slowestOf(codecs.map(({ costClass }) => costClass));
 }
 
 /** A guess at stored bytes by decoded bytes. */

@@ -161,10 +161,7 @@ export interface GridSide {
   readonly chunkShape: readonly number[];
   /** Shape of what one key holds, where that is a shard of such chunks. */
   readonly shardShape?: readonly number[];
-  /** In words, for people. */
-  readonly codecs: readonly string[];
-  /** The class of the codec that takes the most time. */
-  readonly compression: CostClass;
+  readonly codecs: readonly PlannedCodec[];
   /** Whether a part of a chunk takes less time to decode than all of it. */
   readonly decodesParts?: boolean;
   readonly decodedSize: number;
@@ -172,6 +169,13 @@ export interface GridSide {
   /** What codecs hold at one time besides what they are given and what they give, and what of it lies in buffers. */
   readonly scratchSize: number;
   readonly pooledScratchSize: number;
+}
+
+/** A codec in the order of encoding, and how long it takes. */
+export interface PlannedCodec {
+  readonly name: string;
+  readonly configuration: { readonly [name: string]: unknown };
+  readonly costClass: CostClass;
 }
 
 /** A strategy that was not taken, and why; with what it would have taken, where it can be done. */

@@ -1,8 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
-import { decodesParts, slowestClass } from "../../meta/codec-cost.ts";
-import { describeCodec } from "../../meta/describe.ts";
 import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
+import { gridSide } from "./grid-side.ts";
 import type { Cost, GridSide } from "./plan.ts";
 import type { SlabRequest } from "./slabs.ts";
 import { itemBytes } from "./task-memory.ts";
@@ -26,27 +25,14 @@ export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
 export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemory, io }: ShapedSlabs) {
   const { metadata, shards, layout } = array;
   const { chunkShape } = metadata.chunkGrid;
-  const source: GridSide = {
-    zarrFormat: layout.zarrFormat,
-    chunkKeyEncoding: metadata.chunkKeyEncoding,
-    shape: metadata.shape,
-    chunkShape,
-    ...(shards && { shardShape: chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1)) }),
-    codecs: metadata.codecs.map(describeCodec),
-    compression: slowestClass(metadata.codecs),
-    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
-    decodedSize: pipeline.decodedSize,
-    maxEncodedSize: pipeline.maxEncodedSize,
-    scratchSize: pipeline.scratchSize,
-    pooledScratchSize: pipeline.pooledScratchSize,
-  };
+  const shardShape = shards && chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1));
+  const source = gridSide({ zarrFormat: layout.zarrFormat, metadata, chunkShape, shardShape }, pipeline);
   const { shardShape: _, decodesParts: __, ...plain } = source;
   const target: GridSide = {
     ...plain,
     shape: selection.shape,
     chunkShape: slabShape,
     codecs: [],
-    compression: "none",
     decodedSize: Math.ceil(product(slabShape) * itemBytes(source)),
     maxEncodedSize: 0,
     scratchSize: 0,

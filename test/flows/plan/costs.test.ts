@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { type CostRequest, costOf } from "../../../src/flows/plan/costs.ts";
 import type { GridSide } from "../../../src/flows/plan/plan.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { decodesParts, slowestClass } from "../../../src/meta/codec-cost.ts";
-import { describeCodec } from "../../../src/meta/describe.ts";
+import { costClassOf, decodesParts } from "../../../src/meta/codec-cost.ts";
 
 const shape = [1024, 256, 512];
 
@@ -14,8 +13,7 @@ function side(chunkShape: number[], codecs: readonly CodecConfig[]): GridSide {
     chunkKeyEncoding: { name: "plain", separator: "." },
     shape,
     chunkShape,
-    codecs: codecs.map(describeCodec),
-    compression: slowestClass(codecs),
+    codecs: codecs.map((codec) => ({ ...codec, costClass: costClassOf(codec) })),
     decodesParts: decodesParts(codecs),
     decodedSize,
     maxEncodedSize: decodedSize + 16,

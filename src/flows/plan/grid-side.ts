@@ -1,0 +1,44 @@
+import type { ArrayMetadata, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
+import { costClassOf, decodesParts } from "../../meta/codec-cost.ts";
+import { toPlain } from "../../util/json-plain.ts";
+import type { GridSide, PlannedCodec } from "./plan.ts";
+import type { ChunkSizes } from "./task-memory.ts";
+
+export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
+
+/** An array by the chunks that are read or written of it. */
+export interface SideArray {
+  readonly zarrFormat: ZarrFormat;
+  readonly metadata: ArrayMetadata;
+  readonly chunkShape: readonly number[];
+  readonly shardShape?: readonly number[] | undefined;
+}
+
+export function gridSide(
+  { zarrFormat, metadata, chunkShape, shardShape }: SideArray,
+  { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize }: SideSizes,
+): GridSide {
+  return {
+    zarrFormat,
+    chunkKeyEncoding: metadata.chunkKeyEncoding,
+    shape: metadata.shape,
+    chunkShape,
+    ...(shardShape && { shardShape }),
+    codecs: metadata.codecs.map(plannedCodec),
+    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
+    decodedSize,
+    maxEncodedSize,
+    scratchSize,
+    pooledScratchSize,
+  };
+}
+
+function plannedCodec(codec: CodecConfig): PlannedCodec {
+  const configuration = JSON.parse(JSON.stringify(toPlain(codec.configuration), withoutBigints));
+  return { name: codec.name, configuration, costClass: costClassOf(codec) };
+}
+
+/** A plan is JSON, whose integers are those of JavaScript. */
+function withoutBigints(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
+}
