@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { copyFile, cp, mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { CONSOLIDATED_LOCK_NAME, isLockKey, isOwnName } from "../../../src/stores/reserved-names.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
+import { OWNER_NAME } from "../../../src/stores/target/owner-record.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import type { Awaitable } from "../../../src/util/awaitable.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
@@ -29,6 +30,8 @@ export interface Place {
   open(): Promise<ListableStore | undefined>;
   /** All of that, without what is there only while something is written; empty for nothing. */
   contents?(): Awaitable<Contents>;
+  /** All that is there, as if every run had the same random name: what the next run depends on. */
+  everything?(): Contents;
 }
 
 /** Values by their keys; of a zip, its bytes by an empty one. */
@@ -53,17 +56,20 @@ let made = 0;
 export function filePlace(folder: string, name: string): SeenPlace {
   const path = join(folder, "place", name);
   const isZip = name.endsWith(".zip");
-  const masters = new Map<MemoryStore, string>();
+  const masters = new Map<MemoryStore, Contents>();
   return {
     targetAt: (below) => (below === "" ? path : join(path, below)),
     async reset(contents) {
       await rm(dirname(path), { recursive: true, force: true });
       await mkdir(dirname(path), { recursive: true });
       if (contents === undefined) return;
-      const master = masters.get(contents) ?? join(folder, `master-${made++}-${name}`);
-      if (!masters.has(contents)) await copy(contents, master);
+      const master =
+        masters.get(contents) ?? (await writtenOnce(contents, join(folder, `master-${made++}-${name}`)));
       masters.set(contents, master);
-      await (isZip ? copyFile(master, path) : cp(master, path, { recursive: true }));
+      for (const [key, value] of master) {
+        await mkdir(dirname(join(path, key)), { recursive: true });
+        await writeFile(join(path, key), value);
+      }
     },
     async during(cut, run) {
       cutting.now = cut;
@@ -81,18 +87,45 @@ export function filePlace(folder: string, name: string): SeenPlace {
       return isZip ? ((await openStore({ kind: "zip", path })) as ListableStore) : new DirectoryStore(path);
     },
     contents: () => filesOf(path),
+    everything: () => filesOf(dirname(path), { withOwn: true }),
   };
 }
 
-/** The file at a path, or those below it. */
-function filesOf(path: string, key = "", files = new Map<string, Uint8Array>()): Contents {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  if (isFolder === false) files.set(key, readFileSync(path));
-  if (!isFolder) return files;
-  for (const name of readdirSync(path)) {
-    if (!isOwnName(name) && !isLockKey(name)) filesOf(join(path, name), key ? `${key}/${name}` : name, files);
-  }
+/** What a store holds, as the files of a directory or a zip. */
+async function writtenOnce(contents: MemoryStore, path: string): Promise<Contents> {
+  await copy(contents, path);
+  return filesOf(path);
+}
+
+/** The random part of the names of runs' own files and folders. */
+const RANDOM_NAME = /zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?/g;
+
+/** The file at a path, or those below it. With those of runs' own folders have keys, too, and words of a run none. */
+function filesOf(path: string, { withOwn = false } = {}): Contents {
+  const files = new Map<string, Uint8Array>();
+  const add = (path: string, key: string) => {
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    if (isFolder === false) files.set(key, withOwn && isWordOfRun(key) ? NOTHING : readFileSync(path));
+    if (!isFolder) return;
+    if (withOwn) files.set(`${key}/`, NOTHING);
+    for (const name of readdirSync(path)) {
+      const isSeen = withOwn || (!isOwnName(name) && !isLockKey(name));
+      if (isSeen) add(join(path, name), key === "" ? anyRuns(name) : `${key}/${anyRuns(name)}`);
+    }
+  };
+  add(path, "");
   return files;
+}
+
+const NOTHING = new Uint8Array();
+
+function anyRuns(name: string): string {
+  return name.replaceAll(RANDOM_NAME, "zarrflow-");
+}
+
+/** Whether a file tells whose something is. */
+function isWordOfRun(key: string): boolean {
+  return isLockKey(key) || key.endsWith(`/${OWNER_NAME}`);
 }
 
 /** A prefix of the bucket of a server in this process. */
@@ -144,6 +177,13 @@ export function bucketPlace(server: S3Server): SeenPlace {
           .map(([key, value]): [string, Uint8Array] => [key.slice(prefix.length + 1), value])
           .filter(([key]) => !key.split("/").some(isOwnName) && !isLockKey(key)),
       ),
+    everything: () =>
+      new Map([
+        ...[...server.objects].map(
+          ([key, value]) => [anyRuns(key), isWordOfRun(key) ? NOTHING : value] as const,
+        ),
+        ...[...server.uploads].map((_, n) => [`upload ${n}`, NOTHING] as const),
+      ]),
   };
 }
 
