@@ -4,10 +4,13 @@ import { JsonNumber, type JsonValue } from "./json-value.ts";
 /** Lists of up to so many items take no room for more. */
 export const MAX_SHORT = 16;
 
-/** Text and values of up to so many bytes are never refused. */
+/** Values of up to so many bytes are never refused. */
 const SMALL = 16 * 2 ** 20;
-/** How many times the bytes of a document its text and its values may take together. */
-const MAX_RATIO = 3.5;
+/** How many times the bytes of a document its values may take, */
+const MAX_RATIO = 3.25;
+/** and with the document itself, beside what a runtime takes in which to make values. */
+const MAX_PEAK_RATIO = 6;
+const MAKING = 30 * 2 ** 20;
 
 /** Members for which an object has room from its begin. */
 const MAX_INNER = 4;
@@ -18,6 +21,9 @@ const MAX_SHAPED = 12;
 const MAX_WORDS = 4096;
 const MAX_WORD = 32;
 
+/** Characters from which on a string that is cut from another is a view of it. */
+const MIN_VIEW = 13;
+
 /** Bytes that values take at most while they are being made, as measured with V8. */
 const OBJECT = 56;
 const LIST = 48;
@@ -26,17 +32,20 @@ const STRING = 32;
 const FRACTION = 16;
 const NUMBER_AS_TEXT = 64;
 const MEMBER = 16;
-const MEMBER_OF_TABLE = 112;
+const MEMBER_OF_TABLE = 144;
 const SHAPE = 400;
 
 /**
- * Bytes that the text and the values of a document of `byteLength` may take together: 3.5 times as many, and 16 MiB at
- * least. Who lets documents be larger than they are lets their values be dense; undefined where nobody asked.
+ * Bytes that the values of a document of `byteLength` may take: 3.25 times as many, less where reading it would take more
+ * than six times its bytes, and 16 MiB at least. Who lets documents be larger than they are lets their values be dense;
+ * undefined where nobody asked.
  */
 export function maxMemoryOf(byteLength: number): number;
 export function maxMemoryOf(byteLength: number | undefined): number | undefined;
 export function maxMemoryOf(byteLength: number | undefined): number | undefined {
-  return byteLength === undefined ? undefined : Math.max(SMALL, MAX_RATIO * byteLength);
+  if (byteLength === undefined) return undefined;
+  const most = (MAX_PEAK_RATIO - 1) * byteLength - MAKING;
+  return Math.max(SMALL, Math.min(most, MAX_RATIO * byteLength));
 }
 
 /** What objects of the same first names share; what follows them, by the next name. */
@@ -53,16 +62,18 @@ export class JsonMemory {
   readonly #words = new Map<string, string>();
   readonly #numbers = new Map<string, JsonNumber>();
 
+  /** Bytes of the text that strings hold which are cut from it; 0 once that is counted. */
+  #window = 0;
+
   /** @param limit the bytes that values may take. */
-  private constructor(limit: number) {
+  constructor(limit: number) {
     this.#limit = limit;
     this.#left = limit;
   }
 
-  /** Counts the values of a document, which may take `most` bytes together with its text. */
-  static of(byteLength: number, text: string, most = maxMemoryOf(byteLength)): JsonMemory {
-    const isOneByte = text.length === byteLength;
-    return new JsonMemory(most - (isOneByte ? byteLength : 2 * text.length));
+  /** Notes that strings are cut from now on from a text of so many bytes. */
+  window(bytes: number): void {
+    this.#window = bytes;
   }
 
   list(): void {
@@ -77,12 +88,17 @@ export class JsonMemory {
     if (!areNumbers || isSmall(value)) this.#take(index < MAX_SHORT ? ITEM : 2 * ITEM);
   }
 
-  /** The string, or one of the same text that came before: units and names of dimensions do again and again. */
-  string(text: string): string {
+  /**
+   * The string, or one of the same text that came before: units and names of dimensions do again and again.
+   *
+   * @param isCut whether it is cut from the window, and not made anew.
+   */
+  string(text: string, isCut: boolean): string {
     const isWord = text.length <= MAX_WORD;
     const known = isWord ? this.#words.get(text) : undefined;
     if (known !== undefined) return known;
-    this.#take(STRING);
+    this.#take(isCut ? STRING : STRING + 2 * text.length);
+    if (isCut) this.#hold(text);
     if (isWord && this.#words.size < MAX_WORDS) this.#words.set(text, text);
     return text;
   }
@@ -117,9 +133,17 @@ export class JsonMemory {
     const known = shape.get(name);
     if (known) return known;
     this.#take(SHAPE + name.length);
+    this.#hold(name);
     const next: Shape = new Map();
     shape.set(name, next);
     return next;
+  }
+
+  /** Counts the window, from when on a string is kept that is a view of it. */
+  #hold(text: string): void {
+    if (text.length < MIN_VIEW) return;
+    this.#take(this.#window);
+    this.#window = 0;
   }
 
   #take(bytes: number): void {
@@ -127,7 +151,7 @@ export class JsonMemory {
     if (this.#left >= 0) return;
     throw new ZarrflowError("resource-limit", "the values of the JSON document take too much memory", {
       expected: `at most ${Math.floor(this.#limit)} bytes`,
-      hint: "Raise `maxMetadata`, or `--max-metadata` of the command: parsed values may take 3.5 times that size.",
+      hint: "Raise `maxMetadata`, or `--max-metadata` of the command: parsed values may then take up to 3.25 times that size.",
     });
   }
 }

@@ -1,8 +1,9 @@
 import { ZarrflowError } from "./errors.ts";
-import { JsonMemory, MAX_SHORT } from "./json-memory.ts";
+import { JsonMemory, MAX_SHORT, maxMemoryOf } from "./json-memory.ts";
 import { type JsonPath, pointerOf } from "./json-pointer.ts";
 import { readShortNumber } from "./json-short-number.ts";
 import type { JsonNumber, JsonObject, JsonValue } from "./json-value.ts";
+import { JsonWindow } from "./json-window.ts";
 
 /** How values of arrays are read, whose memory their decoder bounds. */
 export const JSON_VALUES: ParseJsonOptions = {
@@ -18,7 +19,7 @@ export interface ParseJsonOptions {
   readonly allowNonFinite?: (path: JsonPath) => boolean;
   /** Largest document, in bytes. */
   readonly maxBytes?: number;
-  /** Bytes that text and values may take together; by default a multiple of the document: see `maxMemoryOf`. */
+  /** Bytes that values may take; by default a multiple of the document: see `maxMemoryOf`. */
   readonly maxMemory?: number | undefined;
   /** Deepest nesting of lists and objects. */
   readonly maxDepth?: number;
@@ -31,6 +32,10 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 /** Lists of so many items are made of pieces, which spares the copies of a list that grows. */
 const PIECE = 2 ** 13;
+/** Characters that are there from each token's begin on, unless the document ends: more than an error tells of. */
+const AHEAD = 64;
+/** Characters of an escape. */
+const MAX_ESCAPE = 6;
 
 /**
  * Reads JSON without loss: numbers that JavaScript would change come as `JsonNumber`. A byte order mark is taken,
@@ -47,33 +52,27 @@ export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): Js
       found: bytes.length,
     });
   }
-  const text = decodeUtf8(bytes);
-  return new JsonParser(text, JsonMemory.of(bytes.length, text, maxMemory), options).document();
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new ZarrflowError("invalid-metadata", "the JSON document is not UTF-8 text", {}, { cause });
-  }
+  return new JsonParser(bytes, new JsonMemory(maxMemory ?? maxMemoryOf(bytes.length)), options).document();
 }
 
 class JsonParser {
-  readonly #text: string;
+  readonly #window: JsonWindow;
+  #text = "";
   readonly #maxDepth: number;
   readonly #allowNonFinite: (path: JsonPath) => boolean;
   readonly #memory: JsonMemory;
   readonly #path: (string | number)[] = [];
   #at = 0;
   #depth = 0;
+  /** Whether the last token was cut from the text as it stands there. */
+  #isCut = true;
 
   constructor(
-    text: string,
+    bytes: Uint8Array,
     memory: JsonMemory,
     { maxDepth = 1000, allowNonFinite = () => false }: ParseJsonOptions,
   ) {
-    this.#text = text;
+    this.#window = new JsonWindow(bytes);
     this.#memory = memory;
     this.#maxDepth = maxDepth;
     this.#allowNonFinite = allowNonFinite;
@@ -127,49 +126,77 @@ class JsonParser {
   }
 
   #list(): JsonValue[] {
-    const pieces: JsonValue[][] = [];
     this.#memory.list();
     this.#enter();
-    if (!this.#take("]")) {
-      let count = 0;
-      let areNumbers = true;
-      let piece: JsonValue[] | undefined;
-      do {
-        const value = this.#valueAt(count);
-        const isOther = areNumbers && typeof value !== "number";
-        if (isOther) areNumbers = false;
-        if (piece === undefined || isOther || piece.length === PIECE) {
-          // Two literals: a runtime keeps apart how numbers alone, and how all else, are held.
-          piece = areNumbers ? ([] as number[]) : [];
-          pieces.push(piece);
-        }
-        this.#memory.item(count++, value, areNumbers);
-        piece.push(value);
-      } while (this.#take(","));
-      if (!this.#take("]")) this.#fail("`,` or `]`");
-    }
+    const list = this.#take("]") ? [] : this.#items();
     this.#depth--;
-    return joined(pieces);
+    return list;
+  }
+
+  /** The items of a list. Most lists are short, and are made of their items at once: one that grows takes room for more. */
+  #items(): JsonValue[] {
+    const a = this.#item(0, true);
+    let areNumbers = typeof a === "number";
+    if (!this.#take(",")) return this.#ended(areNumbers ? [a as number] : [a]);
+    const b = this.#item(1, areNumbers);
+    areNumbers &&= typeof b === "number";
+    if (!this.#take(",")) return this.#ended(areNumbers ? [a as number, b as number] : [a, b]);
+    const c = this.#item(2, areNumbers);
+    areNumbers &&= typeof c === "number";
+    if (!this.#take(","))
+      return this.#ended(areNumbers ? [a as number, b as number, c as number] : [a, b, c]);
+    const pieces: JsonValue[][] = [];
+    // Two literals, here and above: a runtime keeps apart how numbers alone, and how all else, are held.
+    let piece: JsonValue[] = areNumbers ? [a as number, b as number, c as number] : [a, b, c];
+    pieces.push(piece);
+    let count = 3;
+    do {
+      const value = this.#item(count++, areNumbers);
+      const isOther = areNumbers && typeof value !== "number";
+      if (isOther) areNumbers = false;
+      if (isOther || piece.length >= PIECE) {
+        piece = areNumbers ? ([] as number[]) : [];
+        pieces.push(piece);
+      }
+      piece.push(value);
+    } while (this.#take(","));
+    return this.#ended(joined(pieces));
+  }
+
+  #item(index: number, areNumbers: boolean): JsonValue {
+    const value = this.#valueAt(index);
+    this.#memory.item(index, value, areNumbers && typeof value === "number");
+    return value;
+  }
+
+  #ended(list: JsonValue[]): JsonValue[] {
+    if (!this.#take("]")) this.#fail("`,` or `]`");
+    return list;
   }
 
   #string(): string {
-    return this.#memory.string(this.#token());
+    const token = this.#token();
+    return this.#memory.string(token, this.#isCut);
   }
 
   /** A string between its quotes. */
   #token(): string {
-    const start = this.#at++;
+    let start = this.#at++;
     let isPlain = true;
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
       if (code === 0x22) break;
-      if (Number.isNaN(code) || code < 0x20) this.#fail('the closing `"`');
-      if (code === 0x5c) {
+      const isEscape = code === 0x5c;
+      if (code >= 0x20 && !isEscape) this.#at++;
+      else if (this.#at + (isEscape ? MAX_ESCAPE : 1) > this.#text.length && this.#readOn(start)) start = 0;
+      else if (!isEscape) this.#fail('the closing `"`');
+      else {
         isPlain = false;
         this.#escape();
-      } else this.#at++;
+      }
     }
     this.#at++;
+    this.#isCut = isPlain;
     return isPlain
       ? this.#text.slice(start + 1, this.#at - 1)
       : JSON.parse(this.#text.slice(start, this.#at));
@@ -193,8 +220,14 @@ class JsonParser {
       this.#memory.number(short.value);
       return short.value;
     }
-    const start = this.#at;
+    let start = this.#at;
     if (this.#matches(NUMBER)) {
+      // a long one may go on behind the window
+      while (this.#at === this.#text.length && this.#readOn(start)) {
+        start = 0;
+        this.#at = 0;
+        this.#matches(NUMBER);
+      }
       const token = this.#text.slice(start, this.#at);
       if (!isExact(token)) return this.#memory.numberAsText(token);
       const number = Number(token);
@@ -248,23 +281,26 @@ class JsonParser {
   }
 
   #skipSpace(): void {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.#at++;
-    }
+    do {
+      for (;;) {
+        const code = this.#text.charCodeAt(this.#at);
+        if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+        this.#at++;
+      }
+    } while (this.#at + AHEAD > this.#text.length && this.#readOn(this.#at));
+  }
+
+  /** Goes on to text that begins at `start`, with more behind it; false when there is no more. */
+  #readOn(start: number): boolean {
+    if (this.#window.isLast) return false;
+    this.#text = this.#window.next(this.#text, start);
+    this.#at -= start;
+    this.#memory.window(this.#window.memoryOf(this.#text));
+    return true;
   }
 
   #fail(expected: string): never {
-    let line = 1;
-    let lineStart = 0;
-    for (;;) {
-      const end = this.#text.indexOf("\n", lineStart);
-      if (end < 0 || end >= this.#at) break;
-      line++;
-      lineStart = end + 1;
-    }
-    const column = this.#at - lineStart + 1;
+    const { line, column } = this.#window.placeOf(this.#window.byteAt(this.#text, this.#at));
     const rest = this.#text.slice(this.#at, this.#at + 20);
     throw new ZarrflowError("invalid-metadata", `not valid JSON at line ${line}, column ${column}`, {
       pointer: pointerOf(this.#path),

@@ -142,4 +142,55 @@ describe("parseJson", () => {
     expect(parse(JSON.stringify(all))).toEqual(all);
     expect(parse(JSON.stringify(numbers))).toEqual(numbers);
   });
+
+  describe("of which one window is text at a time", () => {
+    const WINDOW = 2 ** 18;
+
+    /** Documents in which a token lies across the end of the first window, whichever of its bytes that falls on. */
+    it.each([
+      ["a string", '"caf\u00e9 \ud83d\ude00 \\u00e9\\n\\\\ end"'],
+      ["a number", "123456.25"],
+      ["a word", "false"],
+      ["a name", '{"na\u00efve": [null]}'],
+      ["space", " \n\t\r  {}  "],
+      ["a byte order mark in a string", '"\ufeff\ufeff\ufeff"'],
+    ])("reads %s across its end", (_, item) => {
+      const size = encoder.encode(item).length;
+      for (let before = WINDOW - size - 70; before < WINDOW + 4; before += 3) {
+        const text = `["${"x".repeat(before)}",${item},[1]]`;
+        expect(parse(text), `${before}`).toEqual(["x".repeat(before), JSON.parse(item), [1]]);
+      }
+    });
+
+    it("reads strings of several windows", () => {
+      const text = '\u00e9\ud83d\ude00"\\\n'.repeat(WINDOW / 4);
+      expect(parse(JSON.stringify([1, text, { [text]: 2 }]))).toEqual([1, text, { [text]: 2 }]);
+    });
+
+    it("reads a number across its end that is kept as its text", () => {
+      const token = `0.${"10".repeat(200)}`;
+      for (let before = WINDOW - 420; before < WINDOW; before += 7)
+        expect(parse(`["${"x".repeat(before)}",${token}]`)).toEqual([
+          "x".repeat(before),
+          new JsonNumber(token),
+        ]);
+    });
+
+    it("reads space of several windows", () => {
+      expect(parse(`[1,${" ".repeat(3 * WINDOW)}2]`)).toEqual([1, 2]);
+    });
+
+    it("tells line and column, in characters", () => {
+      const line = `"${"\u00e9\ud83d\ude00".repeat(10)}",\n`;
+      const error = failure(`[${line.repeat(20_000)} "\u00e9\ud83d\ude00" x]`);
+      expect(error.reason).toBe("not valid JSON at line 20001, column 8");
+      expect(error.details).toMatchObject({ found: "`x]`" });
+    });
+
+    it("refuses what is not UTF-8 behind the first", () => {
+      const bytes = encoder.encode(`["${"x".repeat(2 * WINDOW)}"]`);
+      bytes[WINDOW + 9] = 0xff;
+      expect(failure(bytes).reason).toBe("the JSON document is not UTF-8 text");
+    });
+  });
 });
