@@ -14,10 +14,8 @@ const entries = Object.values(exports).flatMap(
   ({ default: path }) => path?.match(/dist\/(.*)\.js$/)?.[1] ?? [],
 );
 
-/** Scripts of worker threads, and the modules that find them beside themselves. */
-const THREADS = ["threads", "worker", "slab-threads", "slab-worker"].map(
-  (name) => `flows/run/executors/${name}`,
-);
+/** The script of worker threads, and the module that finds it beside itself: what runs load at once never imports that. */
+const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${name}`);
 
 /** What the command says of itself needs nothing else. */
 const ITSELF = ["cli/version", "cli/text/help"];
@@ -30,6 +28,7 @@ const RUNS = [
     (name) => `flows/${name}`,
   ),
   ...THREADS,
+  "flows/run/executors/threads",
   ...["directory", "target/file-build"].map((name) => `stores/${name}`),
   ...["array-to-bytes/bytes/codec", "bytes-to-bytes/blosc/codec"].map((name) => `codecs/${name}`),
 ];

@@ -8,13 +8,13 @@ import { afterAll, beforeAll } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A script of worker threads, made of `src/` for the tests of one file, since threads cannot load TypeScript. */
-export function workerScript(name: "worker" | "slab-worker" = "worker"): () => URL {
+export function workerScript(): () => URL {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "zarrflow-worker-"));
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await build({
-      input: { worker: join(root, `src/flows/run/executors/${name}.ts`) },
+      input: { worker: join(root, "src/flows/run/executors/worker.ts") },
       platform: "node",
       external: [/^node:/],
       output: {

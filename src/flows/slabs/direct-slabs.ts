@@ -1,7 +1,5 @@
 import { maxStoredSize } from "../../codecs/limits.ts";
-import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import { openStore, specOf } from "../../stores/url.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import {
   type ChunkRef,
@@ -42,8 +40,12 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const maxEncodedSize = maxStoredSize(pipeline);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   const options = { concurrency: Math.min(io, readAhead), inFlight, maxEncodedSize, buffers, signal };
-  const place = await filesOf(array);
-  const files = place && new QuickFiles(place, { maxEncodedSize, buffers, signal });
+  const { blocking } = reading;
+  const place = { path: array.path, chunkKey: (coords: readonly number[]) => array.chunkKey(coords) };
+  const files =
+    blocking && !isSharded(array)
+      ? new QuickFiles({ ...place, store: blocking }, { maxEncodedSize, buffers, signal })
+      : undefined;
   const decode = chunkDecoder(array, { buffers });
   const missing = new MissingChunks(reading);
   const lookUp = yieldToEventLoop();
@@ -116,15 +118,6 @@ function* unlessListed(refs: Generator<ChunkRef>, missing: MissingChunks): Gener
     if (done) return;
     yield value;
   }
-}
-
-/** The files in which the chunks lie, each in one of its own, read by calls that block; undefined where they are none. */
-async function filesOf(array: ZarrArray): Promise<ChunkStore | undefined> {
-  const spec = specOf(array.store);
-  if (spec?.kind !== "directory" || isSharded(array)) return undefined;
-  const { blockingFileCalls } = await import("../../stores/files/file-calls.ts");
-  const store = await openStore(spec, { files: blockingFileCalls });
-  return { store, path: array.path, chunkKey: (coords) => array.chunkKey(coords) };
 }
 
 /** Reads chunks one after the other, by calls that block, and notices when that becomes slow. */

@@ -1,16 +1,16 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import type { StoreSpec } from "../../stores/store.ts";
+import type { Store, StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
-import { specOf } from "../../stores/url.ts";
+import { openStore, specOf } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
 import type { GridStrategy } from "../plan/strategies/strategies.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
-import type { WorkerSettings } from "../run/executors/worker-thread.ts";
+import type { WorkerSettings } from "../run/executors/worker-pool.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
 import { readStagedSlabs } from "../run/scratch/staged-slabs.ts";
@@ -26,7 +26,7 @@ export interface ReadSlabsOptions {
   readonly strategy?: GridStrategy | undefined;
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
-  readonly worker?: Pick<WorkerSettings, "script" | "threads" | "patience"> | undefined;
+  readonly worker?: WorkerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,10 +51,11 @@ export async function* readSlabs(
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  const reading = { array, pipeline, selection, plan, buffers, io, signal: combined };
   const { staged } = plan;
   let scratch: Scratch | undefined;
   try {
+    const blocking = staged ? undefined : await blockingStore(array);
+    const reading = { array, pipeline, selection, plan, buffers, io, signal: combined, blocking };
     if (staged) scratch = await openScratch({ place, bytes: staged.cost.scratchBytes });
     const chunks =
       staged && scratch ? await readStagedSlabs(staged, scratch, reading) : await directSlabs(reading);
@@ -68,6 +69,14 @@ export async function* readSlabs(
     open?.close();
     await scratch?.remove();
   }
+}
+
+/** The folder in which an array's chunks lie, each in a file of its own, to be read by calls that block. */
+async function blockingStore({ store, shards }: ZarrArray): Promise<Store | undefined> {
+  const spec = specOf(store);
+  if (spec?.kind !== "directory" || shards) return undefined;
+  const { blockingFileCalls } = await import("../../stores/files/file-calls.ts");
+  return openStore(spec, { files: blockingFileCalls });
 }
 
 /** Slabs that other threads read, too; undefined where none can, or there is too little to do. */

@@ -2,6 +2,7 @@ import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
+import type { Store } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { fillData } from "../../streams/fill-data.ts";
@@ -19,6 +20,8 @@ export interface SlabReading {
   readonly buffers: BufferPool;
   readonly io: number;
   readonly signal: AbortSignal;
+  /** The array's store by calls that block, where these can read single chunks. */
+  readonly blocking?: Store | undefined;
 }
 
 /** A slab of a selection; `data` is in C order, without gaps, and valid until the next one is asked for. */

@@ -1,49 +1,87 @@
+import type { ZarrFormat } from "../../../meta/array-metadata.ts";
+import type { FormatOptions } from "../../../meta/formats.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
+import type { Selection } from "../../../streams/selection.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { SlabPlan } from "../../plan/slabs.ts";
+import type { SharedRun } from "./shared-scheduler.ts";
 
-/** What a worker thread begins its tasks with. */
-export interface WorkerStart {
-  readonly plan: Plan;
+/** What a worker begins with, whatever it works on. */
+export interface WorkerStart<Work> {
+  readonly work: Work;
   readonly source: StoreSpec;
   /** What distinguishes the source from one that takes its place, where its store can tell. */
   readonly sourceVersion: string | undefined;
+  /** What all threads share: what is next, what is leased, and whether to stop. */
+  readonly control: SharedRun;
+  /** What all threads hear of overloaded servers. */
+  readonly overloads: Int32Array;
+}
+
+/** What a worker is told. */
+export type ToWorker<Work> =
+  | { readonly type: "start"; readonly start: WorkerStart<Work> }
+  /** Buffers of results that are not needed any more. */
+  | { readonly type: "back"; readonly buffers: readonly ReturnedBuffer[] }
+  | { readonly type: "stop" };
+
+/** What a worker tells the thread that started it. */
+export type FromWorker<Result> =
+  | { readonly type: "result"; readonly result: Result }
+  | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
+  | { readonly type: "failed"; readonly error: unknown }
+  | { readonly type: "done" };
+
+/** The buffer of a value or a slab, by its number. */
+export interface ReturnedBuffer {
+  readonly number: number;
+  readonly buffer: ArrayBuffer;
+}
+
+/** What a worker works on: tasks of a plan, or slabs of an array. */
+export type AnyWork = TasksWork | SlabsWork;
+
+/** Tasks of a plan, of which each thread claims the next ones. */
+export interface TasksWork {
+  readonly kind: "tasks";
+  readonly plan: Plan;
   /** The build, which the thread writes itself; absent where it hands over what it encodes. */
   readonly target: StoreSpec | undefined;
   readonly scratch: StoreSpec | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty: boolean;
   readonly verify: boolean;
-  /** The memory of the run's `Control`. */
-  readonly control: SharedArrayBuffer;
-  /** What all threads hear of overloaded servers. */
-  readonly overloads: Int32Array;
-  /** All threads of the run. */
-  readonly threads: number;
 }
 
-/** What a worker thread tells the main one. */
-export type WorkerMessage =
-  | { readonly type: "notes"; readonly notes: TaskStats }
-  | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
-  /** Values to be stored; answered by `stored`. */
-  | { readonly type: "store"; readonly values: readonly HandedOver[] }
-  | { readonly type: "failed"; readonly error: unknown }
-  | { readonly type: "done" };
+/** What threads that run tasks send: what these did, and values to be stored, whose buffers go back. */
+export type TasksResult =
+  | { readonly kind: "notes"; readonly notes: TaskStats }
+  | { readonly kind: "values"; readonly values: readonly HandedOver[] };
 
-/** What the main thread tells a worker. */
-export type MainMessage =
-  | { readonly type: "start"; readonly start: WorkerStart }
-  | { readonly type: "stop" }
-  | { readonly type: "stored"; readonly values: readonly StoredBuffer[] };
+/** Slabs of an array, of which each thread claims the next one. */
+export interface SlabsWork {
+  readonly kind: "slabs";
+  /** The array's, with the documents that describe it. */
+  readonly path: string;
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
+  readonly selection: Selection;
+  readonly plan: SlabPlan;
+  readonly maxMemory: number;
+  readonly io: number;
+}
 
-/** A value that is stored, and its buffer, which goes back to where it came from. */
-export interface StoredBuffer {
+/** What threads that read slabs send: a slab's items, the start of a buffer that goes back. */
+export interface SlabResult {
   readonly number: number;
-  readonly buffer: ArrayBuffer;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** Slabs that a thread has read and that were not taken yet. */
+export const MAX_WAITING = 2;
 
 /** An encoded chunk on its way to the thread that stores it. */
 export interface HandedOver {

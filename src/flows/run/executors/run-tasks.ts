@@ -5,8 +5,9 @@ import type { Plan } from "../../plan/plan.ts";
 import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { runInline } from "./inline.ts";
+import { SharedScheduler } from "./shared-scheduler.ts";
 import { taskRunner } from "./task-runner.ts";
-import type { OtherThreads, WorkerSettings } from "./worker-thread.ts";
+import type { OtherThreads } from "./threads.ts";
 
 export interface RunTasksOptions {
   readonly source: Store;
@@ -21,8 +22,6 @@ export interface RunTasksOptions {
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
   readonly verify?: boolean | undefined;
-  /** How worker threads are watched. */
-  readonly worker?: WorkerSettings | undefined;
   /** Undefined where this thread alone can open the stores. */
   readonly threads: OtherThreads | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -37,8 +36,8 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
   if (plan.stages.every((tasks) => tasks === 0)) return;
   const { buffers, log, maxMemory, threads } = options;
   if (threads === undefined) return inline(plan, options);
-  const { SharedScheduler, runThreads } = await import("./threads.ts");
-  const control = new SharedScheduler(plan.stages, maxMemory, threads.workers.length + 1);
+  const { runThreads } = await import("./threads.ts");
+  const control = new SharedScheduler(plan.stages, maxMemory, threads.pool.threads);
   const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
   log.expectedBytes = () => buffers.taken + control.taken;
   await runThreads(plan, { ...options, ...threads, control, note });

@@ -22,28 +22,50 @@ export interface TaskRange {
   readonly count: number;
 }
 
+/** What a thread makes its own `SharedScheduler` of. */
+export interface SharedRun {
+  readonly stages: readonly number[];
+  readonly maxMemory: number;
+  readonly threads: number;
+  readonly memory: SharedArrayBuffer;
+}
+
 /**
  * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
  * and whether to stop. Counters in shared memory: nobody sends a message to get a task.
  */
 export class SharedScheduler implements Admission {
   /** Hand it to a thread, which makes its own `SharedScheduler` of it. */
-  readonly memory: SharedArrayBuffer;
+  readonly shared: SharedRun;
   readonly #counters: Int32Array;
   readonly #stages: readonly number[];
   readonly #limit: number;
-  readonly #threads: number;
 
   /**
    * @param stages tasks of each stage
    * @param maxMemory bytes that may be leased at one time, by all threads together
+   * @param memory that of a `SharedScheduler` of another thread
    */
-  constructor(stages: readonly number[], maxMemory: number, threads: number, memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT);
-    this.#counters = new Int32Array(this.memory);
+  constructor(
+    stages: readonly number[],
+    maxMemory: number,
+    threads: number,
+    memory = new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT),
+  ) {
+    this.shared = { stages, maxMemory, threads, memory };
+    this.#counters = new Int32Array(memory);
     this.#stages = stages;
     this.#limit = Math.floor(maxMemory / UNIT);
-    this.#threads = threads;
+  }
+
+  /** What another thread has made. */
+  static of({ stages, maxMemory, threads, memory }: SharedRun): SharedScheduler {
+    return new SharedScheduler(stages, maxMemory, threads, memory);
+  }
+
+  /** All threads of the run. */
+  get threads(): number {
+    return this.shared.threads;
   }
 
   get isStopped(): boolean {
@@ -77,14 +99,15 @@ export class SharedScheduler implements Admission {
   /**
    * Deals tasks of a stage to who asks: neighbours together, fewer as the stage comes to its end.
    *
+   * @param most tasks that are dealt together
    * @returns undefined when all are dealt, or the run has stopped.
    */
-  claim(stage: number): TaskRange | undefined {
+  claim(stage: number, most = Number.POSITIVE_INFINITY): TaskRange | undefined {
     const tasks = this.#stages[stage] ?? 0;
     const place = DEALT + stage;
     let first = Atomics.load(this.#counters, place);
     while (first < tasks && !this.isStopped) {
-      const count = Math.max(1, Math.floor((tasks - first) / (8 * this.#threads)));
+      const count = Math.min(most, Math.max(1, Math.floor((tasks - first) / (8 * this.threads))));
       const found = Atomics.compareExchange(this.#counters, place, first, first + count);
       if (found === first) return { first, count };
       first = found;

@@ -12,7 +12,6 @@ export interface TaskBuffers {
 
 export interface TaskBuffersOptions {
   readonly control: SharedScheduler;
-  readonly threads: number;
   /** Whether buffers are handed to another thread, which takes them away: those of the kernels' memory stay in it. */
   readonly leave?: boolean;
 }
@@ -23,10 +22,10 @@ export interface TaskBuffersOptions {
  */
 export function taskBuffers(
   { budget, jobs }: Plan,
-  { control, threads, leave = false }: TaskBuffersOptions,
+  { control, leave = false }: TaskBuffersOptions,
 ): TaskBuffers {
   const open = leave || decodedBytes(jobs) < WORTH_A_HEAP ? undefined : openKernelHeap();
-  const limit = Math.floor(budget.maxMemory / threads);
+  const limit = Math.floor(budget.maxMemory / control.threads);
   const onChange = (bytes: number) => control.count(bytes);
   const buffers = new BufferPool(limit, { onChange, source: open?.heap });
   return {

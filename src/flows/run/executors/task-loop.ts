@@ -7,7 +7,6 @@ import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskLoopOptions {
   readonly control: SharedScheduler;
-  readonly threads: number;
   /** Told now and then what tasks did. */
   readonly note: (notes: TaskStats) => void;
   /** Aborted with the first failure, so that other tasks of this thread end. */
@@ -25,12 +24,12 @@ export interface TaskLoopOptions {
 export async function loopTasks(
   plan: Plan,
   run: TaskRunner,
-  { control, threads, note, stop, stageEnded }: TaskLoopOptions,
+  { control, note, stop, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
   const notes = new TaskReporter(note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
-  const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / threads);
+  const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);
   const lane = async (stage: number) => {
     for (let dealt = control.claim(stage); dealt; dealt = control.claim(stage)) {
       const end = dealt.first + dealt.count;

@@ -1,25 +1,26 @@
-import { existsSync } from "node:fs";
 import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
-import { overloadCounts } from "../../../stores/remote/throttle-signals.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../../stores/store.ts";
 import { storeTraits } from "../../../stores/store-traits.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
-import { pause } from "../../../util/pause.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { ioPerThread } from "./io-per-thread.ts";
-import type { TaskStats } from "./messages.ts";
+import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
 import { openSame } from "./open-same.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
-import { watchThreads } from "./watchdog.ts";
 import { withStopCheck } from "./with-stop-check.ts";
-import { type OtherThreads, startWorker, type WorkerSettings, type WorkerThread } from "./worker-thread.ts";
+import type { PoolRun, WorkerPool } from "./worker-pool.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
-export { SharedScheduler } from "./shared-scheduler.ts";
+/** The threads that run tasks beside the one that began a flow. */
+export interface OtherThreads {
+  readonly pool: WorkerPool<TasksWork, TasksResult>;
+  /** Opens the source in each of them. */
+  readonly sourceSpec: StoreSpec;
+}
 
 export interface ThreadsOptions extends OtherThreads {
   readonly source: Store;
@@ -31,25 +32,7 @@ export interface ThreadsOptions extends OtherThreads {
   /** Told now and then what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskStats) => void;
   readonly control: SharedScheduler;
-  readonly worker?: WorkerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
-const SCRIPT = new URL("./worker.js", import.meta.url);
-/** Threads that are told to stop have so long to end by themselves. */
-const GRACE_MS = 300;
-
-/**
- * Starts the workers of a run of so many threads, one by one as they are asked for. While they load their scripts, what
- * they will work on is opened.
- */
-export function* startWorkers(
-  threads: number,
-  { script = SCRIPT, resourceLimits }: WorkerSettings = {},
-): Generator<WorkerThread, void> {
-  if (!existsSync(script)) return;
-  for (let thread = 1; thread < threads; thread++) yield startWorker(script, resourceLimits);
 }
 
 /**
@@ -62,7 +45,7 @@ export function* startWorkers(
  *   `transient` for one that ended for no reason that it told.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
-  const { build, control, note, signal, workers } = options;
+  const { source, sourceSpec, build, control, note, signal, pool } = options;
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => {
     stop.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -70,60 +53,60 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   const fail = (error: unknown) => {
     if (!stop.signal.aborted) stop.abort(error);
     control.stop();
-    for (const worker of workers) worker.send({ type: "stop" });
+    pool.stop();
+  };
+  const onResult: PoolRun<TasksWork, TasksResult>["onResult"] = async (result, giveBack) => {
+    if (result.kind === "notes") return note(result.notes);
+    const { values } = result;
+    for (const { key, bytes } of values) await build.store.set(key, bytes);
+    giveBack(values.map(({ number, bytes }) => ({ number, buffer: bytes.buffer as ArrayBuffer })));
   };
   throwIfAborted(signal);
   const stopListening = onAbort(signal, () => fail(abortError(signal?.reason)));
-  const unwatch = watchThreads(() => control.progress, fail, options.worker?.patience);
   try {
-    const sourceVersion = await options.source.version?.({ signal });
-    for (const worker of workers)
-      worker.begin(startOf(plan, sourceVersion, options), { note, target: build.store });
-    const others = Promise.all(workers.map(({ ended }) => ended.catch(fail)));
+    const sourceVersion = await source.version?.({ signal });
+    const work = workOf(plan, options);
+    const others = pool.run({ work, source: sourceSpec, sourceVersion, control, onResult }).catch(fail);
     await workHere(plan, options, stop).catch(fail);
-    await Promise.race([others, stopped.then(() => pause(GRACE_MS))]);
+    await Promise.race([others, stopped]);
     stop.signal.throwIfAborted();
   } finally {
-    unwatch();
     stopListening();
-    await Promise.all(workers.map((worker) => worker.end()));
+    await pool.end();
   }
 }
 
-function startOf(plan: Plan, sourceVersion: string | undefined, options: ThreadsOptions) {
-  const { sourceSpec, build, scratch, documents, control, workers } = options;
+function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOptions): TasksWork {
   const { writeEmpty = false, verify = false } = options;
   return {
+    kind: "tasks",
     plan,
-    source: sourceSpec,
-    sourceVersion,
     target: plan.execution.writer === "first-thread" ? undefined : build.spec,
     scratch: scratch?.spec,
     documents,
     writeEmpty,
     verify,
-    control: control.memory,
-    overloads: overloadCounts(),
-    threads: workers.length + 1,
   };
 }
 
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, sourceSpec, build, scratch, documents, control, workers, note } = options;
+  const { source, sourceSpec, build, scratch, documents, control, note } = options;
   const { writeEmpty, verify } = options;
-  const threads = workers.length + 1;
   const lookUp = yieldToEventLoop();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
     const version = exclusive ? undefined : await store.version?.();
     const how = { exclusive, files: blockingFileCalls };
     const opened = (await openSame(spec, version, how)) as unknown as S;
-    return withStopCheck(opened, lookUp) as unknown as S;
+    return withStopCheck(opened, () => {
+      control.beat();
+      return lookUp();
+    }) as unknown as S;
   };
   const { driver, writer } = plan.execution;
   const reading = await blocking(source, sourceSpec, false);
-  const { buffers, close } = taskBuffers(plan, { control, threads });
+  const { buffers, close } = taskBuffers(plan, { control });
   const run = taskRunner({
     plan,
     source: reading,
@@ -131,7 +114,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     ...(scratch && { scratch: await blocking(scratch.store, scratch.spec, true) }),
     documents,
     buffers,
-    io: ioPerThread(plan, threads),
+    io: ioPerThread(plan, control.threads),
     writeEmpty,
     verify,
     driver,
@@ -141,7 +124,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
       buffers.clear();
       await scratch?.removePass(stage - 1);
     };
-    await loopTasks(plan, run, { control, threads, note, stop, stageEnded });
+    await loopTasks(plan, run, { control, note, stop, stageEnded });
   } finally {
     close();
     if (reading !== source) await reading.close?.();

@@ -1,14 +1,16 @@
-import type { MessagePort } from "node:worker_threads";
 import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { HandedOver, StoredBuffer, WorkerMessage } from "./messages.ts";
+import type { HandedOver, ReturnedBuffer } from "./messages.ts";
 
 /** Values below this travel together, copied into one buffer. */
 const SMALL = 32 * 1024;
 /** A batch of small values is sent when it has so many bytes, or when the thread has nothing else to do. */
 const BATCH = 256 * 1024;
+
+/** Sends values, and their buffers, to the thread that stores them. */
+export type HandOver = (values: readonly HandedOver[], buffers: readonly ArrayBuffer[]) => void;
 
 /**
  * The target of a thread that does not write it: values are handed to the main thread, large ones with their buffers, and
@@ -17,7 +19,7 @@ const BATCH = 256 * 1024;
 export class TransferSink implements WritableStore {
   readonly description = "the main thread's target";
   readonly singleWriter = true;
-  readonly #port: Pick<MessagePort, "postMessage">;
+  readonly #handOver: HandOver;
   readonly #buffers: Pick<BufferPool, "returned">;
   readonly #waiting = new Map<number, (buffer: ArrayBuffer) => void>();
   #batch: HandedOver[] = [];
@@ -25,8 +27,8 @@ export class TransferSink implements WritableStore {
   #next = 0;
 
   /** @param buffers where values come from, and the buffers of large ones return to when they are stored */
-  constructor(port: Pick<MessagePort, "postMessage">, buffers: Pick<BufferPool, "returned">) {
-    this.#port = port;
+  constructor(handOver: HandOver, buffers: Pick<BufferPool, "returned">) {
+    this.#handOver = handOver;
     this.#buffers = buffers;
   }
 
@@ -50,7 +52,7 @@ export class TransferSink implements WritableStore {
   }
 
   /** What the main thread has stored. */
-  stored(values: readonly StoredBuffer[]): void {
+  stored(values: readonly ReturnedBuffer[]): void {
     for (const { number, buffer } of values) {
       this.#waiting.get(number)?.(buffer);
       this.#waiting.delete(number);
@@ -88,7 +90,7 @@ export class TransferSink implements WritableStore {
   }
 
   #send(values: readonly HandedOver[], buffers: readonly ArrayBuffer[]): void {
-    this.#port.postMessage({ type: "store", values } satisfies WorkerMessage, buffers);
+    this.#handOver(values, buffers);
   }
 }
 

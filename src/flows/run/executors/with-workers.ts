@@ -1,7 +1,9 @@
 import type { Store } from "../../../stores/store.ts";
 import { specOf } from "../../../stores/url.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { OtherThreads, WorkerSettings, WorkerThread } from "./worker-thread.ts";
+import type { TasksResult, TasksWork } from "./messages.ts";
+import type { OtherThreads } from "./threads.ts";
+import type { WorkerSettings } from "./worker-pool.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;
@@ -26,13 +28,12 @@ export async function withWorkers<T>(
   const { driver, singleThreadReason, ...execution } = plan.execution;
   const threads = singleThreadReason === undefined ? (worker?.threads ?? execution.threads) : 1;
   if (!hasTasks || sourceSpec === undefined || (threads === 1 && driver === "streams")) return run();
-  const { startWorkers } = await import("./threads.ts");
-  const workers: WorkerThread[] = [];
+  const { canStartWorkers, WorkerPool } = await import("./worker-pool.ts");
+  const started = canStartWorkers(worker) ? threads : 1;
+  const pool = await WorkerPool.start<TasksWork, TasksResult>(started, worker);
   try {
-    // Where one cannot be started, those before it end.
-    for (const started of startWorkers(threads, worker)) workers.push(started);
-    return await run({ workers, sourceSpec });
+    return await run({ pool, sourceSpec });
   } finally {
-    await Promise.all(workers.map((worker) => worker.end()));
+    await pool.end();
   }
 }

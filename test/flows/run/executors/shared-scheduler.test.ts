@@ -14,7 +14,7 @@ describe.each(["Atomics.waitAsync", "no Atomics.waitAsync"])("SharedScheduler, %
       vi.stubGlobal("Atomics", { add, compareExchange, load, notify, store, sub });
     }
     const here = new SharedScheduler(stages, maxMemory, 2);
-    return [here, new SharedScheduler(stages, maxMemory, 2, here.memory)] as const;
+    return [here, new SharedScheduler(stages, maxMemory, 2, here.shared.memory)] as const;
   };
 
   it("admits by bytes that all threads have leased, the first that asks before the next", async () => {
@@ -88,7 +88,7 @@ describe("SharedScheduler", () => {
   });
 
   it("survives the end of a thread that waits", async () => {
-    const { memory } = new SharedScheduler([1], KIB, 2);
+    const { memory } = new SharedScheduler([1], KIB, 2).shared;
     const script = `
       const { workerData, parentPort } = require("node:worker_threads");
       const counters = new Int32Array(workerData);

@@ -26,5 +26,5 @@ it("workers end where one more cannot be started", async () => {
   expect(await rejection(runPlan(plan, { source, build, worker }))).toMatchObject({
     message: "no more threads",
   });
-  expect(started).toEqual({ threads: 2, told: ["terminate"] });
+  expect(started).toEqual({ threads: 2, told: [{ type: "stop" }, "terminate"] });
 });

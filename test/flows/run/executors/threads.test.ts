@@ -10,7 +10,7 @@ import { failureText } from "../../../../src/cli/text/failure.ts";
 import { digest } from "../../../../src/flows/digest.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planRechunk } from "../../../../src/flows/rechunk.ts";
-import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-thread.ts";
+import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-pool.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { onRetry } from "../../../../src/stores/remote/retry-events.ts";

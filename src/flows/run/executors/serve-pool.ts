@@ -1,0 +1,87 @@
+import { parentPort } from "node:worker_threads";
+import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
+import { onRetry } from "../../../stores/remote/retry-events.ts";
+import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
+import type { Store, StoreSpec } from "../../../stores/store.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import {
+  type FromWorker,
+  packError,
+  type ReturnedBuffer,
+  type ToWorker,
+  type WorkerStart,
+} from "./messages.ts";
+import { openSame } from "./open-same.ts";
+import { SharedScheduler } from "./shared-scheduler.ts";
+import { withStopCheck } from "./with-stop-check.ts";
+
+const STOPPED = new ZarrflowError("aborted", "the run has stopped");
+
+/** What a worker thread works with. */
+export interface WorkerContext<Result> {
+  readonly control: SharedScheduler;
+  /** Aborted when the thread is to stop. */
+  readonly stop: AbortController;
+  /** The source, opened again. */
+  readonly source: Store;
+  /** Opens what this thread alone writes in. */
+  openExclusive(spec: StoreSpec): Promise<Store>;
+  send(result: Result, buffers?: readonly ArrayBuffer[]): void;
+  /** Calls `take` with the buffers that come back. */
+  onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
+}
+
+/**
+ * The worker's side of a `WorkerPool`: waits until it is told what to work on, does that, and tells how it ended.
+ *
+ * @param work done when it is told; where that stops since the run has stopped, it failed for no reason of its own
+ */
+export async function servePool<Work, Result>(
+  work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const tell = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
+    parentPort?.postMessage(message, buffers);
+  let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
+  // It comes when what the run works on has been opened, while this thread was loading its scripts.
+  const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
+    parentPort?.on("message", (message: ToWorker<Work>) => {
+      if (message.type === "start") resolve(message.start);
+      else if (message.type === "back") take(message.buffers);
+      else {
+        stop.abort(STOPPED);
+        resolve(undefined);
+      }
+    });
+  });
+  try {
+    if (start) {
+      joinOverloads(start.overloads);
+      onRetry(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
+      const control = SharedScheduler.of(start.control);
+      const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
+        const store = await openSame(spec, version, { exclusive, files: blockingFileCalls });
+        // No message reaches a thread that blocks: each of its calls looks whether it is to stop.
+        return withStopCheck(store, () => {
+          control.beat();
+          return control.isStopped ? Promise.reject(STOPPED) : undefined;
+        });
+      };
+      await work(start.work, {
+        control,
+        stop,
+        source: await open(start.source, start.sourceVersion, false),
+        openExclusive: (spec) => open(spec, undefined, true),
+        send: (result, buffers) => tell({ type: "result", result }, buffers),
+        onBack: (taker) => {
+          take = taker;
+        },
+      });
+    }
+    tell({ type: "done" });
+  } catch (error) {
+    // Who made it stop tells why.
+    tell(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
+  }
+  parentPort?.close();
+}

@@ -1,0 +1,39 @@
+import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../../stores/store.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { ioPerThread } from "./io-per-thread.ts";
+import type { TasksResult, TasksWork } from "./messages.ts";
+import type { WorkerContext } from "./serve-pool.ts";
+import { taskBuffers } from "./task-buffers.ts";
+import { loopTasks } from "./task-loop.ts";
+import { taskRunner } from "./task-runner.ts";
+import { TransferSink } from "./transfer-sink.ts";
+
+/** Runs the tasks that are dealt to a worker thread. */
+export async function serveTasks(
+  { plan, target, scratch, ...how }: TasksWork,
+  { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
+): Promise<void> {
+  const { buffers } = taskBuffers(plan, { control, leave: target === undefined });
+  const handOver = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
+  onBack((stored) => handOver.stored(stored));
+  const writable = async (spec: StoreSpec) => assertWritable(await openExclusive(spec));
+  const run = taskRunner({
+    ...how,
+    plan,
+    source,
+    target: target ? await writable(target) : handOver,
+    ...(scratch && { scratch: await writable(scratch) }),
+    buffers,
+    io: ioPerThread(plan, control.threads),
+    driver: plan.execution.driver,
+  });
+  const stageEnded = async () => buffers.clear();
+  await loopTasks(plan, run, { control, note: (notes) => send({ kind: "notes", notes }), stop, stageEnded });
+}
+
+function assertWritable(store: Store): WritableStore {
+  if (isWritable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
+    store: store.description,
+  });
+}

@@ -1,0 +1,226 @@
+import { existsSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { emitRetry } from "../../../stores/remote/retry-events.ts";
+import { overloadCounts } from "../../../stores/remote/throttle-signals.ts";
+import type { StoreSpec } from "../../../stores/store.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { pause } from "../../../util/pause.ts";
+import { type FromWorker, type ReturnedBuffer, type ToWorker, unpackError } from "./messages.ts";
+import type { SharedScheduler } from "./shared-scheduler.ts";
+import { watchThreads } from "./watchdog.ts";
+
+/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
+const SCRIPT = new URL("./worker.js", import.meta.url);
+/**
+ * What a worker's young objects may take. V8 doubles it whenever enough of them have outlived a collection, which a long
+ * run comes to: up to 48 MB, though hardly any live longer than a chunk.
+ */
+const YOUNG_MB = 6;
+/** Workers that are told to stop have so long to end by themselves: to terminate one that starts may end the process. */
+const GRACE_MS = 300;
+
+/** Node's limits of a worker's memory, in megabytes. */
+export interface WorkerLimits {
+  readonly maxYoungGenerationSizeMb?: number;
+  readonly maxOldGenerationSizeMb?: number;
+  readonly codeRangeSizeMb?: number;
+  readonly stackSizeMb?: number;
+}
+
+/** How worker threads are started and watched. */
+export interface WorkerSettings {
+  /** The script of a worker thread; by default the one that lies beside the library. */
+  readonly script?: URL;
+  readonly resourceLimits?: WorkerLimits;
+  /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
+  readonly threads?: number;
+  /** Milliseconds for which no thread may do anything; half an hour by default. */
+  readonly patience?: number | undefined;
+}
+
+/** What the workers of a pool do together with the thread that started them. */
+export interface PoolRun<Work, Result> {
+  readonly work: Work;
+  /** Opens the source in each of them. */
+  readonly source: StoreSpec;
+  readonly sourceVersion: string | undefined;
+  readonly control: SharedScheduler;
+  /**
+   * Told each result. Buffers that came with it are given back when they are not needed any more; what this throws ends
+   * the run.
+   */
+  readonly onResult: (result: Result, giveBack: GiveBack) => void | Promise<void>;
+  /** Whether this thread waits for the workers; always by default. They are watched meanwhile. */
+  readonly isAwaited?: () => boolean;
+}
+
+export type GiveBack = (buffers: readonly ReturnedBuffer[]) => void;
+
+/** A worker, and whether it told that it has done all. */
+interface PoolWorker {
+  readonly thread: Worker;
+  /** Resolves when it has done all; rejects with why it failed. */
+  readonly ended: Promise<void>;
+  isDone: boolean;
+}
+
+/** Whether workers can be started: a bundle may lack their script. */
+export function canStartWorkers({ script = SCRIPT }: WorkerSettings = {}): boolean {
+  return existsSync(script);
+}
+
+/**
+ * Worker threads beside this one. They load their scripts as soon as they are started; what they work on is opened
+ * meanwhile, and they are told with `run`. Each takes what it works on from the scheduler that all threads share.
+ *
+ * @typeParam Work what they work on
+ * @typeParam Result what they send, as often as they have something
+ */
+export class WorkerPool<Work, Result> {
+  readonly #workers: PoolWorker[] = [];
+  readonly #patience: number | undefined;
+  #listener: Pick<PoolRun<Work, Result>, "onResult"> | undefined;
+  #control: SharedScheduler | undefined;
+  #unwatch = () => {};
+
+  /**
+   * Starts the workers of a run of so many threads, this one among them.
+   *
+   * @throws what starting one throws, when those before it have ended.
+   */
+  static async start<Work, Result>(
+    threads: number,
+    settings: WorkerSettings = {},
+  ): Promise<WorkerPool<Work, Result>> {
+    const pool = new WorkerPool<Work, Result>(settings);
+    try {
+      for (let thread = 1; thread < threads; thread++) pool.#startWorker(settings);
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
+    return pool;
+  }
+
+  private constructor({ patience }: WorkerSettings) {
+    this.#patience = patience;
+  }
+
+  /** Threads that work, this one among them. */
+  get threads(): number {
+    return this.#workers.length + 1;
+  }
+
+  /**
+   * Resolves when all workers have done all.
+   *
+   * @throws the first failure of any of them: its own; `resource-limit` where one is out of memory; `transient` where
+   *   one crashed, ended for no reason that it told, or hangs.
+   */
+  async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
+    this.#listener = run;
+    this.#control = control;
+    const start = { work, source, sourceVersion, control: control.shared, overloads: overloadCounts() };
+    for (const { thread } of this.#workers)
+      thread.postMessage({ type: "start", start } satisfies ToWorker<Work>);
+    const { isAwaited = () => true } = run;
+    const hang = new Promise<never>((_, reject) => {
+      const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
+      const progress = () => (isBusy() && isAwaited() ? control.progress : undefined);
+      this.#unwatch = watchThreads(progress, reject, this.#patience);
+    });
+    await Promise.race([Promise.all(this.#workers.map(({ ended }) => ended)), hang]);
+  }
+
+  /** Whether workers keep the process alive: they do unless told otherwise. */
+  keepProcess(keep: boolean): void {
+    for (const { thread } of this.#workers) keep ? thread.ref() : thread.unref();
+  }
+
+  /** Tells all to stop with what they do now. */
+  stop(): void {
+    this.#control?.stop();
+    for (const { thread } of this.#workers) thread.postMessage({ type: "stop" } satisfies ToWorker<Work>);
+  }
+
+  /** Ends all, whatever they do; resolves when they are gone. */
+  async end(): Promise<void> {
+    this.#unwatch();
+    const workers = this.#workers.splice(0);
+    const busy = workers.filter(({ isDone }) => !isDone);
+    if (busy.length > 0) {
+      this.#control?.stop();
+      for (const { thread } of busy) thread.postMessage({ type: "stop" } satisfies ToWorker<Work>);
+      const ended = new AbortController();
+      const grace = pause(GRACE_MS, ended.signal).catch(() => {});
+      await Promise.race([Promise.allSettled(busy.map(({ ended }) => ended)), grace]);
+      ended.abort();
+    }
+    const gone = workers.map(async ({ thread, isDone }) => {
+      const end = thread.terminate();
+      // One that has done all holds nothing that anybody waits for.
+      if (!isDone) await end;
+    });
+    await Promise.all(gone);
+  }
+
+  #startWorker({ script = SCRIPT, resourceLimits }: WorkerSettings): void {
+    const limits = { maxYoungGenerationSizeMb: YOUNG_MB, ...resourceLimits };
+    const thread = new Worker(script, { resourceLimits: limits });
+    const giveBack: GiveBack = (buffers) => {
+      const message: ToWorker<Work> = { type: "back", buffers };
+      thread.postMessage(message, [...new Set(buffers.map(({ buffer }) => buffer))]);
+    };
+    const ended = new Promise<void>((resolve, reject) => {
+      const take = async (result: Result) => this.#listener?.onResult(result, giveBack);
+      thread.on("message", (message: FromWorker<Result>) => {
+        switch (message.type) {
+          case "result":
+            take(message.result).catch(reject);
+            break;
+          case "retry":
+            emitRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
+            break;
+          case "failed":
+            reject(unpackError(message.error));
+            break;
+          case "done":
+            worker.isDone = true;
+            resolve();
+        }
+      });
+      thread.on("error", (error) => reject(crashError(error)));
+      thread.on("exit", () => reject(exitError()));
+    });
+    // It may fail before anybody looks at this.
+    ended.catch(() => {});
+    const worker: PoolWorker = { thread, ended, isDone: false };
+    this.#workers.push(worker);
+  }
+}
+
+/** Why a worker thread ended that threw an error. */
+function crashError(error: Error): ZarrflowError {
+  if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") {
+    const hint = "Run again with one thread (--threads 1). If that works, please report this.";
+    return new ZarrflowError(
+      "transient",
+      `a worker thread failed: ${error.message}`,
+      { hint },
+      { cause: error },
+    );
+  }
+  return new ZarrflowError(
+    "resource-limit",
+    "a worker thread ran out of memory",
+    { hint: "Allow fewer threads (--threads)." },
+    { cause: error },
+  );
+}
+
+/** Why a worker thread ended that told nothing. */
+function exitError(): ZarrflowError {
+  return new ZarrflowError("transient", "a worker thread ended before its work was done", {
+    hint: "Run again; with one thread (--threads 1) if that happens again.",
+  });
+}
