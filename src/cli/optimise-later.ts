@@ -8,8 +8,7 @@ let budget = USUAL;
 
 /**
  * Lets V8 run code fifteen times as long as it does by default before it compiles that for speed, in all threads. What
- * takes long here are kernels, which are compiled already; compiling what moves chunks to them took 0.3 of the 2.5 s of
- * processor time of a rechunk of 512 MiB.
+ * takes long here are kernels, which are compiled already. What it gains is in `bench/RESULTS.md`, "V8's budget".
  *
  * While that holds, what Node has ready of its own scripts is of no use: those that are loaded are compiled anew. So it is
  * not done before the command is loaded, and is `off` while threads start, each of which takes 30 ms longer otherwise.
