@@ -8,8 +8,8 @@ import type { Alternative, ArrayJob, Cost } from "./plan.ts";
 import type { GridStrategy } from "./strategies/strategies.ts";
 import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
-import type { Windows } from "./task-windows.ts";
 import { usefulThreads } from "./useful-threads.ts";
+import type { Windows } from "./windows.ts";
 
 /** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
 const GOOD_ENOUGH = 1.05;

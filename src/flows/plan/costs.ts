@@ -1,7 +1,7 @@
 import { type CostClass, slowestOf } from "../../codecs/descriptor.ts";
 import type { Cost, GridSide, ScratchPass } from "./plan.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
-import type { Windows } from "./task-windows.ts";
+import type { Windows } from "./windows.ts";
 
 /**
  * What a run is made of, in seconds of one thread, as `npm run calibrate` measures it. Only ratios matter to the choice

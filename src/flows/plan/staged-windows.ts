@@ -1,13 +1,14 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver, chunkVisits } from "./chunk-visits.ts";
+import { fitWindows } from "./direct-windows.ts";
 import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
 import { headerSize } from "./scratch-layout.ts";
 import { countBoxes, longestBox } from "./splits.ts";
 import { chunksPerShard, inBuffers, indexBytes, itemBytes, pieceBytes, sourceBytes } from "./task-memory.ts";
-import { fitWindows, readAheadWithin, type WindowRequest, type Windows } from "./task-windows.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
+import { readAheadWithin, type WindowRequest, type Windows } from "./windows.ts";
 
 /** How the staged strategy splits an array. */
 export interface StagedWindows {

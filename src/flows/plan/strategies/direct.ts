@@ -1,5 +1,5 @@
+import { directWindows, leastDirectBytes } from "../direct-windows.ts";
 import { sourceBytes } from "../task-memory.ts";
-import { directWindows, leastDirectBytes } from "../task-windows.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
 /** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */

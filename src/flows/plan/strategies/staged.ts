@@ -1,8 +1,8 @@
 import { product } from "../../../util/shape.ts";
+import { leastDirectBytes } from "../direct-windows.ts";
 import { stagedSlabs } from "../staged-slabs.ts";
 import { stagedWindows } from "../staged-windows.ts";
 import { sourceBytes } from "../task-memory.ts";
-import { leastDirectBytes } from "../task-windows.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
 /** Volumes of scratch objects and windows that are tried: the largest that may fit, and so many of a third each. */

@@ -6,7 +6,7 @@ import type { SlabCandidate, SlabRequest } from "../slabs.ts";
 import type { StagedWindows } from "../staged-windows.ts";
 import type { Task } from "../task.ts";
 import type { Sides } from "../task-memory.ts";
-import type { WindowRequest, Windows } from "../task-windows.ts";
+import type { WindowRequest, Windows } from "../windows.ts";
 
 /** One way in which an array's chunks get to the target. */
 export interface Strategy<Name extends string = string, ChangesGrid extends boolean = boolean> {

@@ -1,6 +1,6 @@
 import { whyNotSameGrid, whyNotSameLayout } from "../same-arrays.ts";
+import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
 import { codingBytes, type Sides } from "../task-memory.ts";
-import { leastSameGridBytes, sameGridWindows } from "../task-windows.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** A chunk is decoded, then encoded: the one or the other holds the most. */

@@ -1,6 +1,6 @@
 import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid } from "../same-arrays.ts";
+import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
 import { storedBytes } from "../task-memory.ts";
-import { leastSameGridBytes, sameGridWindows } from "../task-windows.ts";
 import { mayMiss, type Strategy } from "./strategy.ts";
 
 /** The same grid and codecs. */

@@ -1,0 +1,72 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { product } from "../../util/shape.ts";
+import { collectedBytes, inBuffers, indexBytes, type Sides, shardSize } from "./task-memory.ts";
+import {
+  isPutTogether,
+  openShardBytes,
+  readAheadWithin,
+  SMALL_SHARD,
+  unitOf,
+  WANTED_TASK_BYTES,
+  type WindowRequest,
+  type Windows,
+} from "./windows.ts";
+
+/** Bytes that one source chunk may hold between its read and its release. */
+export type InFlight = (sides: Sides) => number;
+
+/** The smallest budget within which runs of chunks can be made. */
+export function leastSameGridBytes(
+  request: Omit<WindowRequest, "maxMemory">,
+  inFlightBytes: InFlight,
+): number {
+  return inFlightBytes(request.sides) + openShardBytes(request) + indexBytes(request.sides);
+}
+
+/** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
+export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight): Windows {
+  const { sides, maxMemory } = request;
+  const { target } = sides;
+  const perChunk = inFlightBytes(sides);
+  const grid = gridShape(target.shape, target.chunkShape);
+  const unit = unitOf(target, grid);
+  const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
+  const open = shards === undefined ? openShardBytes(request) : shards * collectedBytes(target);
+  const fixed = indexBytes(sides) + open;
+  const readAhead = readAheadWithin(request, perChunk, maxMemory - fixed);
+  const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
+  const run = target.shardShape ? Math.max(1, shards ?? 1) : wanted;
+  const window = runOfChunks(gridShape(grid, unit), run).map((n, d) => n * (unit[d] ?? 1));
+  return {
+    window,
+    ...(shards !== undefined && { shardBuffer: shardSize(target) }),
+    readAhead,
+    leaseBytes: fixed + readAhead * perChunk,
+    expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides)),
+    chunksRead: product(grid),
+  };
+}
+
+/** How many shards a task puts together in memory; undefined where they are streamed, or there are none. */
+function shardsAtOnce(request: WindowRequest, others: number): number | undefined {
+  const { target } = request.sides;
+  if (!target.shardShape) return undefined;
+  const size = shardSize(target);
+  const held = collectedBytes(target);
+  const spare = request.maxMemory / 2 - others;
+  if (size <= SMALL_SHARD && held <= spare) {
+    return Math.max(1, Math.min(Math.floor(WANTED_TASK_BYTES / size), Math.floor(spare / held)));
+  }
+  return isPutTogether(request) ? 1 : undefined;
+}
+
+/** Chunks of a grid in C order, as a box of at most `wanted` (but at least one). */
+function runOfChunks(grid: readonly number[], wanted: number): number[] {
+  const box = grid.map(() => 1);
+  let left = wanted;
+  for (let d = grid.length - 1; d >= 0 && left > 1; d--) {
+    box[d] = Math.max(1, Math.min(grid[d] ?? 1, left));
+    left = Math.floor(left / (box[d] ?? 1));
+  }
+  return box;
+}
