@@ -77,8 +77,12 @@ export interface S3Answer {
 type Query = Readonly<Record<string, string>>;
 
 const DEFAULT_TIMEOUT = 30_000;
-/** Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up. */
+/**
+ * Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up, where
+ * its body has more than so many bytes. Those of a smaller one have been sent: it is not given up at all.
+ */
 const LINGER = 3_000;
+const LONG_BODY = 2 ** 20;
 const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
 /** What an answer says is missing, or has another size, where nothing else is asked for. */
 const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
@@ -254,8 +258,10 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      const linger = method === "GET" || method === "HEAD" ? 0 : LINGER;
-      return await fetchWithTimeout(this.#fetch, url, init, request.timeout ?? timeout, linger);
+      const silence = request.timeout ?? timeout;
+      const isChange = method !== "GET" && method !== "HEAD";
+      const linger = (body?.length ?? 0) > LONG_BODY ? LINGER : silence;
+      return await fetchWithTimeout(this.#fetch, url, init, silence, isChange ? linger : 0);
     } catch (error) {
       throwIfAborted(signal);
       throw connectionFailure(error, url.origin);

@@ -234,7 +234,7 @@ describe("large bodies", () => {
     expect(server.requests.at(-1)?.headers).toMatchObject({ "content-length": String(value.length) });
   });
 
-  it("end some time after the signal", async () => {
+  it("end soon after the signal", async () => {
     const store = open();
     await store.set("a", bytes);
     server.fault = () => new Promise(() => {});
