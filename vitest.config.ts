@@ -1,19 +1,38 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+const ALL = "test/**/*.test.ts";
+
+/** Files tagged `alone` get a worker each; others share one, and load each module of ours once. */
+const alone = readdirSync(new URL("./test/", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".test.ts"))
+  .map((path) => `test/${path.replaceAll("\\", "/")}`)
+  .filter((path) => /^\/\/ @module-tag alone\b/m.test(readFileSync(new URL(path, import.meta.url), "utf8")));
 
 export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    pool: "threads",
+    isolate: false,
     // many tests wait for servers and for processes of their own
     maxWorkers: Math.max(2, availableParallelism()),
+    tags: [
+      { name: "slow", description: "takes seconds, or starts processes: not in `npm run test:quick`" },
+      { name: "long", description: "memory, fuzz, crashes, every combination: only in `npm run test:long`" },
+      { name: "sampled", description: "draws a part of its samples, and all of them in the long run" },
+      { name: "alone", description: "changes what all files in a process share" },
+    ],
     projects: [
-      { extends: true, test: { name: "node", include: ["test/**/*.test.ts"] } },
+      { extends: true, test: { name: "node", include: [ALL], exclude: alone } },
+      { extends: true, test: { name: "node-alone", include: alone, isolate: true, pool: "forks" } },
       {
         extends: true,
         test: {
           name: "polyfill",
           include: ["test/streams/**/*.test.ts"],
+          exclude: alone,
           setupFiles: ["test/use-polyfill.ts"],
         },
       },

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { spawnSync } from "node:child_process";
 import { open, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag alone
 import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../src/codecs/codec.ts";

@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";

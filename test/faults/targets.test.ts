@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import { copy, planCopy } from "../../src/flows/copy.ts";
 import { planSlice } from "../../src/flows/plan-slice.ts";

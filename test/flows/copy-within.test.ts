@@ -1,3 +1,4 @@
+// @module-tag slow
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { digest, planRechunk, runFlow, slice } from "../../src/flows/index.ts";
 import { create, createGroup, open, openArray, ZarrflowError } from "../../src/index.ts";

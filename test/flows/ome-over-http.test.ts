@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, describe, expect, test } from "vitest";
 import {
   convert,

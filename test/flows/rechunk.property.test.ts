@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk, readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
@@ -11,6 +12,7 @@ import { product } from "../../src/util/shape.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { tasksOf } from "../support/plan-tasks.ts";
 import { rechunked } from "../support/recipes.ts";
+import { samples } from "../support/samples.ts";
 
 async function allBytes(url: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -36,7 +38,7 @@ test("a rechunked array holds what the naive model holds", async () => {
       expect((await allBytes("memory:rechunked")).equals(made.bytes)).toBe(true);
       nameMemoryStore("rechunked", undefined);
     }),
-    { numRuns: 150 },
+    { numRuns: samples(150) },
   );
 });
 
@@ -61,7 +63,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
       if (plan.totals.tasks > 0) expect(written.size).toBe(grid);
       expect(plan.totals.chunksRead).toBe(reads);
     }),
-    { numRuns: 300 },
+    { numRuns: samples(300) },
   );
 });
 
@@ -87,6 +89,6 @@ test("totals equal the request log, and a plan runs as well after a trip through
       expect((await allBytes("memory:logged")).equals(made.bytes)).toBe(true);
       nameMemoryStore("logged", undefined);
     }),
-    { numRuns: 60 },
+    { numRuns: samples(60) },
   );
 });

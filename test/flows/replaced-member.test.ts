@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readdirSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk, rechunk, runFlow, slice, sliceTo } from "../../src/flows/index.ts";
@@ -7,6 +9,7 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { coordsOf, indexOf, product } from "../../src/util/shape.ts";
 import { naiveSlice } from "../support/made-array.ts";
 import { rangesOf } from "../support/recipes.ts";
+import { samples } from "../support/samples.ts";
 import { sharded, shardedItems } from "../support/sharded-recipes.ts";
 
 type Sharded = typeof sharded extends fc.Arbitrary<infer T> ? T : never;
@@ -44,7 +47,7 @@ test("a slice of a sharded array is that of the naive model, within small budget
       const expected = naiveSlice({ bytes }, { shape: recipe.array.shape, itemSize: 2 }, selection);
       expect(Buffer.concat(pieces).equals(expected)).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: samples(150) },
   );
 });
 
@@ -64,7 +67,7 @@ test("a part of a sharded array becomes an array of its own, in shards too", asy
       expect((await allBytes(part)).equals(Buffer.concat(expected))).toBe(true);
       nameMemoryStore("part", undefined);
     }),
-    { numRuns: 60 },
+    { numRuns: samples(60) },
   );
 });
 
@@ -103,7 +106,7 @@ test("sharded arrays are rechunked to shards and to plain chunks, as planned", a
       expect((await allBytes(target)).equals(bytes)).toBe(true);
       nameMemoryStore("resharded", undefined);
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 
@@ -154,7 +157,7 @@ test("strings in shards are rechunked, and sliced, as the naive model has them",
       expect([...(await slice(rechunkedWords, ranges).read()).data]).toEqual(expected);
       nameMemoryStore("words", undefined);
     }),
-    { numRuns: 100 },
+    { numRuns: samples(100) },
   );
 });
 

@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { slice } from "../../src/flows/index.ts";
@@ -5,6 +6,7 @@ import { openArray } from "../../src/hierarchy/open/open.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { rangesOf, rechunked } from "../support/recipes.ts";
+import { samples } from "../support/samples.ts";
 
 const sliced = rechunked.chain(({ recipe }) => rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })));
 
@@ -32,7 +34,7 @@ test("bytes() gives the items of the naive model in C order, whatever the budget
       const expected = naiveSlice(made, recipe, selectionOf(ranges));
       expect(Buffer.concat(pieces).equals(expected)).toBe(true);
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 
@@ -55,7 +57,7 @@ test("chunks() covers every item once, each where it belongs", async () => {
       }
       expect(seen.size).toBe(product(selection.shape));
     }),
-    { numRuns: 100 },
+    { numRuns: samples(100) },
   );
 });
 

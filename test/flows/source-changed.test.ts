@@ -1,3 +1,4 @@
+// @module-tag slow
 import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag sampled
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { product } from "../../src/util/shape.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { rangesOf, rechunked } from "../support/recipes.ts";
+import { samples } from "../support/samples.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "zarrflow-slabs-"));
 
@@ -37,9 +39,9 @@ test("items in C order that went through scratch objects are those of the naive 
       };
       expect(Buffer.concat(pieces).equals(naiveSlice(made, recipe, selection))).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: samples(150) },
   );
-  expect(stagedRuns).toBeGreaterThan(30);
+  expect(stagedRuns).toBeGreaterThan(samples(30));
 });
 
 test("columns are decoded once, where slabs would decode them again and again", async () => {

@@ -1,3 +1,4 @@
+// @module-tag sampled
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { isZarrflowError } from "../../src/util/errors.ts";
 
 import { product } from "../../src/util/shape.ts";
 import { makeArray } from "../support/made-array.ts";
+import { samples } from "../support/samples.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "zarrflow-strategies-"));
 
@@ -101,7 +103,7 @@ test("the direct and the staged strategy write the same bytes", async () => {
       if (staged.plan.jobs.some(({ strategy }) => strategy === "staged")) stagedRuns++;
       expect(staged.values).toEqual(direct?.values);
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
-  expect(stagedRuns).toBeGreaterThan(20);
+  expect(stagedRuns).toBeGreaterThan(samples(20));
 });

@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from "vitest";
 import { corrupt } from "../../src/codecs/failures.ts";
 import { fuzzCommand } from "./command.ts";

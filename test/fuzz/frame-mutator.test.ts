@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from "vitest";
 import { FrameMutator } from "./frame-mutator.ts";
 import { Random } from "./random.ts";

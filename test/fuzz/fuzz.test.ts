@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { corrupt } from "../../src/codecs/failures.ts";
 import { codecNames } from "../../src/codecs/registry.ts";

@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from "vitest";
 import type { ArrayToBytesCodec, CodecContext } from "../../src/codecs/codec.ts";
 import { lz4Decode } from "../../src/codecs/kernels/lz4-block.ts";

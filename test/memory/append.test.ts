@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";

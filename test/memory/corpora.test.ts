@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

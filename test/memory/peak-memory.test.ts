@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { expect, test, vi } from "vitest";
 import { expectPeaks, MB, type PeakLimits } from "./peak-memory.ts";
 

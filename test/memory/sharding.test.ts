@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";

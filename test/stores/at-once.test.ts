@@ -1,3 +1,4 @@
+// @module-tag slow
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { DirectoryStore } from "../../src/stores/directory.ts";

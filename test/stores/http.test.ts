@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";

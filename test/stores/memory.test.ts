@@ -30,10 +30,10 @@ describe("MemoryStore", () => {
 describe("named memory stores", () => {
   it("are there until they are unnamed", () => {
     const store = new MemoryStore();
-    expect(namedMemoryStore("named")).toBeUndefined();
-    nameMemoryStore("named", store);
-    expect(namedMemoryStore("named")).toBe(store);
-    nameMemoryStore("named", undefined);
-    expect(namedMemoryStore("named")).toBeUndefined();
+    expect(namedMemoryStore("of memory.test")).toBeUndefined();
+    nameMemoryStore("of memory.test", store);
+    expect(namedMemoryStore("of memory.test")).toBe(store);
+    nameMemoryStore("of memory.test", undefined);
+    expect(namedMemoryStore("of memory.test")).toBeUndefined();
   });
 });

@@ -5,11 +5,20 @@ import { afterAll } from "vitest";
 
 /** A folder that is removed after the tests of this file, and a new path in it at each call. */
 export function temporaryFolder(): { readonly path: string; next(name?: string): string } {
-  const path = mkdtempSync(join(tmpdir(), "zarrflow-test-"));
+  let made: string | undefined;
   let count = 0;
-  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  // Made when it is asked for: a run that leaves out the tests of a file leaves no folder behind either.
+  const path = () => {
+    made ??= mkdtempSync(join(tmpdir(), "zarrflow-test-"));
+    return made;
+  };
+  afterAll(() => {
+    if (made !== undefined) rmSync(made, { recursive: true, force: true });
+  });
   return {
-    path,
-    next: (name = "store") => join(path, `${count++}`, name),
+    get path() {
+      return path();
+    },
+    next: (name = "store") => join(path(), `${count++}`, name),
   };
 }

@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
@@ -10,6 +11,7 @@ import { intersect } from "../../src/streams/selection.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
 import { coordsOf, cStrides, indexOf, product } from "../../src/util/shape.ts";
+import { samples } from "../support/samples.ts";
 import { vector } from "./arbitraries.ts";
 import {
   anyCase,
@@ -89,7 +91,7 @@ describe("regrid", () => {
   it("gives what a loop over items gives, for items of one size", async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, (given) => check(given, fixedItems(given))),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 
@@ -104,11 +106,11 @@ describe("regrid", () => {
         };
         return check({ ...given, ...inOrder }, fixedItems({ ...given, ...inOrder }), open?.heap);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
     await fc.assert(
       fc.asyncProperty(anyCase, (given) => check(given, fixedItems(given), open?.heap)),
-      { numRuns: 100 },
+      { numRuns: samples(100) },
     );
     open?.close();
   });
@@ -116,7 +118,7 @@ describe("regrid", () => {
   it("gives what a loop over items gives, for variable items", async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, (given) => check(given, stringItems(given))),
-      { numRuns: 150 },
+      { numRuns: samples(150) },
     );
   });
 
@@ -254,7 +256,7 @@ describe("chunksIn", () => {
         expect(places).toEqual([...places].sort((a, b) => a - b));
         expect(product(region.shape)).toBeGreaterThan(0);
       }),
-      { numRuns: 150 },
+      { numRuns: samples(150) },
     );
   });
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reportPage } from "../../../src/cli/report/page.ts";

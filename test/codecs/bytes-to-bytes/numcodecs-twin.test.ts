@@ -1,3 +1,4 @@
+// @module-tag slow
 import Blosc from "numcodecs/blosc";
 import GZip from "numcodecs/gzip";
 import LZ4 from "numcodecs/lz4";

@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
@@ -6,6 +8,7 @@ import type { ChunkSpec } from "../../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import { plainBuffers } from "../../../src/util/buffers.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";
+import { samples } from "../../support/samples.ts";
 
 const shape = [40, 30, 400];
 const spec: ChunkSpec = { shape, dataType: { kind: "float", size: 4 }, fillValue: null };
@@ -75,7 +78,7 @@ describe.each(chains)("a part of a chunk, %s", (_, codecs) => {
           expect(itemAt(data, within)).toBe(items[placeOf(coords, cStrides(shape))]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: samples(60) },
     );
     expect(parts).toBeGreaterThan(0);
   });

@@ -1,3 +1,4 @@
+// @module-tag alone
 import { afterEach, expect, test, vi } from "vitest";
 
 const bytes = Uint8Array.from({ length: 4000 }, (_, i) => i / 40);

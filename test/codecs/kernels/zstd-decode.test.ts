@@ -1,9 +1,11 @@
+// @module-tag sampled
 import { compress, isLoaded } from "@foxglove/wasm-zstd";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 import { xxh64 } from "../../../src/codecs/kernels/xxh64.ts";
+import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { wasmKernels } from "./kernel-pair.ts";
 import { INPUTS } from "./zstd-inputs.ts";
@@ -36,7 +38,7 @@ test("all that is like chunks", () => {
     fc.property(chunkBytes(20_000), fc.integer({ min: -7, max: 19 }), (bytes, level) => {
       expectSame(decoded(compress(bytes, level), bytes.length), bytes);
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 

@@ -1,6 +1,9 @@
+// @module-tag sampled
+// @module-tag slow
 import { compress, decompress, isLoaded } from "@foxglove/wasm-zstd";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { wasmKernels } from "./kernel-pair.ts";
 import { INPUTS } from "./zstd-inputs.ts";
@@ -49,7 +52,7 @@ test("all that is like chunks", () => {
     fc.property(chunkBytes(30_000), fc.constantFrom(...LEVELS), fc.boolean(), (bytes, level, checksum) => {
       encoded(bytes, level, checksum);
     }),
-    { numRuns: 300 },
+    { numRuns: samples(300) },
   );
 });
 

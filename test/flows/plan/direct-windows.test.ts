@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readsOf, stepsOf, taskBytesOf, writesOf } from "../../../src/flows/plan/task.ts";
@@ -8,6 +9,7 @@ import { isZarrflowError } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { indexOf, product } from "../../../src/util/shape.ts";
 import { tasksOf } from "../../support/plan-tasks.ts";
+import { samples } from "../../support/samples.ts";
 
 const axis = fc.record({
   n: fc.integer({ min: 1, max: 30 }),
@@ -71,6 +73,6 @@ test("tasks write every chunk once, each shard by one task, in steps that fit; t
       expect(written.size).toBe(product(grid));
       expect(reads).toBe(planned.totals.chunksRead);
     }),
-    { numRuns: 150 },
+    { numRuns: samples(150) },
   );
 });

@@ -1,9 +1,11 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { create, openArray, slice } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { samples } from "../../support/samples.ts";
 import { boxIn, NaiveArray, newArray, type Plan, plans, valuesOf } from "../naive-array.ts";
 
 const folder = temporaryFolder();
@@ -34,7 +36,7 @@ test.each(["memory", "directory"])(
         await writer.close();
         expect(Buffer.from(await contentOf(target)).equals(model.bytes)).toBe(true);
       }),
-      { numRuns: kind === "memory" ? 200 : 40 },
+      { numRuns: samples(kind === "memory" ? 200 : 40) },
     );
   },
 );
@@ -82,7 +84,7 @@ test.each(["memory", "directory"])(
         await writer.close();
         expect(Buffer.from(await contentOf(target)).equals(model.bytes)).toBe(true);
       }),
-      { numRuns: kind === "memory" ? 150 : 30 },
+      { numRuns: samples(kind === "memory" ? 150 : 30) },
     );
   },
 );

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { createServer } from "node:net";

@@ -1,3 +1,4 @@
+// @module-tag alone
 import fs from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

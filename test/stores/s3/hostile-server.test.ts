@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

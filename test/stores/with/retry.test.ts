@@ -1,3 +1,4 @@
+// @module-tag alone
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type Retry, withRetry } from "../../../src/stores/with/retry.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import { ZipStore } from "../../../src/stores/zip.ts";
 import { BytesReader } from "../bytes-reader.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import type { ZarrArray } from "../../../src/hierarchy/node.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
@@ -54,15 +55,19 @@ async function expectChunk(array: ZarrArray, row: number, column: number): Promi
 }
 
 describe("requests for an array in a zip of 20,000 entries", () => {
-  it.each<[string, Uint8Array | Promise<Uint8Array>, { readonly refusesHead?: boolean }]>([
-    ["as written here", written(entries(true)), {}],
-    ["with its documents last", buildZip(entries(false)), {}],
-    ["with extra fields", buildZip(entries(true).map((e) => ({ ...e, localExtra: new Uint8Array(28) }))), {}],
-    ["of a server that tells no size to a HEAD", written(entries(true)), { refusesHead: true }],
+  it.each<[string, () => Uint8Array | Promise<Uint8Array>, { readonly refusesHead?: boolean }]>([
+    ["as written here", () => written(entries(true)), {}],
+    ["with its documents last", () => buildZip(entries(false)), {}],
+    [
+      "with extra fields",
+      () => buildZip(entries(true).map((e) => ({ ...e, localExtra: new Uint8Array(28) }))),
+      {},
+    ],
+    ["of a server that tells no size to a HEAD", () => written(entries(true)), { refusesHead: true }],
   ])(
     "%s are four at most on opening, then one for chunks beside each other",
-    async (_, zip, manners) => {
-      const server = await serveValues(new Map([["x.zarr.zip", await zip]]), manners);
+    async (_, make, manners) => {
+      const server = await serveValues(new Map([["x.zarr.zip", await make()]]), manners);
       try {
         const array = await openArray(`${server.url}/x.zarr.zip/t2m`);
         expect(array.attributes).toEqual({ units: "K" });

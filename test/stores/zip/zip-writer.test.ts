@@ -1,3 +1,4 @@
+// @module-tag slow
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";

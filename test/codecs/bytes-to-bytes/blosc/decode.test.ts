@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/bytes-to-bytes/blosc/decode.ts";
@@ -5,6 +6,7 @@ import { readHeader } from "../../../../src/codecs/bytes-to-bytes/blosc/frame.ts
 import { type InnerCodec, innerCodec } from "../../../../src/codecs/bytes-to-bytes/blosc/inner-codecs.ts";
 import { encodeBytes } from "../../../../src/codecs/standalone/decode-bytes.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
+import { samples } from "../../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../../support.ts";
 
 const values = fc
@@ -53,9 +55,9 @@ test("a part is what the whole has there, with block kernels and without", async
         expectSame(partOf(value, inner, start, end), data.subarray(start, end));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: samples(300) },
   );
-  expect(parts).toBeGreaterThan(100);
+  expect(parts).toBeGreaterThan(samples(100));
 });
 
 test("a value that is cut anywhere gives no part of itself", async () => {

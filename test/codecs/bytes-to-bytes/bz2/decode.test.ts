@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { decodeBz2 } from "../../../../src/codecs/bytes-to-bytes/bz2/decode.ts";
 import { encodeBz2, maxBz2Size } from "../../../../src/codecs/bytes-to-bytes/bz2/encode.ts";

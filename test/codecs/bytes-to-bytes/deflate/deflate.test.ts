@@ -1,3 +1,4 @@
+// @module-tag slow
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Deflate, maxDeflatedSize } from "../../../../src/codecs/bytes-to-bytes/deflate/deflate.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/util/json-value.ts";
 import { errorOf, expectSame, randomNumbers } from "../../support.ts";

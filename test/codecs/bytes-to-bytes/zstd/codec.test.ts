@@ -1,3 +1,4 @@
+// @module-tag alone
 import { decompress } from "@foxglove/wasm-zstd";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { ZstdBackend } from "../../../../src/codecs/bytes-to-bytes/zstd/backend.ts";

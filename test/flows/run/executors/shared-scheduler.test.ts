@@ -1,3 +1,4 @@
+// @module-tag alone
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";

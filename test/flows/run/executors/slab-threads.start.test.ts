@@ -1,3 +1,4 @@
+// @module-tag alone
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";

@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,6 +13,7 @@ import { wholeSelection } from "../../../../src/streams/selection.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../../streams/support.ts";
+import { samples } from "../../../support/samples.ts";
 import { workerScript } from "../../../support/worker-script.ts";
 
 failOnUnhandledRejections();
@@ -83,7 +86,7 @@ describe("slabs of threads", () => {
         );
         expect((await digestOf(path)).digest).toBe(digest);
       }),
-      { numRuns: 6 },
+      { numRuns: samples(6) },
     );
   });
 

@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,6 +22,7 @@ import { openStore } from "../../../../src/stores/url.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
+import { samples } from "../../../support/samples.ts";
 import { workerScript } from "../../../support/worker-script.ts";
 
 const script = workerScript();
@@ -208,7 +211,7 @@ describe("tasks in threads", () => {
         expect(await contents(threaded)).toEqual(expected);
         expect(await contents(zipped, "zip")).toEqual(expected);
       }),
-      { numRuns: 15 },
+      { numRuns: samples(15) },
     );
   });
 

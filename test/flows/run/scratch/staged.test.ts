@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
@@ -19,6 +21,7 @@ import { asyncFileCalls } from "../../../../src/stores/files/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { withBucket } from "../../../support/s3-environment.ts";
+import { samples } from "../../../support/samples.ts";
 
 let scratch = "";
 
@@ -133,9 +136,9 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
       expect([...(await slice("memory:staged").read()).data]).toEqual(values);
       for (const name of ["direct", "staged"]) nameMemoryStore(name, undefined);
     }),
-    { numRuns: 60 },
+    { numRuns: samples(60) },
   );
-  expect(stagedRuns).toBeGreaterThan(20);
+  expect(stagedRuns).toBeGreaterThan(samples(20));
 });
 
 async function valuesOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {

@@ -1,9 +1,12 @@
+// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/blosclz.ts";
 import type { BlockLayout } from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4Decode, lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
+import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
 import { testLz } from "./lz-suite.ts";
@@ -34,7 +37,7 @@ test("LZ4: either decodes what the other encodes, at every acceleration", () => 
         check();
       }
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 
@@ -49,7 +52,7 @@ function changedBlock(random: (below: number) => number): { bytes: Uint8Array; b
 
 test("LZ4: changed and cut blocks get the same verdict and the same bytes", () => {
   const random = randomNumbers(23);
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < samples(20_000); round++) {
     const { bytes, block } = changedBlock(random);
     const ours = guarded(bytes.length);
     const theirs = guarded(bytes.length);
@@ -80,14 +83,14 @@ test("LZ4: a part is what the whole has there, however the block is cut behind i
         part.check();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: samples(300) },
   );
 });
 
 test("LZ4: parts of changed and cut blocks get the same verdict and the same bytes", () => {
   const random = randomNumbers(29);
   const verdicts = { true: 0, false: 0 };
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < samples(20_000); round++) {
     const { bytes, block } = changedBlock(random);
     const offset = random(bytes.length);
     const length = 1 + random(bytes.length - offset);
@@ -100,7 +103,7 @@ test("LZ4: parts of changed and cut blocks get the same verdict and the same byt
     ours.check();
     theirs.check();
   }
-  expect(Math.min(verdicts.true, verdicts.false)).toBeGreaterThan(1000);
+  expect(Math.min(verdicts.true, verdicts.false)).toBeGreaterThan(samples(1000));
 });
 
 test("LZ4: a match that ends beyond all addresses is too long, and nothing is written at the first ones", () => {
@@ -216,7 +219,7 @@ describe("blocks of blosc", () => {
         encoded.check();
         decoded.check();
       }),
-      { numRuns: 150 },
+      { numRuns: samples(150) },
     );
   });
 

@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BoxLayout, copyBox } from "../../../src/codecs/kernels/copy-box.ts";
@@ -13,6 +15,7 @@ import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { intersect } from "../../../src/streams/selection.ts";
 import { cStrides, product } from "../../../src/util/shape.ts";
+import { samples } from "../../support/samples.ts";
 import { plainKernels } from "./plain-kernels.ts";
 
 describe("a heap", () => {
@@ -301,7 +304,7 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
         }
         from.intact();
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
 import type { ChunkData } from "../../../src/codecs/chunk-data.ts";

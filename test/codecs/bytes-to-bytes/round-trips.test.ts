@@ -1,3 +1,5 @@
+// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
@@ -6,6 +8,7 @@ import type { PlacedCodec } from "../../../src/codecs/codec.ts";
 import { codecNames } from "../../../src/codecs/registry.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { product } from "../../../src/util/shape.ts";
+import { samples } from "../../support/samples.ts";
 import { CODEC_SAMPLES, type CodecSample, itemSizeOf, sampleChain, titleOf } from "../codec-samples.ts";
 import { floatsOf, sampleChunk } from "../sample-chunks.ts";
 import { chunkBytes, expectSame, GuardedBuffers, placedCodec, randomNumbers } from "../support.ts";
@@ -21,7 +24,7 @@ describe.each(CODEC_SAMPLES.map((sample) => [titleOf(sample), sample] as const))
   test("gives back what it was given, in unaligned buffers that it does not overrun", () =>
     fc.assert(
       fc.asyncProperty(chunkBytes(2000), (bytes) => roundTripSample(sample, bytes)),
-      { numRuns: 25, examples: [[new Uint8Array(0)], [new Uint8Array(1)], [new Uint8Array(2000)]] },
+      { numRuns: samples(25), examples: [[new Uint8Array(0)], [new Uint8Array(1)], [new Uint8Array(2000)]] },
     ));
 });
 
@@ -108,7 +111,7 @@ describe.each(INNER)("blosc with %s", (cname) => {
           await roundTrip("blosc", { cname, clevel: 3, shuffle, blocksize: 512 }, whole, itemSize);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: samples(40) },
     ));
 
   test("and more than one block of the usual size", async () => {

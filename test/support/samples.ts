@@ -1,0 +1,17 @@
+/** Whether this run draws all samples: `npm run test:long`. */
+export const drawsAll = process.env.ZARRFLOW_SAMPLES === "all";
+
+/** How many samples a property of a file tagged `sampled` draws: all in the long run, a quarter in the others. */
+export function samples(all: number): number {
+  return drawsAll ? all : Math.ceil(all / 4);
+}
+
+/** The numbers below `all`: each in the long run, one in seven in the others, so that all bits of a byte occur. */
+export function* sampledBelow(all: number): Generator<number> {
+  for (let n = 0; n < all; n += drawsAll ? 1 : 7) yield n;
+}
+
+/** The tags of one of many combinations: every `step`-th belongs to `npm test`, the others to the long run. */
+export function oneIn(step: number, index: number): { tags: string[] } {
+  return { tags: index % step === 0 ? [] : ["long"] };
+}
