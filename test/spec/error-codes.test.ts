@@ -1,35 +1,25 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type ErrorCode, EXIT_CODES, open } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { REACHED } from "./reached-codes.ts";
 import { failureOf, type Row, refused, testRows } from "./rows.ts";
 import { hex, nodeIn, opens, storeOf, valuesIn } from "./stores.ts";
 import { bytes as bytesOfV2, ZARRAY } from "./v2/kit.ts";
 import { bytes, GZIP, sharding } from "./v3-final/kit.ts";
 
-/** The text of every file below a folder that ends in `ending`, without this one. */
-function textsIn(folder: string, ending: string): string[] {
-  const root = new URL(`../../${folder}/`, import.meta.url);
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter(({ name }) => name.endsWith(ending) && !import.meta.url.endsWith(`/${name}`))
-    .map(({ parentPath, name }) => readFileSync(`${parentPath}/${name}`, "utf8"));
-}
-
-const codes = Object.keys(EXIT_CODES) as ErrorCode[];
+const folder = temporaryFolder();
 
 describe("the closed list of codes", () => {
-  const tests = textsIn("test", ".test.ts");
-  const sources = textsIn("src", ".ts");
-  const isNamed = (texts: readonly string[], pattern: RegExp) => texts.some((text) => pattern.test(text));
-  /** In the place of an argument, of a value or of an entry. */
-  const thrown = (code: string) =>
-    new RegExp(`[[(] *"${code}"|^\\s*"${code}",?$|: "${code}"|\\? "${code}"`, "m");
+  const codes = Object.keys(EXIT_CODES) as ErrorCode[];
 
-  it.each(codes)("%s is expected by a test", (code) => {
-    expect(isNamed(tests, new RegExp(`code: "${code}"|\\(\\s*"${code}"|, "${code}"|\\["${code}"`))).toBe(
-      true,
-    );
-    expect(isNamed(sources, thrown(code))).toBe(true);
+  it.each(codes)("%s is what a call ends with, and its exit code", async (code) => {
+    const place = folder.next("");
+    mkdirSync(place, { recursive: true });
+    const error = await failureOf(() => REACHED[code](place));
+    expect(error.message, error.message).not.toBe("");
+    expect(error).toMatchObject({ code, exitCode: EXIT_CODES[code] });
   });
 });
 

@@ -12,10 +12,6 @@ describe("the draft of v3 of 2019", () => {
   testRows(rows);
   testCoverage(SPEC_ITEMS["v3-draft-2019"], {
     rows,
-    elsewhere: {
-      "D19-14": "test/hierarchy/edit-draft.test.ts",
-      "D19-24": "test/meta/v3-draft/bootstrap.test.ts",
-    },
     untestable: {},
   });
 });

@@ -13,7 +13,6 @@ describe("Zarr v3", () => {
   testRows(rows);
   testCoverage(SPEC_ITEMS["v3-final"], {
     rows,
-    elsewhere: { "V3-61": "test/stores/http.test.ts" },
     untestable: {},
   });
 });

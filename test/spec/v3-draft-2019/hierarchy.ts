@@ -1,5 +1,10 @@
-import { copy, createGroup, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { copy, create, createGroup, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
 import { formatNamed } from "../../../src/meta/formats.ts";
+import { understandExtension } from "../../../src/meta/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
@@ -15,6 +20,32 @@ async function membersIn(content: Content): Promise<string[]> {
   const members: string[] = [];
   if (node.kind === "group") for await (const { kind, path } of walk(node)) members.push(`${kind} ${path}`);
   return members;
+}
+
+/** The documents of a folder after an array of a name is created in it beside another. */
+async function inDirectory(name: string): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), "zarrflow-spec-"));
+  const store = new DirectoryStore(folder);
+  const members = { shape: [2], chunks: [1], dataType: "uint8", zarrFormat: "v3-draft-2019" } as const;
+  try {
+    await (await create({ store, path: "a" }, members)).close();
+    const failed = await create({ store, path: name }, members).then(
+      (writer) => writer.close(),
+      (error) => error,
+    );
+    const left = await readdir(join(folder, "meta/root"));
+    if (failed && left.length === 1) throw failed;
+    return left.filter((entry) => entry !== "a.array");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function understood(): Promise<string> {
+  const extension = "http://example.org/understood";
+  understandExtension(extension);
+  const extensions = [{ extension, must_understand: true }];
+  return opens(hierarchy({ "meta/root.group": GROUP }, { extensions }));
 }
 
 async function groupAt(path: string, content: Content): Promise<string[]> {
@@ -266,6 +297,14 @@ const stores: Row[] = [
       refused("path-not-allowed", { key }),
     ],
   ),
+  [
+    "D19-14",
+    "a name that is too long with its suffix",
+    () => inDirectory("x".repeat(255)),
+    refused("path-not-allowed", { key: `meta/root/${"x".repeat(255)}.array` }),
+  ],
+  ["D19-14", "one that is not", () => inDirectory("x".repeat(249)), [`${"x".repeat(249)}.array`]],
+  ["D19-24", "an extension that the application understands", understood, "group"],
   ["D19-81", "a store that only gets", () => unlisted("foo/baz"), "foo/baz"],
   ["D19-82", "keys below a prefix", () => listedBelow("a/"), ["a/b", "a/c/d"]],
   ["D19-82", "one level of them", () => listed("a/"), ["a/b", "a/c", "a/d/", "a/f/"]],

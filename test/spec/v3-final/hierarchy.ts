@@ -1,7 +1,9 @@
 import { deleteNode, open, openArray, resizeArray, slice, walk } from "../../../src/index.ts";
 import { v3 } from "../../../src/meta/v3/v3.ts";
+import { HttpStore } from "../../../src/stores/http.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
+import { type Manners, serveValues } from "../../stores/value-server.ts";
 import { type Row, refused } from "../rows.ts";
 import { type Content, hex, nodeIn, opens, sortedKeys, storeOf, valuesIn } from "../stores.ts";
 import { ARRAY, array, bytes, chunkShape, GROUP, group, made } from "./kit.ts";
@@ -11,6 +13,21 @@ async function membersIn(content: Content): Promise<string[]> {
   const members: string[] = [];
   if (node.kind === "group") for await (const { path } of walk(node)) members.push(path);
   return members;
+}
+
+/** Three bytes from the third of a value of a web server. */
+async function partByHttp(key: string, manners: Manners = {}): Promise<unknown> {
+  const values = new Map([
+    ["a", new TextEncoder().encode("0123456789")],
+    ["b", new Uint8Array(0)],
+  ]);
+  const server = await serveValues(values, manners);
+  try {
+    const found = await new HttpStore(server.url).get(key, { range: { offset: 2, length: 3 } });
+    return found && new TextDecoder().decode(found);
+  } finally {
+    await server.close();
+  }
 }
 
 async function unlistedMembers(): Promise<void> {
@@ -132,6 +149,8 @@ export const hierarchyRows: readonly Row[] = [
   ["V3-33", "shrunk", () => resized(1), [1]],
   ["V3-33", "grown: cells hold what was written", () => resized(5), [1, 2, 3, 9, 0]],
   ["V3-53", "an index, and one inner chunk", shardRequests, [36, 100]],
+  ["V3-61", "200 and the whole value for a part", () => partByHttp("a", { ignoresRanges: true }), "234"],
+  ["V3-61", "416 for an empty value", () => partByHttp("b"), ""],
   ["V3-60", "a part", () => part({ offset: 2, length: 3 }), text("234")],
   ["V3-60", "a suffix", () => part({ suffix: 2 }), text("89")],
   ["V3-60", "a part beyond the end", () => part({ offset: 8, length: 5 }), text("89")],
