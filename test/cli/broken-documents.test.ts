@@ -1,10 +1,12 @@
 // @module-tag slow
+// @module-tag alone
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { walk } from "../../src/hierarchy/open/walk.ts";
 import { openGroup } from "../../src/index.ts";
-import { runCli, testFolder } from "../support/cli.ts";
+import { testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 const array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4), dimensions: ["x"] };
@@ -30,12 +32,12 @@ describe.each([
 ])("a document that is %s", (_, document, code) => {
   it("is marked in a tree that shows all others", async () => {
     const cwd = await hierarchies({ document });
-    const drawn = await runCli(cwd, "tree", "a.zarr", "--ascii");
+    const drawn = await runHere(cwd, "tree", "a.zarr", "--ascii");
     expect(drawn).toMatchObject({ code: 1, stderr: "" });
     expect(drawn.stdout).toMatch(
       /^a\.zarr {2}group, v2\n\|-- sub {2}group, implied\n\| {3}\|-- t {2}broken\n\| {3}\| {7}! .+\n\| {3}`-- u {2}float32 .+\n`-- v {2}float32 .+\n$/,
     );
-    const json = await runCli(cwd, "tree", "a.zarr", "--json");
+    const json = await runHere(cwd, "tree", "a.zarr", "--json");
     expect(json).toMatchObject({ code: 1, stderr: "" });
     expect(
       JSON.parse(json.stdout).map(({ path, kind }: { path: string; kind: string }) => [path, kind]),
@@ -55,12 +57,12 @@ describe.each([
       ["a.zarr", "b.zarr"],
       ["b.zarr", "a.zarr"],
     ] as const) {
-      const { code, stdout, stderr } = await runCli(cwd, "diff", a, b);
+      const { code, stdout, stderr } = await runHere(cwd, "diff", a, b);
       expect({ code, stderr }).toEqual({ code: 1, stderr: "1 difference; 1 node not compared\n" });
       expect(stdout).toMatch(
         /^sub\/t: cannot be read, and was not compared: .+\nv: 4 of 4 items differ.+\n$/,
       );
-      const json = await runCli(cwd, "diff", a, b, "--json");
+      const json = await runHere(cwd, "diff", a, b, "--json");
       expect(json).toMatchObject({ code: 1, stderr: "" });
       expect(JSON.parse(json.stdout)).toMatchObject([
         { path: "sub/t", what: "broken", counts: true },
@@ -72,8 +74,8 @@ describe.each([
 
 it("ends a diff with 1 where nothing else differs", async () => {
   const cwd = await hierarchies();
-  expect(await runCli(cwd, "diff", "a.zarr", "b.zarr", "--quiet")).toMatchObject({ code: 1, stderr: "" });
-  expect((await runCli(cwd, "diff", "a.zarr", "a.zarr")).code).toBe(1);
+  expect(await runHere(cwd, "diff", "a.zarr", "b.zarr", "--quiet")).toMatchObject({ code: 1, stderr: "" });
+  expect((await runHere(cwd, "diff", "a.zarr", "a.zarr")).code).toBe(1);
 });
 
 it("is marked where consolidated metadata hold it", async () => {
@@ -83,7 +85,7 @@ it("is marked where consolidated metadata hold it", async () => {
   const document = JSON.stringify({ zarr_consolidated_format: 1, metadata });
   await mkdir(join(cwd, "a.zarr"));
   await writeFile(join(cwd, "a.zarr/.zmetadata"), document);
-  const { code, stdout } = await runCli(cwd, "tree", "a.zarr", "--ascii");
+  const { code, stdout } = await runHere(cwd, "tree", "a.zarr", "--ascii");
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(/t {2}broken\n.*\n`-- u {2}group\n$/),

@@ -1,9 +1,11 @@
 // @module-tag slow
+// @module-tag alone
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runCli, testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 /** A group of one array, `toy.zarr/t2m`. */
@@ -27,7 +29,7 @@ describe("places that hold no Zarr", () => {
     ["toy.zar", "zarrflow: no array or group at `toy.zar` ", "hint: Did you mean `toy.zarr`?"],
     ["./toy.zarr/t2n/", "zarrflow: no array or group at `./toy.zarr/t2n/` ", "hint: Did you mean `t2m`?"],
   ])("%s is named as it was written, with the nearest name", async (url, reason, hint) => {
-    const { code, stderr } = await runCli(await toy(), "info", url);
+    const { code, stderr } = await runHere(await toy(), "info", url);
     expect(stderr).toContain(reason);
     expect(stderr).toContain(hint);
     expect(stderr).not.toContain("the root");
@@ -44,7 +46,7 @@ describe("places that hold no Zarr", () => {
   ])("%s, a file of another format", async (name, start, format) => {
     const cwd = await testFolder();
     await writeFile(join(cwd, name), Buffer.from(start, "latin1"));
-    const { code, stderr } = await runCli(cwd, "tree", name);
+    const { code, stderr } = await runHere(cwd, "tree", name);
     expect(stderr).toContain(`zarrflow: \`${name}\` is a ${format} file; zarrflow reads Zarr\n`);
     expect(code).toBe(3);
   });
@@ -52,26 +54,26 @@ describe("places that hold no Zarr", () => {
   it("a file of no known format", async () => {
     const cwd = await testFolder();
     await writeFile(join(cwd, "notes.txt"), "GRIN and bear it");
-    const { stderr } = await runCli(cwd, "tree", "notes.txt");
+    const { stderr } = await runHere(cwd, "tree", "notes.txt");
     expect(stderr).toContain("no array or group at `notes.txt`");
   });
 });
 
 describe("slices", () => {
   it("of a group need a DST", async () => {
-    const { code, stderr } = await runCli(await toy(), "slice", "toy.zarr", "--slice", "time=0");
+    const { code, stderr } = await runHere(await toy(), "slice", "toy.zarr", "--slice", "time=0");
     expect(stderr).toBe("zarrflow: `toy.zarr` is a group\n  hint: Give a DST, or name an array.\n");
     expect(code).toBe(2);
   });
 
   it("take indices, not dates", async () => {
-    const { stderr } = await runCli(await toy(), "slice", "toy.zarr/t2m", "--slice", "time=2024-01-01");
+    const { stderr } = await runHere(await toy(), "slice", "toy.zarr/t2m", "--slice", "time=2024-01-01");
     expect(stderr).toContain("Slices take indices");
   });
 
   it("end where the array ends, but an index must be inside", async () => {
     const cwd = await toy();
-    const clamped = await runCli(
+    const clamped = await runHere(
       cwd,
       "slice",
       "toy.zarr/t2m",
@@ -81,7 +83,7 @@ describe("slices", () => {
       "json",
     );
     expect(clamped).toMatchObject({ code: 0, stdout: "[143900]\n" });
-    const outside = await runCli(cwd, "slice", "toy.zarr/t2m", "--slice", "time=5000");
+    const outside = await runHere(cwd, "slice", "toy.zarr/t2m", "--slice", "time=5000");
     expect(outside.stderr).toContain("Use 0 to 1439, or -1 to -1440 from the end.");
     expect(outside.code).toBe(2);
   });
@@ -91,14 +93,14 @@ describe("memory budgets", () => {
   const rechunk = ["rechunk", "toy.zarr", "out.zarr", "--chunks", "time=-1", "--max-mem"] as const;
 
   it("without a unit", async () => {
-    const { code, stderr } = await runCli(await toy(), ...rechunk, "64");
+    const { code, stderr } = await runHere(await toy(), ...rechunk, "64");
     expect(stderr).toContain("found 64 bytes");
     expect(stderr).toContain("hint: Sizes without a unit are bytes: Did you mean 64MB?\n");
     expect(code).toBe(2);
   });
 
   it("that are too small name the array, the dimension and the size of its chunks", async () => {
-    const { stderr } = await runCli(await toy(), ...rechunk, "1MB");
+    const { stderr } = await runHere(await toy(), ...rechunk, "1MB");
     expect(stderr).toMatch(/^zarrflow: `t2m`: no plan fits the memory budget/);
     expect(stderr).toMatch(
       /hint: Allow at least .+, or choose smaller chunks: time=1440 makes chunks of 576 kB\.\n/,
@@ -111,7 +113,7 @@ describe("commands and flags", () => {
     [["tree", "toy.zarr", "-r"], "unknown flag `-r`"],
     [["help", "nope"], "unknown command `nope`"],
   ])("%j is too far from any name for a guess", async (args, reason) => {
-    const { code, stderr } = await runCli(await toy(), ...args);
+    const { code, stderr } = await runHere(await toy(), ...args);
     expect(stderr).toContain(reason);
     expect(stderr).not.toContain("Did you mean");
     expect(code).toBe(2);
@@ -121,20 +123,20 @@ describe("commands and flags", () => {
     ["ls", "tree"],
     ["cp", "copy"],
   ])("%s is called %s here", async (theirs, ours) => {
-    const { stderr } = await runCli(await toy(), theirs, "toy.zarr");
+    const { stderr } = await runHere(await toy(), theirs, "toy.zarr");
     expect(stderr).toContain(`Did you mean \`${ours}\`?`);
   });
 
   it.each(["1", "2", "3"])("convert --to %s takes the number of a format", async (number) => {
     const cwd = await toy();
-    const run = await runCli(cwd, "convert", "toy.zarr/t2m", "out.zarr", "--to", number, "--codec", "blosc");
+    const run = await runHere(cwd, "convert", "toy.zarr/t2m", "out.zarr", "--to", number, "--codec", "blosc");
     expect(run).toMatchObject({ code: 0 });
-    const { stdout } = await runCli(cwd, "info", "out.zarr", "--json");
+    const { stdout } = await runHere(cwd, "info", "out.zarr", "--json");
     expect(JSON.parse(stdout)[0].zarrFormat).toBe(`v${number}`);
   });
 
   it("a value that a flag cannot have", async () => {
-    const { stderr } = await runCli(await toy(), "convert", "toy.zarr", "out.zarr", "--to", "v4");
+    const { stderr } = await runHere(await toy(), "convert", "toy.zarr", "out.zarr", "--to", "v4");
     expect(stderr).toContain("invalid value for --to: v4 (expected v1, v2, v3-draft-2019, v3)");
   });
 
@@ -146,8 +148,8 @@ describe("commands and flags", () => {
   it("--dry-run explains the choice of the strategy with --explain only", async () => {
     const cwd = await toy();
     const dryRun = ["rechunk", "toy.zarr", "out.zarr", "--chunks", "time=-1", "--dry-run"] as const;
-    expect((await runCli(cwd, ...dryRun)).stdout).not.toContain("not verbatim");
-    expect((await runCli(cwd, ...dryRun, "--explain")).stdout).toContain(
+    expect((await runHere(cwd, ...dryRun)).stdout).not.toContain("not verbatim");
+    expect((await runHere(cwd, ...dryRun, "--explain")).stdout).toContain(
       "not verbatim, as the chunk shapes differ",
     );
   });
@@ -155,7 +157,7 @@ describe("commands and flags", () => {
 
 describe("servers", () => {
   it("buckets have names of 3 to 63 characters", async () => {
-    const { code, stderr } = await runCli(await testFolder(), "tree", "s3://ab/x.zarr");
+    const { code, stderr } = await runHere(await testFolder(), "tree", "s3://ab/x.zarr");
     expect(stderr).toContain("this is not a bucket name");
     expect(stderr).toContain("Bucket names have 3 to 63 characters");
     expect(code).toBe(2);
@@ -163,7 +165,7 @@ describe("servers", () => {
 
   it("an endpoint that does not answer is named", async () => {
     const endpoint = `http://127.0.0.1:${await closedPort()}`;
-    const { code, stderr } = await runCli(await testFolder(), "tree", `${endpoint}/x.zarr`);
+    const { code, stderr } = await runHere(await testFolder(), "tree", `${endpoint}/x.zarr`);
     expect(stderr).toContain(`hint: Check that ${endpoint} is running and can be reached.`);
     expect(code).toBe(5);
   });

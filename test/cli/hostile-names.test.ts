@@ -1,10 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { requireBuild } from "../built-package.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { writeV2Metadata } from "../support/v2-store.ts";
 
 /** What acts on terminals, or on the direction of writing: colors, titles, lines, C1 and bidi controls. */
@@ -13,7 +13,6 @@ const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const folder = temporaryFolder();
 
 beforeAll(async () => {
-  requireBuild();
   const group = join(folder.path, "g.zarr");
   mkdirSync(group);
   writeFileSync(join(group, ".zgroup"), '{"zarr_format": 2}');
@@ -34,7 +33,7 @@ beforeAll(async () => {
 
 /** What a command says that would act on a terminal, but for the ends of its lines. */
 async function actsOf(...args: readonly string[]): Promise<string[]> {
-  const { stdout, stderr } = await runCli(folder.path, ...args);
+  const { stdout, stderr } = await runHere(folder.path, ...args);
   expect(stdout + stderr).not.toBe("");
   return (stdout + stderr).match(ACTIVE)?.filter((character) => character !== "\n") ?? [];
 }
@@ -73,13 +72,13 @@ describe("names, attributes and settings of others do nothing to a terminal", ()
   );
 
   it("nor do they in a report, which a browser shows", async () => {
-    await runCli(folder.path, "copy", "g.zarr", `${HOSTILE}-3.zarr`, "--report", "report.html");
+    await runHere(folder.path, "copy", "g.zarr", `${HOSTILE}-3.zarr`, "--report", "report.html");
     const page = readFileSync(join(folder.path, "report.html"), "utf8");
     expect(page.match(ACTIVE)?.filter((character) => character !== "\n") ?? []).toEqual([]);
   }, 120_000);
 
   it("and JSON holds the same values", async () => {
-    const { stdout } = await runCli(folder.path, "info", `g.zarr/${HOSTILE}`, "--json");
+    const { stdout } = await runHere(folder.path, "info", `g.zarr/${HOSTILE}`, "--json");
     expect(JSON.parse(stdout)).toMatchObject([{ dimensionNames: [HOSTILE], attributes: { n: [HOSTILE] } }]);
   }, 120_000);
 });

@@ -1,45 +1,46 @@
 // @module-tag slow
+// @module-tag alone
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { folderWithGroup } from "../support/v2-store.ts";
 
 describe("--if-exists skip", () => {
   it("leaves a Zarr that is there, says so, and ends with 0", async () => {
     const cwd = await folderWithGroup();
-    await runCli(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
-    const again = await runCli(cwd, "copy", "g.zarr/t", "c.zarr", "--if-exists", "skip");
+    await runHere(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
+    const again = await runHere(cwd, "copy", "g.zarr/t", "c.zarr", "--if-exists", "skip");
     expect(again).toMatchObject({ code: 0, stdout: "" });
     expect(again.stderr).toMatch(/^\S+c\.zarr: exists and is kept\n$/);
-    expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
-    const json = await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip", "--json");
+    expect((await runHere(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
+    const json = await runHere(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ skipped: true, keysWritten: 0 });
   });
 
   it("does not take anything else for what was to be there", async () => {
     const cwd = await folderWithGroup();
     await writeFile(join(cwd, "c.zarr"), "mine");
-    expect(await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 2 });
+    expect(await runHere(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 2 });
   });
 
   it("copies where nothing is", async () => {
     const cwd = await folderWithGroup();
-    expect(await runCli(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 0 });
-    expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
+    expect(await runHere(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 0 });
+    expect((await runHere(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
   });
 
   it("leaves an output file", async () => {
     const cwd = await folderWithGroup();
-    await runCli(cwd, "slice", "g.zarr/t", "--output", "out", "--quiet");
+    await runHere(cwd, "slice", "g.zarr/t", "--output", "out", "--quiet");
     const args = ["g.zarr/t", "--slice", "0", "--output", "out", "--if-exists", "skip"];
-    expect(await runCli(cwd, "slice", ...args)).toMatchObject({
+    expect(await runHere(cwd, "slice", ...args)).toMatchObject({
       code: 0,
       stdout: "",
       stderr: "out: exists and is kept\n",
     });
     expect(await readFile(join(cwd, "out"))).toHaveLength(96);
-    const { stdout } = await runCli(cwd, "slice", ...args, "--json");
+    const { stdout } = await runHere(cwd, "slice", ...args, "--json");
     expect(JSON.parse(stdout)).toEqual({ output: "out", skipped: true });
   });
 });
@@ -49,16 +50,16 @@ describe("--dry-run of a target that is there", () => {
     "is refused as %s itself would be",
     async (name, ...flags) => {
       const cwd = await folderWithGroup();
-      await runCli(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
+      await runHere(cwd, "copy", "g.zarr", "c.zarr", "--quiet");
       const args = [name, "g.zarr/t", "c.zarr", ...flags];
-      const dry = await runCli(cwd, ...args, "--dry-run");
+      const dry = await runHere(cwd, ...args, "--dry-run");
       expect(dry).toMatchObject({ code: 2, stdout: "" });
       expect(dry.stderr).toMatch(/c\.zarr exists/);
-      expect(dry).toEqual(await runCli(cwd, ...args));
-      const replacing = await runCli(cwd, ...args, "--if-exists", "replace", "--dry-run");
+      expect(dry).toEqual(await runHere(cwd, ...args));
+      const replacing = await runHere(cwd, ...args, "--if-exists", "replace", "--dry-run");
       expect(replacing).toMatchObject({ code: 0, stderr: "" });
       expect((await readdir(cwd)).sort()).toEqual(["c.zarr", "g.zarr"]);
-      expect((await runCli(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
+      expect((await runHere(cwd, "diff", "g.zarr", "c.zarr")).code).toBe(0);
     },
   );
 
@@ -67,9 +68,9 @@ describe("--dry-run of a target that is there", () => {
     await writeFile(join(cwd, "c.zarr"), "mine");
     for (const ifExists of ["error", "skip", "replace"]) {
       const args = ["copy", "g.zarr", "c.zarr", "--if-exists", ifExists, "--json"];
-      const dry = await runCli(cwd, ...args, "--dry-run");
+      const dry = await runHere(cwd, ...args, "--dry-run");
       expect(dry).toMatchObject({ code: 2, stdout: "" });
-      expect(dry).toEqual(await runCli(cwd, ...args));
+      expect(dry).toEqual(await runHere(cwd, ...args));
     }
   });
 });

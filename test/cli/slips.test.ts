@@ -1,8 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../support/cli.ts";
+import { testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 /** A group of two arrays and the coordinate of their first dimension. */
@@ -20,7 +22,7 @@ async function group(): Promise<string> {
 /** Runs a command that must do nothing: exit 2, nothing on standard output, no file made. */
 async function refusalOf(...args: readonly string[]): Promise<string> {
   const cwd = await group();
-  const { code, stdout, stderr } = await runCli(cwd, ...args);
+  const { code, stdout, stderr } = await runHere(cwd, ...args);
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.any(String) });
   expect(await readdir(cwd)).toEqual(["g.zarr"]);
   return stderr;
@@ -57,9 +59,9 @@ describe("chunks and shards that select or change nothing", () => {
 
   it("rechunks a coordinate alone where that is said", async () => {
     const cwd = await group();
-    const { code } = await runCli(cwd, "rechunk", "g.zarr", "h.zarr", "--chunks", "time:time=-1", "--quiet");
+    const { code } = await runHere(cwd, "rechunk", "g.zarr", "h.zarr", "--chunks", "time:time=-1", "--quiet");
     expect(code).toBe(0);
-    expect((await runCli(cwd, "tree", "h.zarr")).stdout).toContain("(time 6) in chunks of (6)");
+    expect((await runHere(cwd, "tree", "h.zarr")).stdout).toContain("(time 6) in chunks of (6)");
   });
 });
 
@@ -78,7 +80,7 @@ describe("ranges of --slice", () => {
 
   it("ends a range with the dimension, as NumPy does", async () => {
     const cwd = await group();
-    const { bytes } = await runCli(cwd, "slice", "g.zarr/time", "--slice", "time=4:5000");
+    const { bytes } = await runHere(cwd, "slice", "g.zarr/time", "--slice", "time=4:5000");
     expect(bytes).toEqual(Buffer.from(Float32Array.from([4, 5]).buffer));
   });
 });
@@ -117,7 +119,7 @@ describe("names of files that say a format", () => {
       "f.JSON": "[0,1,",
       "f.bin": "\0\0\0\0",
     })) {
-      await runCli(cwd, "slice", "g.zarr/time", "--output", name);
+      await runHere(cwd, "slice", "g.zarr/time", "--output", name);
       expect((await readFile(join(cwd, name))).toString("latin1").slice(0, start.length)).toBe(start);
     }
   });
@@ -125,11 +127,11 @@ describe("names of files that say a format", () => {
   it("are names of stores where that is said", async () => {
     const cwd = await group();
     for (const target of ["f.npy/", "./0:1"]) {
-      expect(await runCli(cwd, "slice", "g.zarr/t", target, "--quiet")).toMatchObject({
+      expect(await runHere(cwd, "slice", "g.zarr/t", target, "--quiet")).toMatchObject({
         code: 0,
         stderr: "",
       });
-      expect((await runCli(cwd, "info", `${target.replace(/\/$/, "")}`, "--json")).stdout).toContain(
+      expect((await runHere(cwd, "info", `${target.replace(/\/$/, "")}`, "--json")).stdout).toContain(
         '"shape":[6,10]',
       );
     }

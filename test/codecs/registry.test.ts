@@ -66,7 +66,7 @@ describe("what is not known", () => {
     );
   });
 
-  test.each(["toString", "__proto__", "constructor"])("%s is nothing", async (name) => {
+  test.each(["toString", "__proto__", "constructor"])("%s, a name of every object, is no codec", async (name) => {
     await errorOf(() => make(name), "unsupported-codec");
   });
 

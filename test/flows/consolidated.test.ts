@@ -86,7 +86,7 @@ describe("a source that only consolidated metadata describe", () => {
     expect(await digestOf(target)).toEqual(whole);
   });
 
-  it("is rechunked", async () => {
+  it("is rechunked, and keeps its values", async () => {
     await rechunk(source, target, { chunks: { y: 8, x: 3 } });
     expect(await digestOf(target)).toEqual(whole);
     expect(await chunksOf("sub/t/.zarray", "chunks")).toEqual([8, 3]);

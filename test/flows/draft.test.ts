@@ -226,7 +226,7 @@ it("is cut anew and sliced", async () => {
   expect(filesIn("all.zarr")).toContain("data/g/deep/t/0/0");
 });
 
-it("is described", async () => {
+it("is described by info and tree", async () => {
   expect(await all(info(`${folder}/source.zarr`))).toMatchObject([
     {
       path: "g/deep/t",

@@ -92,11 +92,11 @@ describe.each(Object.entries(FATES))("a folder that %s while it is read", (_, ch
     await expect(drain(slice(await nodeIn(changing(MIDWAY))).bytes())).rejects.toMatchObject(CHANGED);
   });
 
-  it("ends digest", async () => {
+  it("ends a digest, with the error", async () => {
     await expect(drain(digest(changing(MIDWAY)))).rejects.toMatchObject(CHANGED);
   });
 
-  it("ends diff", async () => {
+  it("ends a diff, with the error", async () => {
     const other = new MemoryStore();
     await makeArray(other, 1);
     await expect(drain(diff(other, changing(MIDWAY)))).rejects.toMatchObject(CHANGED);
@@ -302,7 +302,7 @@ describe("a zip that is replaced between its directory and its entries", () => {
 });
 
 describe("a large value that is replaced while it is copied in pieces", () => {
-  it("is noticed", async () => {
+  it("is noticed, and ends the copy", async () => {
     const size = 20 * 2 ** 20;
     const root = folder.next();
     await create(root, { shape: [size], chunks: [size], dataType: "uint8", codec: "none" }).then(

@@ -41,7 +41,7 @@ describe("a hierarchy of the draft of 2019", () => {
     expect(await below(empty)).toEqual([]);
   });
 
-  it("is walked", async () => {
+  it("is walked, node by node", async () => {
     const foreign = { "meta/root/README.md": "", "meta/root/a b.array": DRAFT_ARRAY, "data/stray/0.0": "" };
     expect(await below(await openGroup(await draftStore(foreign)))).toEqual([
       "dots.array group implied",
@@ -142,7 +142,7 @@ describe("a later draft of v3", () => {
     "meta/root/grp/arr.array.json": DRAFT_ARRAY,
   };
 
-  it("is read", async () => {
+  it("is read, with the keys of its chunks", async () => {
     const root = await openGroup(await storeOf(later));
     expect(await below(root)).toEqual(["grp group", "grp/arr array"]);
     const array = await openArray({ store: root.store, path: "grp/arr" });

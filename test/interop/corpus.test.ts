@@ -21,7 +21,7 @@ const all = Object.values(corpora).flat();
 const outcomes = new Map<string, Outcome>();
 
 describe.runIf(hasShared).each(Object.entries(corpora))("%s", (name, cases) => {
-  test.each(cases)("$id", async ({ id, run }) => {
+  test.each(cases)("$id is read, or refused, as its manifest says", async ({ id, run }) => {
     const outcome = await run();
     outcomes.set(id, outcome);
     const exception = EXCEPTIONS.find((one) => one.id.test(id));

@@ -19,7 +19,7 @@ function vectors<T>(name: string): T {
 }
 
 describe.runIf(hasShared)("tables of the draft of 2019", () => {
-  it("of node names", () => {
+  it("node names of the table are allowed, or refused", () => {
     const { [FORMAT]: names } =
       vectors<Record<string, { valid: string[]; invalid: [string, string][] }>>("node-names");
     for (const name of names?.valid ?? []) expect(brokenDraftName(name), name).toBeUndefined();
@@ -27,7 +27,7 @@ describe.runIf(hasShared)("tables of the draft of 2019", () => {
     expect(names?.invalid.length).toBeGreaterThan(5);
   });
 
-  it("of keys", () => {
+  it("documents and chunks lie at the keys of the table", () => {
     type Row = { zarr_format: string; path: string | null; kind: string; index?: number[]; key: string };
     const rows = vectors<Row[]>("storage-keys").filter(({ zarr_format }) => zarr_format === FORMAT);
     for (const { path, kind, index = [], key } of rows) {
@@ -40,7 +40,7 @@ describe.runIf(hasShared)("tables of the draft of 2019", () => {
     expect(rows.length).toBeGreaterThan(5);
   });
 
-  it("of chunk keys", () => {
+  it("chunk keys are those of the table", () => {
     type Row = { zarr_format: string; separator: "." | "/"; index: number[]; key: string };
     const rows = vectors<Row[]>("chunk-keys").filter(({ zarr_format }) => zarr_format === FORMAT);
     for (const { separator, index, key } of rows) {
@@ -49,7 +49,7 @@ describe.runIf(hasShared)("tables of the draft of 2019", () => {
     expect(rows.length).toBeGreaterThan(2);
   });
 
-  it("of fill values", () => {
+  it("fill values are read, or refused, as in the table", () => {
     type Row = { zarr_formats: string[]; dtype: string; json_text?: string; le_hex?: string; error?: string };
     const text = readFileSync(`${shared}corpus-legacy/vectors/fill-values.json`, "utf8");
     const tokens = json(text) as unknown as { json: Parameters<typeof parseDraftFill>[0] }[];
@@ -73,7 +73,7 @@ describe.runIf(hasShared)("tables of the draft of 2019", () => {
     note?: string;
   };
   const listings = hasShared ? vectors<Listing[]>("store-ops") : [];
-  test.each(listings)("of listings: $op $prefix of $keys", async ({ keys, op, prefix, note, ...result }) => {
+  test.each(listings)("listings are those of the table: $op $prefix of $keys", async ({ keys, op, prefix, note, ...result }) => {
     const stores: (ListableStore & WritableStore)[] = [new MemoryStore()];
     if (!note?.includes("file system")) stores.push(new DirectoryStore(await testFolder()));
     for (const store of stores) {

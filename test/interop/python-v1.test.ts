@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", () => {
-  test.each(CASES)("%s", async (_, array, items) => {
+  test.each(CASES)("%s: zarr-python 1.1.0 reads the values that we wrote", async (_, array, items) => {
     const target = folder.next("a.zarr");
     const writer = await create(target, { shape, chunks: [3, 4], zarrFormat: "v1", attributes, ...array });
     // Chunks of the grid of 3 by 3 that are whole, cut and missing; where nothing says what is missing, none is.

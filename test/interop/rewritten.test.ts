@@ -9,7 +9,7 @@ import { asJson, tallyOf } from "./tally.ts";
 describe.runIf(hasShared)("arrays of both corpora, read, written anew and read again", () => {
   const right = new Set<string>();
 
-  test.each(goodArrays)("$id", async (one) => {
+  test.each(goodArrays)("$id keeps its values in each format that holds them", async (one) => {
     const exception = WRITE_EXCEPTIONS.find(({ id }) => id.test(one.id));
     const outcome = await rewritten(one);
     expect(outcome).toEqual(exception?.gives ?? { reading: "right", changed: [] });

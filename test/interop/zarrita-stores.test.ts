@@ -59,9 +59,9 @@ describe("stores of ours in zarrita", () => {
     expect((await zarrita.get(array)).data).toEqual(VALUES);
   };
 
-  it("a directory", () => read(toZarrita(new DirectoryStore(path))));
+  it("zarrita reads through a directory of ours", () => read(toZarrita(new DirectoryStore(path))));
 
-  it("a zip", async () => {
+  it("zarrita reads through a zip of ours", async () => {
     const zip = await openZipFile(`${path}.zip`);
     await read(toZarrita(zip));
     await zip.close();

@@ -13,7 +13,7 @@ describe("folders around a store", () => {
     [{ kind: "s3", bucket: "b", prefix: "x/y" }, { kind: "s3", bucket: "b", prefix: "x" }, "y"],
     [{ kind: "s3", bucket: "b", prefix: "x" }, { kind: "s3", bucket: "b", prefix: "" }, "x"],
   ];
-  it.each(cases)("%j", (spec, outer, name) => {
+  it.each(cases)("%j is split into the folder around it and its name", (spec, outer, name) => {
     expect(parentSpec(spec)).toEqual({ spec: outer, name });
     if (name !== "%zz") expect(childSpec(outer, name)).toEqual(spec);
   });

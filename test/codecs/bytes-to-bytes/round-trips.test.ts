@@ -64,7 +64,7 @@ describe("filters over items of every size", () => {
   const random = randomNumbers(5);
   const noise = (length: number) => Uint8Array.from({ length }, () => random(256));
 
-  test("shuffle", async () => {
+  test("shuffle gives back items of each size", async () => {
     for (let size = 1; size <= 32; size++) {
       for (const items of [0, 1, 2, 7, 8, 15, 16, 17, 129, 1000]) {
         await roundTrip("shuffle", { elementsize: size }, noise(size * items), size);

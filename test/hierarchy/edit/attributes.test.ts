@@ -32,7 +32,7 @@ describe.each(zarrFormats)("attributes of an array of %s", (zarrFormat) => {
     expect(Object.keys(changed.attributes)).toEqual(zarrFormat === "v2" ? names.sort() : names);
   });
 
-  test("all of them", async () => {
+  test("all attributes are replaced", async () => {
     const { node } = await made();
     expect((await setAttributes(node, { only: true }, { replace: true })).attributes).toEqual({ only: true });
     expect((await setAttributes(node, {}, { replace: true })).attributes).toEqual({});

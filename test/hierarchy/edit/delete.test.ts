@@ -80,7 +80,7 @@ describe.each(["v2", "v3"] as const)("deleting nodes of %s", (zarrFormat) => {
     expect((await open({ store, path: "inner" })).kind).toBe("group");
   });
 
-  test("not in a zip", async () => {
+  test("a node in a zip is not deleted: zips cannot delete", async () => {
     const zip = folder.next("d.zip");
     await filled(zip, zarrFormat);
     expect(await rejection(deleteNode(await open(zip)))).toMatchObject({ code: "unsupported-operation" });

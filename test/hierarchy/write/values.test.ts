@@ -138,7 +138,7 @@ describe("values that are refused", () => {
   });
 });
 
-test("countItems", () => {
+test("countItems counts items, whatever holds them", () => {
   expect(countItems(new Float32Array(6), { kind: "complex", size: 8 })).toBe(3);
   expect(countItems(new Float32Array(6), { kind: "float", size: 2 })).toBe(6);
   expect(countItems(new Uint8Array(6), { kind: "float", size: 2 })).toBe(3);

@@ -54,7 +54,7 @@ describe("objects", () => {
       { numRuns: 60 },
     ));
 
-  test("options", async () => {
+  test("the options of json2 are obeyed, or refused", async () => {
     const item = [utf8('{"b":"é","a":1}')];
     expect(text(await (await codec([1], { ensure_ascii: false, sort_keys: false })).encode(item))).toBe(
       '[{"b":"é","a":1},"|O",[1]]',

@@ -163,7 +163,7 @@ describe("hostile bytes", () => {
     await errorOf(() => read(bytes), "corrupt-chunk");
   });
 
-  test("lists in lists", async () => {
+  test("lists in lists that are nested too deep are refused", async () => {
     await errorOf(() => readMsgpack(new Uint8Array(1_000_000).fill(0x91)), "resource-limit");
   });
 

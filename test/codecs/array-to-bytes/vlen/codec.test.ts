@@ -39,7 +39,7 @@ test("any items are packed in place, and written as they were read", async () =>
   );
 });
 
-test("strings", () => {
+test("strings come back, and are stored as vlen-utf8 says", () => {
   const items = ["a", "", "é", "😀", "\ufeffx"].map(text);
   const buffers = new GuardedBuffers();
   const data = vlenUtf8(5).decode(buffers.copyOf(encoded(items)), buffers) as VariableData;

@@ -37,7 +37,7 @@ describe("a header that cannot be true", () => {
     expect(error.details.codec).toBe("blosc");
   });
 
-  test("cut off", async () => {
+  test("a frame that is cut off is refused", async () => {
     for (let length = 0; length < 16; length++) {
       await errorOf(async () => decode((await encode()).slice(0, length)), "corrupt-chunk");
     }

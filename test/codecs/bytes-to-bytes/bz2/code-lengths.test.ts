@@ -24,7 +24,7 @@ test("codes fill their tree, and are no longer than 17 bits", () => {
   );
 });
 
-test("a known tree", () => {
+test("code lengths of a known tree are as known", () => {
   expect(lengthsOf([5, 9, 12, 13, 16, 45])).toEqual([4, 4, 3, 3, 3, 1]);
 });
 

@@ -25,7 +25,7 @@ describe.each(vectors)("LZMA of others: %s", (name, configuration, bytes) => {
   const hasStreams = name.includes("streams");
   const isChecked = name.includes("xz") && !name.includes("no check");
 
-  test("decodes", () => {
+  test("decodes to the sample", () => {
     expectSame(decode(bytes, SAMPLE.length, configuration), SAMPLE);
     expectSame(decode(bytes, 5000, configuration), SAMPLE);
   });

@@ -38,7 +38,7 @@ describe.each<[string, () => Promise<ZstdBackend>]>([
     return target.slice(0, written);
   };
 
-  test.each([-100, -1, 0, 1, 9, 22])("level %i", (level) => {
+  test.each([-100, -1, 0, 1, 9, 22])("what zstd encodes at level %i, zstd decodes", (level) => {
     const part = bytes.subarray(0, 20_000);
     expectSame(decode(encode(part, level), part.length), part);
   });

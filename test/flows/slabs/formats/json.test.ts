@@ -66,11 +66,11 @@ describe("a slice as JSON", () => {
     );
   });
 
-  it("of text", async () => {
+  it("of text is JSON of the same text", async () => {
     expect(await jsonOf("|O", ["", "é\n", "\u2028"], 3)).toBe('["","é\\n","\u2028"]\n');
   });
 
-  it("of nothing", async () => {
+  it("of nothing is an empty list", async () => {
     expect(await jsonOf("<f4", new Float32Array(0), 0)).toBe("[]\n");
   });
 
