@@ -73,20 +73,23 @@ describe.runIf(hasShared)("tables of the draft of 2019", () => {
     note?: string;
   };
   const listings = hasShared ? vectors<Listing[]>("store-ops") : [];
-  test.each(listings)("listings are those of the table: $op $prefix of $keys", async ({ keys, op, prefix, note, ...result }) => {
-    const stores: (ListableStore & WritableStore)[] = [new MemoryStore()];
-    if (!note?.includes("file system")) stores.push(new DirectoryStore(await testFolder()));
-    for (const store of stores) {
-      for (const key of keys) await store.set(key, Uint8Array.of(1));
-      const found = { keys: [] as string[], prefixes: [] as string[] };
-      const entries = op === "list_dir" ? store.listDirectory(prefix) : store.list(prefix);
-      for await (const entry of entries) {
-        if ("prefix" in entry) found.prefixes.push(entry.prefix);
-        else found.keys.push(entry.key);
+  test.each(listings)(
+    "listings are those of the table: $op $prefix of $keys",
+    async ({ keys, op, prefix, note, ...result }) => {
+      const stores: (ListableStore & WritableStore)[] = [new MemoryStore()];
+      if (!note?.includes("file system")) stores.push(new DirectoryStore(await testFolder()));
+      for (const store of stores) {
+        for (const key of keys) await store.set(key, Uint8Array.of(1));
+        const found = { keys: [] as string[], prefixes: [] as string[] };
+        const entries = op === "list_dir" ? store.listDirectory(prefix) : store.list(prefix);
+        for await (const entry of entries) {
+          if ("prefix" in entry) found.prefixes.push(entry.prefix);
+          else found.keys.push(entry.key);
+        }
+        expect(found).toEqual({ keys: result.result_keys, prefixes: result.result_prefixes ?? [] });
       }
-      expect(found).toEqual({ keys: result.result_keys, prefixes: result.result_prefixes ?? [] });
-    }
-  });
+    },
+  );
 });
 
 function typeNamed(name: string) {

@@ -1,3 +1,4 @@
+// @module-tag alone
 import "../faults/crash/mocked-calls.ts";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag alone
 import "../faults/crash/mocked-calls.ts";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag sampled
 // @module-tag slow
 import { describe, expect, test } from "vitest";
 import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
@@ -5,6 +6,7 @@ import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
 import type { PlacedCodec } from "../../../src/codecs/codec.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { product } from "../../../src/util/shape.ts";
+import { sampledBelow, samples } from "../../support/samples.ts";
 import { CODEC_SAMPLES, type CodecSample, sampleChain, titleOf } from "../codec-samples.ts";
 import { sampleChunk } from "../sample-chunks.ts";
 import { GuardedBuffers, randomNumbers } from "../support.ts";
@@ -64,7 +66,7 @@ describe.each(SAMPLES.map((sample) => [titleOf(sample), sample] as const))("%s",
     const { chain, frame } = await encode();
     expect(await decode(chain, frame)).toBeDefined();
     expect(frame.length).toBeGreaterThan(10);
-    for (let length = 0; length < frame.length; length++) {
+    for (const length of sampledBelow(frame.length)) {
       expect(await decode(chain, frame.subarray(0, length)), `cut at ${length}`).toBeUndefined();
     }
   });
@@ -74,7 +76,7 @@ describe.each(SAMPLES.map((sample) => [titleOf(sample), sample] as const))("%s",
     const whole = await decode(chain, frame);
     if (!whole) throw new Error("what was encoded does not decode");
     let differing = 0;
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < samples(300); round++) {
       const changed = frame.slice();
       // Headers are changed more often than data.
       const at = round % 2 === 0 ? random(Math.min(40, frame.length)) : random(frame.length);

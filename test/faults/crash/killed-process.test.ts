@@ -1,3 +1,5 @@
+// @module-tag long
+// @module-tag alone
 import "./mocked-calls.ts";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
