@@ -34,7 +34,7 @@ describe(PAGE, () => {
     expect(read(PAGE)).toMatch(partOf(name));
   });
 
-  // `npx vitest run --project node test/docs/formats.test.ts -u` writes them anew.
+  // `npx vitest run --project 'node*' test/docs/formats.test.ts -u` writes them anew.
   test("its tables and lists are what the tests found", async () => {
     let page = read(PAGE);
     for (const [name, text] of Object.entries(PARTS)) page = page.replace(partOf(name), () => text);
