@@ -1,4 +1,4 @@
-// @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Planned, planRechunk } from "../../../../src/flows/index.ts";
@@ -12,7 +12,6 @@ import { withRequestLog } from "../../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../../src/streams/buffer-pool.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
 import { product } from "../../../../src/util/shape.ts";
-import { samples } from "../../../support/samples.ts";
 
 const axis = fc.record({
   n: fc.integer({ min: 1, max: 12 }),
@@ -131,7 +130,7 @@ test("streams and the loop write the same bytes, by the same requests, within ea
       const streams = await runBy("streams", plan, source, given);
       expect(await runBy("loop", plan, source, given)).toEqual(streams);
     }),
-    { numRuns: samples(150) },
+    { numRuns: 150 },
   );
   expect([...strategies.keys()].sort()).toEqual(["direct", "staged", "transcode", "verbatim"]);
 });
