@@ -66,9 +66,12 @@ describe("what is not known", () => {
     );
   });
 
-  test.each(["toString", "__proto__", "constructor"])("%s, a name of every object, is no codec", async (name) => {
-    await errorOf(() => make(name), "unsupported-codec");
-  });
+  test.each(["toString", "__proto__", "constructor"])(
+    "%s, a name of every object, is no codec",
+    async (name) => {
+      await errorOf(() => make(name), "unsupported-codec");
+    },
+  );
 
   test.each(["pcodec", "zfpy"])("%s is refused in words", async (name) => {
     const error = await errorOf(() => make(name), "unsupported-codec");
