@@ -48,8 +48,8 @@ describe("the text of docs/codecs.md", () => {
   const page = read(PAGE);
   const context = { spec: specOf([1], RAW(1)), itemSize: 1, endian: "little" } as const;
 
-  test("codecs that are refused are so", async () => {
-    const section = /## What is refused\n([\s\S]*?)\n##/.exec(page)?.[1] ?? "";
+  test("codecs listed as not supported are rejected", async () => {
+    const section = /## Not supported\n([\s\S]*?)\n##/.exec(page)?.[1] ?? "";
     const names = [...section.matchAll(/^- ((?:`\w+`(?:, )?)+)/gm)].flatMap(([, list = ""]) =>
       [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
     );
@@ -59,7 +59,7 @@ describe("the text of docs/codecs.md", () => {
     }
   });
 
-  test("names that v3 reads besides", () => {
+  test("other names that v3 reads", () => {
     const names = [...page.matchAll(/`numcodecs\.(\w+)`(?=,| and| too)/g)].map(([, name = ""]) => name);
     expect(names.length).toBeGreaterThan(3);
     for (const name of names) expect(parseV3Codec(`numcodecs.${name}`, "").name).toBe(name);

@@ -5,7 +5,7 @@ import { root } from "../built-package.ts";
 import { read } from "./code-block.ts";
 
 const lines = read("docs/threat-model.md").split("\n");
-const rows = lines.filter((line) => line.startsWith("|") && !/^\| *(?:-{3}|What it does)/.test(line));
+const rows = lines.filter((line) => line.startsWith("|") && !/^\| *(?:-{3}|Attack)/.test(line));
 
 test.each(rows)("%s", (row) => {
   const tests = [...row.matchAll(/\]\(([^)]*)\)/g)].map(([, path = ""]) => path);

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../src/index.ts";
 
-/** Cases that are refused, or read although their manifest has them refused, and why. */
+/** Cases that are rejected, or read although their manifest expects an error, and why. */
 export interface Exception {
   readonly id: RegExp;
   /** Code of the error that they give; `read` where they give none. */
@@ -17,13 +17,13 @@ export const EXCEPTIONS: readonly Exception[] = [
     gives: "codec-error",
     what: "blosc chunks of zarr-python 1 with `zstd` inside",
     reason:
-      "their frames are of zstd 0.7, which later releases read only where they were built to; all other compressors of v1 are read",
+      "their frames have the format of zstd 0.7, which later releases read only in special builds; all other compressors of v1 can be read",
   },
   {
     id: /^v3\/layout\/rectilinear$/,
     gives: "unsupported-extension",
     what: "the chunk grid `rectilinear` of v3",
-    reason: "an extension that is not settled; all else here counts on chunks of one shape",
+    reason: "a proposed extension; all chunks of an array must have one shape",
   },
   {
     id: /^v3\/numcodecs\/pcodec$/,
@@ -41,32 +41,32 @@ export const EXCEPTIONS: readonly Exception[] = [
     id: /^bad\/v3\/meta-transpose-C$/,
     gives: "read",
     what: 'a v3 `transpose` whose `order` is `"C"` or `"F"`',
-    reason: "what zarrita and early zarr-python wrote while v3 was a draft; `validate` tells of it",
+    reason: "zarrita and early zarr-python wrote it while v3 was a draft; `validate` reports it",
   },
   {
     id: /^bad\/v3\/meta-codec-unknown-must-understand-false$/,
     gives: "read",
-    what: "an unknown v3 codec of bytes that its document marks `must_understand: false`",
-    reason: "missing chunks are the fill value all the same; what is stored is refused when it is read",
+    what: "an unknown bytes-to-bytes codec of v3 with `must_understand: false`",
+    reason: "missing chunks read as the fill value; reading a stored chunk is an error",
   },
   {
     id: /^bad\/zip\/path-proto$/,
     gives: "read",
     what: "a zip with an entry below `__proto__`",
-    reason: "a name like any other, kept as data: keys are never names of JavaScript objects here",
+    reason: "keys are never used as names of JavaScript objects",
   },
   {
     id: /^bad\/zip\/(name-mismatch|overlapping-entries)$/,
     gives: "read",
-    what: "zip entries whose own headers have another name, or that share their bytes",
-    reason: "the central directory alone says what is where; lengths and checksums are held to it",
+    what: "zip entries whose local header has another name, or that share bytes",
+    reason: "only the central directory counts; lengths and checksums are compared with it",
   },
   {
     id: /^bad\/v3\/shard-(overlap|into-index)$/,
     gives: "read",
     what: "shards whose chunks overlap, or reach into the index",
     reason:
-      "v3 does not forbid it, and writers share equal chunks so; what cannot be decoded is `corrupt-chunk`",
+      "v3 allows it, and some writers share equal chunks; undecodable bytes are `corrupt-chunk`",
   },
 ];
 
@@ -82,6 +82,6 @@ export const WRITE_EXCEPTIONS: readonly Exception[] = [
     id: /^v2\/layout\/attrs-python-nan$|^ogc-geo-tas$/,
     gives: "loss-refused",
     what: "bare `NaN` and `Infinity` in attributes",
-    reason: "they are read, but are not JSON: written only with `--allow-loss /attributes/NAME`, as `null`",
+    reason: "they can be read, but are not JSON; `--allow-loss /attributes/NAME` writes them as `null`",
   },
 ];
