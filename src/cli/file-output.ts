@@ -59,7 +59,7 @@ async function checkFree(path: string, ifExists: FileOutputOptions["ifExists"]):
   const existing = await statOf(path);
   if (existing === undefined) {
     if (await statOf(dirname(path))) return false;
-    throw new ZarrflowError("not-found", `there is no folder \`${dirname(path)}\` to write to`);
+    throw new ZarrflowError("not-found", `the folder \`${dirname(path)}\` does not exist`);
   }
   if (!existing.isFile()) {
     throw new ZarrflowError("target-exists", `\`${path}\` exists and is not a regular file`, {

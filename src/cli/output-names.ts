@@ -11,8 +11,8 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (output === undefined) return asked ?? "raw";
   if (output === "-") {
     throw invalid(
-      "`--output -` would be a file of that name",
-      "Leave --output out for standard output, or write --output ./- for a file.",
+      "`--output -` would write a file named `-`",
+      "Omit --output for standard output, or write --output ./- for a file.",
     );
   }
   const named = fileEnding(output);
@@ -32,7 +32,7 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (asked === undefined || asked === named.format) return named.format;
   throw invalid(
     `--format ${asked} contradicts the name \`${output}\``,
-    `Leave --format out for a .${named.ending} file, or give the file another ending.`,
+    `Omit --format for a .${named.ending} file, or give the file another ending.`,
   );
 }
 
@@ -47,7 +47,7 @@ const RANGE = String.raw`(?:[^/\\:=,]+=)?-?\d*(?::-?\d*){0,2}`;
 export function assertNoRanges(target: string): void {
   if (!/[\d:]/.test(target) || !new RegExp(`^${RANGE}(?:,${RANGE})*$`).test(target)) return;
   throw invalid(
-    `\`${target}\` is given as DST, but looks like ranges`,
+    `\`${target}\` looks like ranges, but is the DST`,
     `Write --slice ${target} for a part, or ./${target} for a Zarr store of that name.`,
   );
 }

@@ -20,7 +20,7 @@ export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
     type: "boolean",
-    summary: "treat a 403 of the server as a missing key, where listing is not allowed",
+    summary: "treat a 403 of the server as a missing key; for buckets that do not allow listing",
   },
   "v2-separator": {
     type: "string",
@@ -104,7 +104,7 @@ export const strategyOptions = {
     value: gridStrategies.join("|"),
     choices: gridStrategies,
     summary:
-      "how to rechunk, or read in C order: directly, window by window, or in stages through scratch objects; the faster one by default",
+      "how to rechunk or to read in C order: directly, window by window, or staged, through scratch objects; the one predicted to be faster by default",
   },
   scratch: {
     type: "string",

@@ -99,7 +99,7 @@ export interface BytesToBytesCodec {
    * Fills `target` with the bytes of the decoded form from `offset` on and decodes no more than these need; what that
    * leaves out is not checked. Absent where the format is decoded whole.
    *
-   * @throws as `decodeInto`, and `corrupt-chunk` when the decoded form ends before the range.
+   * @throws as `decodeInto`, and `corrupt-chunk` when the decoded data end before the range.
    */
   decodeRangeInto?(source: Uint8Array, offset: number, target: Uint8Array): void | Promise<void>;
 }

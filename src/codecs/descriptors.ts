@@ -121,8 +121,8 @@ function assertFree({ name, aliases: { v2, v3, alsoV3 = [] } }: KnownCodec): voi
   const owners = [v2 && v2Ids.get(v2), ...[v3, ...alsoV3].map((alias) => alias && v3Names.get(alias))];
   const owner = owners.find((found) => found !== undefined && found !== name && found !== "");
   if (owner === undefined) return;
-  throw new ZarrflowError("invalid-option", `the codec \`${owner}\` has one of these names already`, {
+  throw new ZarrflowError("invalid-option", `the codec \`${owner}\` already has one of these names`, {
     codec: name,
-    hint: `Register it as \`${owner}\` to put it in that codec's place.`,
+    hint: `Register it as \`${owner}\` to replace that codec.`,
   });
 }

@@ -9,7 +9,7 @@ export function corrupt(reason: string, details?: ErrorDetails, options?: ErrorO
 
 /** The output is larger than the `limit` bytes that its target holds. */
 export function overrun(limit: number): ZarrflowError {
-  return corrupt("decoding gives more bytes than expected", { expected: limit, found: MORE });
+  return corrupt("the chunk decodes to more bytes than expected", { expected: limit, found: MORE });
 }
 
 /** Whether `error` says that a larger target might do. */

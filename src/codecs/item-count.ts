@@ -14,5 +14,5 @@ export function itemsToDecode(bytes: Uint8Array, size: number): number {
 }
 
 function notWhole(bytes: Uint8Array, size: number): string {
-  return `${bytes.length} bytes are not whole items of ${size}`;
+  return `${bytes.length} bytes are not a whole number of items of ${size} bytes`;
 }

@@ -38,5 +38,5 @@ function bytesOf(value: unknown, { kind }: DataType): Uint8Array {
   if (kind === "string" && typeof value === "string" && !/\p{Surrogate}/u.test(value)) {
     return new TextEncoder().encode(value);
   }
-  throw new ZarrflowError("invalid-option", `this is no ${kind} value`, { value });
+  throw new ZarrflowError("invalid-option", `this is not a ${kind} value`, { value });
 }

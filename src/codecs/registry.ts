@@ -137,12 +137,12 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
   const { name, configuration } = config;
   const reason = codecNamed(name)?.refused;
   if (reason !== undefined && !codecs.has(name)) {
-    throw new ZarrflowError("unsupported-codec", `the codec is refused: ${reason}`, { codec: name });
+    throw new ZarrflowError("unsupported-codec", `the codec is not supported: ${reason}`, { codec: name });
   }
   const codec = codecs.get(name);
   if (codec === undefined) {
     const nearest = nearestName(name, codecs.keys());
-    throw new ZarrflowError("unsupported-codec", "no such codec is known", {
+    throw new ZarrflowError("unsupported-codec", "the codec is not known", {
       codec: name,
       hint: nearest ? `Did you mean \`${nearest}\`?` : `The known codecs are ${codecNames().join(", ")}.`,
     });
@@ -158,7 +158,7 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
 function assertKind({ kind }: Codec, name: string): void {
   const stated = statedKinds.get(name);
   if (stated === undefined || stated === kind) return;
-  throw new ZarrflowError("codec-error", "the codec is of another kind than it was registered with", {
+  throw new ZarrflowError("codec-error", "the codec has another kind than it was registered with", {
     codec: name,
     expected: stated,
     found: kind,

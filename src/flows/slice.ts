@@ -253,7 +253,7 @@ export function slice<Name extends string = string>(
 function demandMemory({ shape, dataType }: ChunkSpec, path: string): void {
   const size = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size <= MAX_READ) return;
-  throw new ZarrflowError("resource-limit", "this is too large to be read into memory", {
+  throw new ZarrflowError("resource-limit", "the slice is too large to be read into memory", {
     path,
     expected: `at most ${formatBytes(MAX_READ)}`,
     found: formatBytes(size),

@@ -114,12 +114,12 @@ function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFind
 
 function onlyConsolidated(path: string): ValidateFinding {
   const message =
-    "the nodes have no documents of their own, only consolidated ones: not all readers find them";
+    "the nodes have no metadata documents of their own, only entries in the consolidated metadata: some readers do not find them";
   return { level: "warning", what: "metadata", path, message };
 }
 
 function notListed(path: string): ValidateFinding {
-  const message = "the store cannot list its keys, so these were not looked at";
+  const message = "the store cannot list its keys, so stray keys were not checked";
   return { level: "info", what: "not-checked", path, message };
 }
 

@@ -78,7 +78,7 @@ async function hasNestedAlone(
 function nested<S extends Store>(array: ZarrArray<S>): ZarrArray<S> {
   const { store, spec, layout, metadata, documents, stored, consolidated, findings, reading } = array;
   const message =
-    'the document states no `dimension_separator`, and the chunks lie at nested keys, which are read as if it stated "/": other readers find none of them';
+    'the metadata omit `dimension_separator`, but the chunks have nested keys and are read with "/": other readers do not find them';
   return new ZarrArray<S>({
     store,
     spec,

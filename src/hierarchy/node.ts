@@ -178,14 +178,14 @@ export class ZarrGroup<S extends Store = Store> extends Node<GroupMetadata, S> {
 
 export type ZarrNode<S extends Store = Store> = ZarrArray<S> | ZarrGroup<S>;
 
-/** Holds that a value is an array that is open. @throws `invalid-option` */
+/** Holds that a value is an open array. @throws `invalid-option` */
 export function assertArray(value: unknown): asserts value is ZarrArray {
-  if (!isNodeOf("array", value)) throw invalid("this is not an array", "an array that is open", value);
+  if (!isNodeOf("array", value)) throw invalid("this is not an array", "an open array", value);
 }
 
-/** Holds that a value is a group that is open. @throws `invalid-option` */
+/** Holds that a value is an open group. @throws `invalid-option` */
 export function assertGroup(value: unknown): asserts value is ZarrGroup {
-  if (!isNodeOf("group", value)) throw invalid("this is not a group", "a group that is open", value);
+  if (!isNodeOf("group", value)) throw invalid("this is not a group", "an open group", value);
 }
 
 function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {

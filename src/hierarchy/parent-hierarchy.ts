@@ -33,8 +33,12 @@ export async function hierarchyAt(
   if (await isWholeHierarchy(store)) {
     throw new ZarrflowError(
       "unsupported-operation",
-      "nodes of the hierarchy around the target do not lie in folders, so that none can be put there",
-      { store: store.description, path, hint: "Choose a target outside, or create the node and write it." },
+      "the format of the hierarchy around the target does not store nodes in folders, so no node can be added there",
+      {
+        store: store.description,
+        path,
+        hint: "Choose a target outside it, or create the node with `create` and write it.",
+      },
     );
   }
   return (await readableFormatAbove(home, zarrFormat, options)) === zarrFormat ? home : undefined;

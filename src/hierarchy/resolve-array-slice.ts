@@ -5,7 +5,7 @@ import { axesFromAbove } from "./open/axes-from-above.ts";
 import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
 
 /**
- * The items that `option` means for an array that is open: its dimensions also by the names of the axes of the image that
+ * The items that `option` means for an open array: its dimensions also by the names of the axes of the image that
  * it is a level of.
  *
  * @throws as `resolveSlice`

@@ -31,12 +31,12 @@ export function withDimensionNames(
   if (dimensionNames === undefined) return attributes;
   if (dimensionNames.includes(null)) {
     if (dimensionNames.some((name) => name !== null)) {
-      losses.add("/dimension_names", "names of some dimensions only");
+      losses.add("/dimension_names", "an array that names only some of its dimensions");
     }
     return attributes;
   }
   if (Object.hasOwn(attributes, DIMENSIONS)) {
-    losses.add(`/attributes/${DIMENSIONS}`, "an attribute in the place of the dimension names");
+    losses.add(`/attributes/${DIMENSIONS}`, "an attribute in place of the dimension names");
   }
   return { ...attributes, [DIMENSIONS]: [...dimensionNames] };
 }

@@ -118,7 +118,7 @@ export function assertShape(value: JsonValue, pointer: string): number[] {
 export function assertChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
   const list = assertList(value, pointer);
   if (list.length !== shape.length) {
-    throw invalid(pointer, `must have ${shape.length} numbers, one a dimension`, value);
+    throw invalid(pointer, `must have ${shape.length} numbers, one per dimension`, value);
   }
   return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
 }

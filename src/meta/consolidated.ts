@@ -92,7 +92,7 @@ export const CUT_V3: JsonCut = {
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
   const stated = member(group, "consolidated_metadata");
   if (!isObject(stated) || isInline(stated)) return;
-  const message = "consolidated metadata of another kind than inline are ignored";
+  const message = "consolidated metadata of a kind other than `inline` are ignored";
   findings.push({ message, pointer: "/consolidated_metadata/kind" });
 }
 

@@ -55,7 +55,7 @@ function parseWords(words: string): StoredDataType {
       value: words,
       hint: near
         ? `Did you mean \`${near}\`?`
-        : `It can be ${NAMES.join(", ")}, S12, U5, or as NumPy has it.`,
+        : `Use ${NAMES.join(", ")}, S12, U5, or a type string of NumPy.`,
     });
   }
 }

@@ -6,8 +6,7 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   const d = names.indexOf(name);
   if (d >= 0 && names.lastIndexOf(name) === d) return d;
   const known = names.filter((n): n is string => n !== null);
-  if (d >= 0)
-    throw invalid(`two dimensions are called \`${name}\``, path, "Give the sizes in order instead.");
+  if (d >= 0) throw invalid(`two dimensions are named \`${name}\``, path, "Give the sizes in order instead.");
   if (known.length === 0) {
     throw invalid(
       `its dimensions have no names, so \`${name}\` is unknown`,
@@ -17,7 +16,7 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   }
   const near = nearestName(name, known);
   const hint = near ? `Did you mean \`${near}\`?` : undefined;
-  throw invalid(`no dimension is called \`${name}\`; they are ${known.join(", ")}`, path, hint);
+  throw invalid(`no dimension is named \`${name}\`; they are ${known.join(", ")}`, path, hint);
 }
 
 /**

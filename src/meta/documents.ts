@@ -39,13 +39,18 @@ export function parseDocument(
     allowNonFinite: (path) => {
       const allowed = allowNonFinite(path);
       if (allowed && ++count <= MAX_NON_FINITE)
-        findings.push({ message: "a bare NaN or Infinity, which is not JSON", pointer: pointerOf(path) });
+        findings.push({
+          message: "a bare NaN or Infinity, which JSON does not allow",
+          pointer: pointerOf(path),
+        });
       return allowed;
     },
   };
   const json = cut ? parseJsonCut(bytes, cut, options).json : parseJson(bytes, options);
   if (count > MAX_NON_FINITE)
-    findings.push({ message: `${count - MAX_NON_FINITE} more bare NaN or Infinity, which are not JSON` });
+    findings.push({
+      message: `${count - MAX_NON_FINITE} more bare NaN or Infinity, which JSON does not allow`,
+    });
   return assertObject(json, "");
 }
 
@@ -62,7 +67,7 @@ export function keptNames(
 ): JsonObject {
   if (extra === undefined || extra.zarrFormat === zarrFormat) return extra?.json ?? {};
   for (const name of Object.keys(extra.json)) {
-    losses.add(pointerTo("", name), `a name of ${extra.zarrFormat} alone`);
+    losses.add(pointerTo("", name), `a member that only ${extra.zarrFormat} has`);
   }
   return {};
 }

@@ -67,7 +67,7 @@ export function assertKnown(object: JsonObject, names: readonly string[], pointe
   throw refusal(
     "unsupported-extension",
     pointerTo(pointer, refused),
-    `the name \`${refused}\` is not known here`,
+    `the member \`${refused}\` is not known`,
     member(object, refused),
     "Only an object with `must_understand: false` may be ignored.",
   );

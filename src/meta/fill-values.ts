@@ -32,7 +32,7 @@ export function parseComplexFill(
   parsePart: typeof parseFloatFill,
 ): Uint8Array {
   const parts = assertList(json, pointer);
-  if (parts.length !== 2) throw invalid(pointer, "a complex number is a list of two", json);
+  if (parts.length !== 2) throw invalid(pointer, "a complex number must be a list of two numbers", json);
   return joinBytes(parts.map((part, i) => parsePart(part, size / 2, pointerTo(pointer, i))));
 }
 
@@ -106,14 +106,14 @@ export function parseBoolFill(json: JsonValue, pointer: string): Uint8Array {
 
 export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
   const bytes = typeof json === "string" ? fromBase64(json) : undefined;
-  if (bytes === undefined) throw invalid(pointer, "must be text in Base64", json);
+  if (bytes === undefined) throw invalid(pointer, "must be Base64 text", json);
   return bytes;
 }
 
 /** Pads with zero bytes up to `size`. @throws `invalid-metadata` when there are more already. */
 export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length > size) {
-    throw invalid(pointer, `holds ${bytes.length} bytes where the type has ${size}`);
+    throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
   }
   const padded = new Uint8Array(size);
   padded.set(bytes);
@@ -124,7 +124,7 @@ export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint
 export function parseTextFill(text: string, size: number, pointer: string): Uint8Array {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   if (points.length * 4 > size) {
-    throw invalid(pointer, `holds ${points.length} characters where the type has ${size / 4}`, text);
+    throw invalid(pointer, `has ${points.length} characters, but the data type has ${size / 4}`, text);
   }
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
@@ -149,7 +149,7 @@ export function readText(bytes: Uint8Array): string | undefined {
 /** The UTF-8 form of a string. @throws `invalid-metadata` for a lone surrogate, which has none. */
 export function parseStringFill(json: JsonValue, pointer: string): Uint8Array {
   if (typeof json !== "string") throw invalid(pointer, "must be a string", json);
-  if (/\p{Surrogate}/u.test(json)) throw invalid(pointer, "holds half of a character", json);
+  if (/\p{Surrogate}/u.test(json)) throw invalid(pointer, "contains a lone surrogate", json);
   return new TextEncoder().encode(json);
 }
 

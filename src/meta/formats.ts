@@ -42,7 +42,7 @@ export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): Form
     case "v3":
       return v3;
     default:
-      throw new ZarrflowError("unsupported-format", "there is no Zarr format of this name", {
+      throw new ZarrflowError("unsupported-format", "there is no Zarr format with this name", {
         value: name,
       });
   }

@@ -29,7 +29,7 @@ export class Losses {
       format,
       path,
       pointers: [...new Set(this.#refused.map(({ pointer }) => pointer))],
-      hint: "Allow each loss by its pointer, or choose a format that holds it.",
+      hint: "List each pointer in `--allow-loss` (`allowLoss`), or choose a format that can represent it.",
     });
   }
 }

@@ -37,7 +37,7 @@ export function withShards(metadata: ArrayMetadata, shardShape: readonly number[
     shardShape.length !== chunkShape.length ||
     shardShape.some((n, d) => n < 1 || n % (chunkShape[d] ?? 1) !== 0)
   ) {
-    throw new ZarrflowError("invalid-option", "a shard must hold whole chunks", {
+    throw new ZarrflowError("invalid-option", "the shard shape must be a multiple of the chunk shape", {
       expected: `multiples of ${chunkShape.join(" x ")}`,
       found: shardShape.join(" x "),
     });

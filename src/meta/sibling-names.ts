@@ -7,6 +7,6 @@ export function isSameButForCase(a: string, b: string): boolean {
 
 /** The error for a node at `path` beside one at `other`. */
 export function caseConflict(format: string, path: string, other: string): ZarrflowError {
-  const reason = `names must differ in more than case, and \`${other}\` is there`;
+  const reason = `names must differ in more than case, and \`${other}\` exists`;
   return new ZarrflowError("invalid-node-name", reason, { format, path, value: other });
 }

@@ -16,7 +16,7 @@ export function usualFill(
 ): JsonValue {
   const usual = usualForm(json, dataType);
   if (usual === undefined) return json;
-  onOther(`the fill value is ${usual.instead}, and read as ${usual.as}`);
+  onOther(`the fill value is ${usual.instead}; it is read as ${usual.as}`);
   return usual.json;
 }
 
@@ -27,7 +27,7 @@ export function usualFillV2(
   onOther: (message: string) => void = () => {},
 ): JsonValue {
   if (dataType.kind !== "string" || tokenOf(json) !== "0") return usualFill(json, dataType, onOther);
-  onOther('the fill value is the number 0, and read as the text "0"');
+  onOther('the fill value is the number 0; it is read as the text "0"');
   return "0";
 }
 

@@ -245,7 +245,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
     throwIfAborted(signal);
     assertKey(key);
     if (key.includes("zarrflow-") && key.split("/").some(isOwnName)) {
-      throw new ZarrflowError("path-not-allowed", "names of this form are kept for temporary files", { key });
+      throw new ZarrflowError("path-not-allowed", "names of this form are reserved for temporary files", {
+        key,
+      });
     }
   }
 

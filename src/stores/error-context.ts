@@ -16,7 +16,7 @@ export function withErrorContext(error: unknown, store: string, key?: string): u
 export function storeFailure(error: unknown, where: ErrorDetails = {}): ZarrflowError {
   const known = fileError(error, where);
   if (isZarrflowError(known)) return known.addContext(where);
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : `a throw of ${typeof error}`;
+  const words = error instanceof Error ? `${error.name}: ${error.message}` : `a thrown ${typeof error}`;
   return new ZarrflowError("transient", `the store failed: ${words}`, where, { cause: error });
 }
 

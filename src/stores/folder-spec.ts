@@ -41,6 +41,6 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    return name; // percent signs that encode nothing
+    return name; // percent signs that do not encode a character
   }
 }

@@ -40,7 +40,7 @@ export function assertRename(from: string, to: string): void {
   for (const name of [from, to]) assertKey(name.replace(/\/$/, ""));
   const isInside = (inner: string, outer: string) => `${inner}/`.startsWith(outer.replace(/\/?$/, "/"));
   if (from.endsWith("/") === to.endsWith("/") && !isInside(from, to) && !isInside(to, from)) return;
-  throw new ZarrflowError("path-not-allowed", "these cannot be the old and the new name of one thing", {
+  throw new ZarrflowError("path-not-allowed", "this pair of keys cannot be renamed", {
     key: from,
     value: to,
   });
@@ -59,7 +59,7 @@ function brokenRule(key: string): string {
   if (key.includes("\0")) return "must not contain NUL";
   const segments = key.split("/");
   if (segments.includes("")) return "must not have an empty segment";
-  if (segments.includes("..")) return "must not have the segment `..`, which leaves its folder";
+  if (segments.includes("..")) return "must not have the segment `..`, which points outside its folder";
   if (segments.includes(".")) return "must not have the segment `.`";
   return "must be well-formed Unicode";
 }

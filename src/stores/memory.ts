@@ -104,7 +104,7 @@ export class MemoryStore implements ListableStore, WritableStore {
     const moved = keys.filter(isAt(from));
     const there = keys.find(isAt(to));
     if (moved.length > 0 && there !== undefined) {
-      throw new ZarrflowError("target-exists", "something has the new name already", {
+      throw new ZarrflowError("target-exists", "the new name exists already", {
         key: there,
         store: this.description,
       });

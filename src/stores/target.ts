@@ -75,7 +75,7 @@ async function placeIn(store: Store): Promise<TargetPlace> {
     throw new ZarrflowError(
       "unsupported-operation",
       isWritable(store) ? "values written to this store cannot be deleted" : "this store is read-only",
-      { store: store.description, hint: "Name a store whose values are written one by one, or a URL." },
+      { store: store.description, hint: "Use a URL, or a store that can delete its values." },
     );
   }
   return isListable(store)

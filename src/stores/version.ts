@@ -26,6 +26,6 @@ export function assertMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): und
 /** The error for a source that is no longer what it was when reading it began. */
 export function sourceChanged(reason: string): ZarrflowError {
   return new ZarrflowError("source-changed", reason, {
-    hint: "Run again when no other program changes the source.",
+    hint: "Run again when no other program is changing the source.",
   });
 }

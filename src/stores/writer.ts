@@ -30,7 +30,7 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
         checkOpen();
         await steps.commit();
         end = {
-          error: new ZarrflowError("unsupported-operation", "the value is committed already", { key }),
+          error: new ZarrflowError("unsupported-operation", "the value is already committed", { key }),
         };
       }),
     abort: (reason) =>

@@ -18,7 +18,7 @@ export interface Assembly {
 
 /** The error for a piece whose items cannot go into the chunk; `expected` and `found` say what items are. */
 export function otherItems(piece: DecodedChunk, expected: string, found: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", "the items of a piece are not of the target's data type", {
+  return new ZarrflowError("invalid-option", "the items do not have the target's data type", {
     coords: piece.coords,
     expected,
     found,

@@ -99,7 +99,7 @@ function copyOf(bytes: Uint8Array, buffers: BufferScope): Uint8Array {
 }
 
 function beyond(end: number, size: number): Error {
-  return corrupt("the inner chunk reaches beyond its shard", {
+  return corrupt("the inner chunk extends beyond its shard", {
     expected: `an end within ${size} bytes`,
     found: `${end}`,
   });

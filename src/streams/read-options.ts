@@ -21,7 +21,7 @@ export interface ReadChunksOptions {
 
 /** The error for a stored chunk above `maxEncodedSize`. */
 export function tooLarge(found: number, limit: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata allows", {
+  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata allow", {
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
   });

@@ -154,7 +154,7 @@ export function regridStage(
 function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void {
   const holds = data?.shape ?? region.shape;
   if (region.shape.length === rank && region.shape.every((n, d) => n <= (holds[d] ?? 0))) return;
-  throw new ZarrflowError("invalid-option", "a piece does not hold its stated region", {
+  throw new ZarrflowError("invalid-option", "the data of a chunk do not match its stated region", {
     coords,
     expected: `a region of rank ${rank} within its data`,
     found: `region ${region.shape.join(" x ")}, data ${holds.join(" x ")}`,

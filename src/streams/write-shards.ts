@@ -110,7 +110,7 @@ async function begin(
 function lacksChunks({ key, left }: OpenShard, shards: number): ZarrflowError {
   return new ZarrflowError("invalid-option", `${shards} shards lack chunks`, {
     key,
-    found: `${left} fewer than there are`,
+    found: `${left} too few`,
     hint: "Write every chunk of a shard once, including empty ones.",
   });
 }

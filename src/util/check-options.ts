@@ -15,7 +15,7 @@ const count: Rule = {
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
 };
 const size: Rule = {
-  expected: "a number of bytes, or a text such as 256MB",
+  expected: "a number of bytes, or a string such as 256MB",
   holds: (value) => typeof value === "string" || (typeof value === "number" && value >= 0),
 };
 const rate: Rule = {
@@ -60,7 +60,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   chunks: textOrObject,
   shards: textOrObject,
   codec: {
-    expected: "a text such as zstd:5, or { name, configuration }",
+    expected: "a string such as zstd:5, or { name, configuration }",
     holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
   },
   slice: textOrObject,
@@ -92,7 +92,7 @@ export function checkedOptions<O extends { readonly signal?: AbortSignal | undef
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
     if (value === undefined || rule === undefined || rule.holds(value)) continue;
-    throw invalid(`the option \`${name}\` cannot be this`, rule.expected, value);
+    throw invalid(`invalid value for the option \`${name}\``, rule.expected, value);
   }
   const { signal } = options;
   return signal ? { ...options, signal: signalOfOurs(signal) } : options;

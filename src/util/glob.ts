@@ -45,7 +45,7 @@ function characters(set: string, isNegated: boolean, glob: string): string {
   try {
     new RegExp(source, "u");
   } catch {
-    throw new ZarrflowError("invalid-option", "a range in brackets runs backwards", { value: glob });
+    throw new ZarrflowError("invalid-option", "a range in brackets is in the wrong order", { value: glob });
   }
   return source;
 }
@@ -55,8 +55,8 @@ function escaped(character: string): string {
 }
 
 function unclosed(glob: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", "a bracket, a brace or a backslash in a glob lacks its end", {
+  return new ZarrflowError("invalid-option", "a bracket, a brace or a backslash in a glob is not closed", {
     value: glob,
-    hint: "Put a backslash before one that is part of a name.",
+    hint: "Put a backslash before a character that is part of a name.",
   });
 }

@@ -29,7 +29,7 @@ describe("a zip that is cut short", () => {
     ]) {
       const { code, stdout, stderr } = await runCli(cwd, ...line);
       expect(code).toBe(1);
-      expect(stdout + stderr).toMatch(/no zip directory at the end: this is no zip, or it is cut off/);
+      expect(stdout + stderr).toMatch(/no zip directory at the end: this is not a zip, or it is truncated/);
     }
     expect((await readdir(cwd)).sort()).toEqual(["g.zarr", "g.zip"]);
   });

@@ -37,7 +37,7 @@ describe("exit codes", () => {
     { args: ["digest", "a.zarr", "--io", "many"], says: "`many` in --io is not a whole number" },
     { args: ["digest", "a.zarr", "--max-mem", "much"], says: '"much" is not a size in bytes' },
     { args: ["rechunk", "a.zarr", "b.zarr"], says: "rechunk needs --chunks" },
-    { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "z=2"], says: "no dimension is called `z`" },
+    { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "z=2"], says: "no dimension is named `z`" },
     {
       args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--codec", "zstdd"],
       says: "Did you mean `zstd`?",

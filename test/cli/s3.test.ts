@@ -89,7 +89,7 @@ describe("a failure of S3", () => {
       "a host that nobody knows",
       { AWS_ENDPOINT_URL: "http://no-such-host.invalid" },
       5,
-      /the connection failed[\s\S]*hint: Check the name of the host of http:\/\/no-such-host.invalid/,
+      /the connection failed[\s\S]*hint: Check the host name in http:\/\/no-such-host.invalid/,
     ],
     ["a host that is not there", { AWS_ENDPOINT_URL: "http://127.0.0.1:1" }, 5, /the connection failed/],
   ])("%s", async (_, variables, code, words) => {
@@ -204,7 +204,7 @@ describe("a failure of S3", () => {
     server.fault = undefined;
     const late = await run("copy", "g.zarr", TARGET, "--if-exists", "replace");
     expect(late.code).toBe(1);
-    expect(late.stderr).toMatch(/another run writes at the target[\s\S]*hint: Wait for it/);
+    expect(late.stderr).toMatch(/another run is writing to the target[\s\S]*hint: Wait for it/);
   });
 
   it("a target that changes amid a copy differs", async () => {

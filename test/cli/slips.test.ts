@@ -93,7 +93,7 @@ describe("names of files that say a format", () => {
     ["--output f.npy --format json", "--format json contradicts the name `f.npy`"],
     ["--output f.csv --format raw", "slices cannot be written as .csv files"],
     ["--output f.zarr", "Give it as DST"],
-    ["--output -", "Leave --output out for standard output"],
+    ["--output -", "Omit --output for standard output"],
     ["f.npy", "for a file, or f.npy/ for a Zarr store of that name."],
     ["sub/f.JSON", "sub/f.JSON/ for a Zarr store of that name."],
     ["f.nc", "Write f.nc/ for a Zarr store of that name."],

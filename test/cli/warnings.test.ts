@@ -24,7 +24,7 @@ describe("warnings", () => {
     const cwd = await testFolder();
     const twice = [1, 2].map((value) => ({ name: "0", value: new Uint8Array([value]) }));
     await writeFile(join(cwd, "x.zip"), buildZip([{ name: ".zarray", value: document([2]) }, ...twice]));
-    const warning = "warning: two zip entries of this name: the later counts (key 0)\n";
+    const warning = "warning: two zip entries have this name: the later one counts (key 0)\n";
     const told = await runCli(cwd, "copy", "x.zip", "a.zarr", "--json");
     expect(told).toMatchObject({ code: 0 });
     expect(told.stderr).toContain(warning);

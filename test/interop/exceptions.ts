@@ -65,8 +65,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     id: /^bad\/v3\/shard-(overlap|into-index)$/,
     gives: "read",
     what: "shards whose chunks overlap, or reach into the index",
-    reason:
-      "v3 allows it, and some writers share equal chunks; undecodable bytes are `corrupt-chunk`",
+    reason: "v3 allows it, and some writers share equal chunks; undecodable bytes are `corrupt-chunk`",
   },
 ];
 

@@ -70,7 +70,7 @@ describe("decodeChunks", () => {
   });
 
   it("passes on that the pipeline cannot be made", async () => {
-    const failure = new ZarrflowError("unsupported-codec", "no such codec is known", { codec: "jpeg" });
+    const failure = new ZarrflowError("unsupported-codec", "the codec is not known", { codec: "jpeg" });
     const coding = { path: "t2m", pipeline: () => Promise.reject(failure) };
     const chunks = streamFrom(encoded(1, () => new Uint8Array(4)));
     expect(await rejection(collect(chunks.pipeThrough(decodeChunks(coding))))).toBe(failure);

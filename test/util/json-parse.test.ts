@@ -127,7 +127,7 @@ describe("parseJson", () => {
   ])("refuses a large document of nothing but %s, whose values take many times its bytes", (_, item) => {
     expect(failure(`[${Array(2e6).fill(item).join()}]`)).toMatchObject({
       code: "resource-limit",
-      reason: "the values of the JSON document take too much memory",
+      reason: "the parsed values of the JSON document need too much memory",
     });
   });
 

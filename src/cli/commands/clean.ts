@@ -19,7 +19,7 @@ export const command = defineCommand({
     "dry-run": { type: "boolean", summary: "list what would be removed, and remove nothing" },
     "break-lock": {
       type: "boolean",
-      summary: "also remove what may belong to a running command; use it only when none is running",
+      summary: "also remove what may belong to a running command; use it only when no run is active",
     },
     anonymous: accessOptions.anonymous,
     "missing-403": accessOptions["missing-403"],
@@ -28,9 +28,9 @@ export const command = defineCommand({
   examples: [
     {
       line: "clean era5.zarr --dry-run",
-      says: "what killed runs have left in and beside a folder",
+      says: "list what killed runs have left in and beside a folder",
     },
-    { line: "clean s3://bucket/era5.zarr", says: "also unfinished uploads, and the lock" },
+    { line: "clean s3://bucket/era5.zarr", says: "remove unfinished uploads and the lock, too" },
   ],
   async run([url = ""], values, terminal) {
     const { clean } = await import("../../flows/clean.ts");

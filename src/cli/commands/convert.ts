@@ -25,7 +25,7 @@ export const command = defineCommand({
     { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
     {
       line: "convert era5.v3.zarr old.zarr --to v2 --allow-loss /attributes/note,/dimension_names",
-      says: "back, without what v2 cannot represent",
+      says: "from v3 to v2, without what v2 cannot represent",
     },
     {
       line: "convert era5.v3.zarr/t2m t2m.v1 --to v1 --codec blosc",
@@ -33,7 +33,7 @@ export const command = defineCommand({
     },
     {
       line: "convert era5.zarr era5.v3.zarr --to v3 --dry-run",
-      says: "which arrays would be copied, and which decoded",
+      says: "show which arrays would be copied, and which decoded",
     },
   ],
   async run([source = "", target = ""], values, terminal) {

@@ -43,11 +43,11 @@ export const command = defineCommand({
     { line: "copy era5.zarr era5.v3.zarr --to v3", says: "the same chunks, as Zarr v3" },
     {
       line: "copy era5.zarr s3://bucket/era5.zarr --update",
-      says: "send what has changed since the last copy",
+      says: "upload what has changed since the last copy",
     },
     {
       line: "copy era5.zarr some.zarr --include t2m --exclude '*.txt' --dry-run",
-      says: "what copying one array with its groups would write",
+      says: "show what copying one array with its groups would write",
     },
   ],
   async run([source = "", target = ""], values, terminal) {

@@ -24,8 +24,11 @@ export const command = defineCommand({
     ...outputOptions,
   },
   examples: [
-    { line: "diff era5.zarr era5.zarr.zip", says: "whether a copy holds the same" },
-    { line: "diff era5.zarr/t2m series.zarr/t2m --max-mem 64MB", says: "two arrays, whatever their chunks" },
+    { line: "diff era5.zarr era5.zarr.zip", says: "check that a copy holds the same values" },
+    {
+      line: "diff era5.zarr/t2m series.zarr/t2m --max-mem 64MB",
+      says: "compare two arrays with different chunks",
+    },
     { line: "diff era5.zarr era5.v3.zarr --json", says: "a JSON list with an object for each difference" },
   ],
   async run([a = "", b = ""], { strict, json, quiet, ...values }, terminal) {

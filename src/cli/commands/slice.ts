@@ -45,7 +45,7 @@ export const command = defineCommand({
   summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
-    "With a DST the slice is written as Zarr; a dimension that is given an index stays, with one item.",
+    "With a DST the slice is written as Zarr; a dimension with a single index is kept, with one item.",
     "--chunks, --shards, --codec, --to, --verify, --write-empty and --report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",

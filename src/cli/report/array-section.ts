@@ -59,9 +59,9 @@ function layouts(job: ArrayJob): Html | false {
   if (dimensions.length === 0) return false;
   return html`<div class="layouts">
 ${layout("before", job.source, chunkDrawing(before, dimensions))}${layout("after", job.target, chunkDrawing(after, dimensions))}</div>
-<p class="soft">The first chunk is filled. Lengths go by the square root of sizes; where chunks are many, a line stands for several.${
+<p class="soft">The first chunk is filled. Lengths are proportional to the square root of sizes. If there are many chunks, one line stands for several.${
     dimensions.length < job.source.shape.length &&
-    ` Drawn are ${dimensions.length} of ${job.source.shape.length} dimensions.`
+    ` ${dimensions.length} of ${job.source.shape.length} dimensions are shown.`
   }</p>`;
 }
 

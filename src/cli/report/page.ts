@@ -34,7 +34,7 @@ ${arrays(run)}`,
 export function planPage(planned: PlanRecord): string {
   return page(
     planned,
-    html`<p>This is a plan: nothing was run.</p>
+    html`<p>This is a plan. Nothing has been run.</p>
 <h2>Planned</h2>
 ${figures(planned.plan)}<h2>Arrays</h2>
 ${arrays(planned)}`,
@@ -134,7 +134,7 @@ function timesText(times: readonly number[]): string {
 
 function charts({ samples, plan, report }: RunRecord): Html {
   if (samples.length < 2)
-    return html`<p class="soft">The run was over before there was anything to draw.</p>
+    return html`<p class="soft">The run was too short for a chart.</p>
 `;
   const line = (of: (sample: Sample) => number) =>
     samples.map((sample): [number, number] => [sample.seconds, of(sample)]);

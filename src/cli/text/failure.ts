@@ -17,7 +17,7 @@ export function failureText(error: unknown, { json = false, color = false }: Fai
   if (json) return toJson({ error: failureJson(error) });
   const name = color ? COLORED_NAME : "zarrflow:";
   if (!isZarrflowError(error)) {
-    return `${name} this is a fault of zarrflow itself, please report it\n${printableLines(redact(stackOf(error)))}`;
+    return `${name} this is a bug in zarrflow; please report it\n${printableLines(redact(stackOf(error)))}`;
   }
   const lines = detailLines(inFlags(error)).map((line) => `  ${printable(line)}`);
   return [`${name} ${printable(error.message)}`, ...lines].join("\n");

@@ -60,7 +60,7 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
 /** What becomes of keys that no task makes and no filter or node at the target holds back. */
 function sweepText({ sweep, existing }: Plan["publication"], isFiltered: boolean): string | undefined {
   if (existing === "update") {
-    return "keys that differ from the target's are copied as they are; those that the source lacks are deleted";
+    return "keys that differ from the target are copied as they are; keys that the source lacks are deleted";
   }
   if (!sweep) return undefined;
   if (existing === "skip") return "keys of nodes that the target lacks are copied as they are";
@@ -83,7 +83,7 @@ function jobText(job: ArrayJob, explain: boolean): string {
     ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
     ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),
     ...(explain ? notTaken : []).flatMap(({ strategy: other, reason, cost }) => [
-      ["", `not ${other}, as ${reason}`],
+      ["", `not ${other}: ${reason}`],
       ...(cost ? [["", `    ${costText(cost)}`]] : []),
     ]),
     ["chunks", change(gridText(source), gridText(target))],

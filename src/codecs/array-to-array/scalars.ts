@@ -43,7 +43,7 @@ export function numbersAt(name: string, dataType: DataType): NumberType {
 export function assertNames(configuration: JsonObject, names: readonly string[]): void {
   const other = Object.keys(configuration).find((name) => !names.includes(name));
   if (other === undefined) return;
-  throw new ZarrflowError("invalid-metadata", `\`${other}\` is no option of the codec`, {
+  throw new ZarrflowError("invalid-metadata", `\`${other}\` is not an option of the codec`, {
     hint: `Its settings are ${names.join(", ")}.`,
   });
 }

@@ -59,7 +59,9 @@ export function valueCodec({ name, decoded, stored, encode, decode }: ValueCodin
     } catch (cause) {
       throw new ZarrflowError("invalid-metadata", "the fill value cannot be encoded", { value }, { cause });
     }
-    throw new ZarrflowError("invalid-metadata", "the fill value is another one after both ways", { value });
+    throw new ZarrflowError("invalid-metadata", "the fill value changes when it is encoded and decoded", {
+      value,
+    });
   }
 }
 

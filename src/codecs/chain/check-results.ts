@@ -22,7 +22,7 @@ export function assertLength(length: unknown, limit: number, what: string): numb
 /** @throws `codec-error` when what an array -> bytes codec gave is not the bytes that it promised. */
 export function assertEncoded(encoded: unknown, size: number | undefined): Uint8Array {
   if (encoded instanceof Uint8Array && (size === undefined || encoded.length === size)) return encoded;
-  throw new ZarrflowError("codec-error", "the codec does not return as many bytes as it states", {
+  throw new ZarrflowError("codec-error", "the codec returns another number of bytes than it states", {
     expected: size === undefined ? "bytes" : `${size} bytes`,
     found: encoded instanceof Uint8Array ? `${encoded.length} bytes` : typeof encoded,
   });
@@ -40,31 +40,31 @@ function chunkProblem(
   { shape, dataType }: ChunkSpec,
   strides: readonly number[],
 ): string | undefined {
-  if (!(data?.bytes instanceof Uint8Array)) return "there are no bytes";
-  if (!Array.isArray(data.shape) || !sameNumbers(data.shape, shape)) return "its shape is another";
+  if (!(data?.bytes instanceof Uint8Array)) return "it has no bytes";
+  if (!Array.isArray(data.shape) || !sameNumbers(data.shape, shape)) return "its shape differs";
   if (!isFixed(dataType)) {
     return data.kind === "variable"
       ? offsetsProblem(data.offsets, data.bytes, product(shape))
-      : "its items are of one size";
+      : "its items have a fixed size";
   }
-  if (data.kind !== "fixed") return "its items are of varying size";
+  if (data.kind !== "fixed") return "its items have variable size";
   if (data.itemSize !== dataType.size) return `its items have ${data.itemSize} bytes, not ${dataType.size}`;
   const size = product(shape) * dataType.size;
   if (data.bytes.length !== size) return `it has ${data.bytes.length} bytes, not ${size}`;
   const isLaidOut = shape.every((n, d) => n === 1 || data.strides?.[d] === strides[d]);
-  return isLaidOut ? undefined : "its strides are others";
+  return isLaidOut ? undefined : "its strides differ";
 }
 
 /** What is wrong with the offsets of variable data: they must rise, and end within the bytes. */
 function offsetsProblem(offsets: unknown, { length }: Uint8Array, items: number): string | undefined {
   if (!(offsets instanceof Uint32Array) || offsets.length !== items + 1)
-    return "it has not one offset an item, and one more";
+    return "it does not have one offset per item and one more";
   let before = 0;
   for (const offset of offsets) {
-    if (offset < before) return "its offsets fall";
+    if (offset < before) return "its offsets decrease";
     before = offset;
   }
-  return before <= length ? undefined : "its offsets lie beyond its bytes";
+  return before <= length ? undefined : "its offsets point beyond its bytes";
 }
 
 function sameNumbers(a: readonly number[], b: readonly number[]): boolean {

@@ -49,7 +49,7 @@ export async function loadCodecs(
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
     place = await at(config, pointer, () => after(codec, place, config));
   }
-  if (!place.isBytes) throw misplaced("no codec turns the array into bytes", list);
+  if (!place.isBytes) throw misplaced("no codec encodes the array as bytes", list);
   return placed;
 }
 
@@ -60,7 +60,7 @@ export function assertEncodable(codec: Codec): void {
     codec.assertEncodable?.();
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
-    throw error.addContext({ hint: "Chunks are decoded all the same; to write them, choose another codec." });
+    throw error.addContext({ hint: "Chunks can still be decoded; to write them, choose another codec." });
   }
 }
 
@@ -160,14 +160,14 @@ async function at<T>(config: CodecConfig, pointer: string, run: () => T | Promis
 
 function expectKind({ kind, name }: Codec, isBytes: boolean, list: string): void {
   if (isBytes && kind !== "bytes-to-bytes")
-    throw misplaced(`\`${name}\` needs an array, but is given bytes`, list);
+    throw misplaced(`\`${name}\` needs an array, but gets bytes`, list);
   if (!isBytes && kind === "bytes-to-bytes")
-    throw misplaced(`\`${name}\` needs bytes, but is given an array`, list);
+    throw misplaced(`\`${name}\` needs bytes, but gets an array`, list);
 }
 
 function misplaced(reason: string, list: string): ZarrflowError {
   return new ZarrflowError("invalid-metadata", reason, {
     pointer: list,
-    hint: "Codecs are listed as array -> array ones, then one array -> bytes, then bytes -> bytes ones.",
+    hint: "List the array-to-array codecs first, then one array-to-bytes codec, then the bytes-to-bytes codecs.",
   });
 }

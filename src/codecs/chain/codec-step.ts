@@ -141,7 +141,7 @@ function encodeBytesStep(
       buffers.give(encoded);
       throw new ZarrflowError(
         "codec-error",
-        "the encoded length differs from the one that the codec states",
+        "the encoded length differs from the length that the codec states",
         {
           expected: fixedSize,
           found: encoded.length,
@@ -213,7 +213,7 @@ function otherSize(expected: number, found: number): ZarrflowError {
 }
 
 function tooLarge(limit: number, found: number | string): ZarrflowError {
-  return new ZarrflowError("resource-limit", "decoding gives more bytes than allowed", {
+  return new ZarrflowError("resource-limit", "the chunk decodes to more bytes than allowed", {
     expected: `at most ${limit}`,
     found,
   });
@@ -221,10 +221,10 @@ function tooLarge(limit: number, found: number | string): ZarrflowError {
 
 function asBytes(chunk: ChunkForm): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
-  throw new ZarrflowError("codec-error", "the codec needs bytes, but is given an array");
+  throw new ZarrflowError("codec-error", "the codec needs bytes, but gets an array");
 }
 
 function asArray(chunk: ChunkForm): ChunkData {
   if (!(chunk instanceof Uint8Array)) return chunk;
-  throw new ZarrflowError("codec-error", "the codec needs an array, but is given bytes");
+  throw new ZarrflowError("codec-error", "the codec needs an array, but gets bytes");
 }

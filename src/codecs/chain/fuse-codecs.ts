@@ -146,10 +146,14 @@ function checkLayout(data: ChunkData, spec: ChunkSpec, strides: readonly number[
     data.kind === "variable" || shape.every((n, d) => n === 1 || data.strides[d] === strides[d]);
   if (isWhole && isLaidOut) return;
   buffers.give(data.bytes);
-  throw new ZarrflowError("codec-error", "the data are not a whole chunk in the layout of the pipeline", {
-    expected: `shape ${shape.join(" x ")}, strides ${strides.join(", ")}`,
-    found: `shape ${data.shape.join(" x ")}${data.kind === "fixed" ? `, strides ${data.strides.join(", ")}` : ""}`,
-  });
+  throw new ZarrflowError(
+    "codec-error",
+    "the data are not a complete chunk in the layout that the codecs need",
+    {
+      expected: `shape ${shape.join(" x ")}, strides ${strides.join(", ")}`,
+      found: `shape ${data.shape.join(" x ")}${data.kind === "fixed" ? `, strides ${data.strides.join(", ")}` : ""}`,
+    },
+  );
 }
 
 function isOfKind<C extends Codec>(kind: C["kind"]) {

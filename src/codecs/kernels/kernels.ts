@@ -24,7 +24,8 @@ function create(): Kernels {
   try {
     return createWasmKernels();
   } catch (cause) {
-    const hint = "Allow WebAssembly (in a page by `wasm-unsafe-eval`): chunks are decoded and encoded by it.";
+    const hint =
+      "Allow WebAssembly (in a web page with `wasm-unsafe-eval`): chunks are decoded and encoded by it.";
     const reason = "WebAssembly with SIMD is missing or barred here";
     throw new ZarrflowError("unsupported-codec", reason, { hint }, { cause });
   }

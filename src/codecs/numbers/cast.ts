@@ -61,6 +61,6 @@ const ROUND: Readonly<Record<Rounding, (value: number) => number>> = {
 
 function beyond(value: number | bigint, { kind, size }: NumberType): ZarrflowError {
   return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`, {
-    hint: "Set `out_of_range` for numbers outside the type, or `scalar_map` for single numbers.",
+    hint: "Set `out_of_range` for values outside the range of the type, or `scalar_map` for single values.",
   });
 }

@@ -7,7 +7,7 @@ export const pickle = {
   role: "serializer",
   aliases: { v2: "pickle" },
   costClass: "other",
-  refused: "reading pickles runs whatever code their author put in",
+  refused: "reading a pickle can run any code",
 } as const satisfies CodecDescriptor;
 
 export const pcodec = {
@@ -16,7 +16,7 @@ export const pcodec = {
   role: "compressor",
   aliases: { v2: "pcodec", v3: "numcodecs.pcodec" },
   costClass: "other",
-  refused: "there is no implementation of Pco in JavaScript; convert the array with zarr-python",
+  refused: "Pco has no implementation in JavaScript; convert the array with zarr-python",
 } as const satisfies CodecDescriptor;
 
 export const zfpy = {
@@ -25,5 +25,5 @@ export const zfpy = {
   role: "compressor",
   aliases: { v2: "zfpy", v3: "numcodecs.zfpy" },
   costClass: "other",
-  refused: "there is no implementation of ZFP in JavaScript; convert the array with zarr-python",
+  refused: "ZFP has no implementation in JavaScript; convert the array with zarr-python",
 } as const satisfies CodecDescriptor;

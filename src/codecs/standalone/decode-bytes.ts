@@ -130,7 +130,7 @@ function itemsIn(size: number, dataType: DataType): number {
 function expectSize(size: number, dataType: DataType, shape: readonly number[]): void {
   const expected = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size === expected) return;
-  throw new ZarrflowError("invalid-option", "the size is not that of whole items in the shape of the chunk", {
+  throw new ZarrflowError("invalid-option", "the size is not a whole number of items of the chunk's shape", {
     expected,
     found: size,
   });
@@ -147,7 +147,7 @@ function statedItems(
     const stored = codec.encodedSpec({ shape: [0], dataType, fillValue: null }).dataType;
     if (isFixed(stored)) return Math.floor(bytes.length / stored.size);
   }
-  throw new ZarrflowError("invalid-option", "the bytes do not say how many items they hold", {
+  throw new ZarrflowError("invalid-option", "the bytes do not state their number of items", {
     codec: codec.name,
     hint: "Give `size` or `shape`.",
   });

@@ -83,7 +83,7 @@ function impliedType({ name, configuration }: CodecConfig, { itemSize = 1 }: Ite
   const objects = isOfText ? undefined : objectType(name);
   if (objects) return objects;
   if (Number.isSafeInteger(itemSize) && itemSize >= 1) return { kind: "raw", size: itemSize };
-  throw new ZarrflowError("invalid-option", "`itemSize` must be a whole number from 1 on", {
+  throw new ZarrflowError("invalid-option", "`itemSize` must be a whole number, 1 or more", {
     value: itemSize,
   });
 }

@@ -24,6 +24,6 @@ export function assertCountable({ items, chunks }: Counted, path: string): void 
     path,
     expected: `at most ${MAX_CHUNKS} chunks and ${Number.MAX_SAFE_INTEGER} items`,
     found: `${chunks} chunks, ${items} items`,
-    hint: "Take a slice of it.",
+    hint: "Process a slice of it.",
   });
 }

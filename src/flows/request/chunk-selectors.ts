@@ -91,8 +91,8 @@ function noArray(
   const isDimension = dimensionsOf(arrays).includes(name);
   const meant = isDimension && Array.isArray(option) ? `${name}=${option}` : undefined;
   if (root.kind === "array") {
-    const reason = `\`${name}:\` names an array of a group, and this is one array`;
-    return invalid(reason, "Give only the sizes: the source is an array.", meant);
+    const reason = `\`${name}:\` names an array of a group, but the source is one array`;
+    return invalid(reason, "Give only the sizes.", meant);
   }
   const paths = arrays.map(({ path }) => belowPath(root.path, path));
   const near = meant ?? nearestName(name, paths);

@@ -38,7 +38,7 @@ function leftOutWarnings({ operation, publication }: Plan): Warning[] {
       message:
         "the source cannot list its keys: files that are not Zarr, such as OME/METADATA.ome.xml, are not copied",
       key: group.key,
-      hint: "Copy such files by their names.",
+      hint: "Copy such files one by one, with another program.",
     },
   ];
 }
@@ -88,7 +88,7 @@ export function sourceWarnings({ findings = [] }: Store): Warning[] {
       ? [
           {
             message: `${rest} more warnings of this kind in the source`,
-            hint: "Run `zarrflow validate` to list them all.",
+            hint: "Run `zarrflow validate` to list all of them.",
           },
         ]
       : []),

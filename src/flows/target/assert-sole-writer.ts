@@ -20,7 +20,7 @@ export async function assertSoleWriter(
     found.bytes += size ?? (await store.size(key, options)) ?? 0;
   }
   if (found.keys === keys && found.bytes === counts.bytesWritten) return;
-  throw new ZarrflowError("differs", "the target was changed by others while it was written", {
+  throw new ZarrflowError("differs", "another program changed the target while it was written", {
     store: store.description,
     expected: `${keys} keys of ${counts.bytesWritten} bytes`,
     found: `${found.keys} keys of ${found.bytes} bytes`,

@@ -43,7 +43,7 @@ export function withFormatOf<O extends Pick<Changes, "to">>(target: FlowTarget, 
   const zarrFormat = typeof target === "string" ? parseStoreUrl(target).zarrFormat : undefined;
   if (zarrFormat === undefined || options.to === zarrFormat) return options;
   if (options.to === undefined) return { ...options, to: zarrFormat };
-  throw new ZarrflowError("invalid-option", "the target's URL names another format than is asked for", {
+  throw new ZarrflowError("invalid-option", "the target's URL names another format than the one requested", {
     expected: options.to,
     found: zarrFormat,
   });

@@ -19,8 +19,8 @@ export async function assertApart(
     folders(spec, target) ?? prefixes(spec, path, target) ?? inOneStore(store, spec, path, target);
   if (places === undefined) return;
   const [from, to] = await Promise.all(places);
-  if (contains(from, to)) throw notApart("the target lies inside its own source", to);
-  if (contains(to, from)) throw notApart("the source lies inside the target, which it would replace", to);
+  if (contains(from, to)) throw notApart("the target is inside its source", to);
+  if (contains(to, from)) throw notApart("the source is inside the target, which would be replaced", to);
 }
 
 type Places = readonly [string | Promise<string>, string | Promise<string>];

@@ -101,7 +101,7 @@ function nodeFindings(node: ZarrNode): ValidateFinding[] {
 }
 
 function impliedGroup(path: string): ValidateFinding {
-  const message = "nodes lie below, but no document makes it a group: not all readers find them";
+  const message = "nodes exist below, but no document makes this a group: some readers do not find them";
   return { level: "warning", what: "implied-group", path, message };
 }
 
@@ -117,7 +117,7 @@ function* placeFindings(
       const node = nodes.get(ancestor);
       if (node === undefined && !broken.has(ancestor)) implied.add(ancestor);
       if (node?.kind !== "array") continue;
-      const message = `lies inside the array \`${ancestor}\`, where readers look for chunks only`;
+      const message = `is inside the array \`${ancestor}\`, where readers look for chunks only`;
       yield { level: "warning", what: "inside-array", path, message };
     }
   }
@@ -133,7 +133,7 @@ function* siblingFindings(nodes: readonly string[]): Generator<ValidateFinding> 
     const other = seen.get(path.toLowerCase());
     seen.set(path.toLowerCase(), path);
     if (other === undefined) continue;
-    const message = `differs from \`${other}\` in case only: one of them should not exist`;
+    const message = `differs from \`${other}\` only in case: one of them should not exist`;
     yield { level: "error", what: "sibling-names", path, message };
   }
 }

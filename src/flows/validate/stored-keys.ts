@@ -58,7 +58,7 @@ export class StoredKeys {
         "unknown-key",
         owner,
         key,
-        "belongs to no array: it is neither a chunk nor a document",
+        "does not belong to an array: it is neither a chunk nor a metadata document",
       );
     }
     const { layout, metadata, shape, chunkShape } = owner;
@@ -100,8 +100,9 @@ export class StoredKeys {
   #noteNoChunk(array: ZarrArray, key: string): undefined {
     const { layout, shape } = array;
     const isOther = ENCODINGS.some((encoding) => layout.parseChunkKey(key, shape.length, encoding));
-    if (!isOther) return this.#note("info", "unknown-key", array, key, "is neither a chunk nor a document");
-    const message = "looks like a chunk, but the array's chunk keys have another form: it is never read";
+    if (!isOther)
+      return this.#note("info", "unknown-key", array, key, "is neither a chunk nor a metadata document");
+    const message = "looks like a chunk, but the chunk keys of the array have another form: it is never read";
     return this.#note("warning", "other-separator", array, key, message);
   }
 

@@ -39,8 +39,12 @@ export function agreed(
   around: ZarrFormat | undefined,
 ): ZarrFormat | undefined {
   if (asked === undefined || around === undefined || asked === around) return asked ?? around;
-  throw new ZarrflowError("invalid-option", `a node of ${asked} cannot be part of a hierarchy of ${around}`, {
-    expected: around,
-    found: asked,
-  });
+  throw new ZarrflowError(
+    "invalid-option",
+    `a node in format ${asked} cannot be part of a hierarchy in format ${around}`,
+    {
+      expected: around,
+      found: asked,
+    },
+  );
 }

@@ -132,7 +132,7 @@ function newArrayMetadata(array: NewArray, zarrFormat: ZarrFormat): ArrayMetadat
   const stored = parseDataTypeOption(array.dataType);
   const { dataType } = stored;
   if (zarrFormat === "v1" && shape.length === 0) {
-    throw new ZarrflowError("invalid-option", "an array of v1 needs a dimension at least", {
+    throw new ZarrflowError("invalid-option", "an array in v1 needs at least one dimension", {
       pointer: "/shape",
     });
   }
@@ -159,7 +159,7 @@ export function documentsOf(metadata: NodeMetadata, layout: NodeLayout): Documen
 
 function chunkShapeOf({ shape, chunks }: NewArray): number[] {
   if (chunks.length !== shape.length) {
-    throw new ZarrflowError("invalid-option", "chunks need one size a dimension", {
+    throw new ZarrflowError("invalid-option", "`chunks` needs one size per dimension", {
       expected: `${shape.length} sizes`,
       found: `${chunks.length}`,
     });
@@ -173,8 +173,8 @@ function codecsOf(
   zarrFormat: ZarrFormat,
 ): CodecConfig[] {
   if (codecs && (codec !== undefined || order !== undefined)) {
-    throw new ZarrflowError("invalid-option", "`codecs` say all that `codec` and `order` could say", {
-      hint: "Give one or the other.",
+    throw new ZarrflowError("invalid-option", "`codecs` cannot be combined with `codec` or `order`", {
+      hint: "Give either `codecs`, or `codec` and `order`.",
     });
   }
   const listed =
@@ -223,7 +223,7 @@ function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array
   }
   if (!(fill instanceof Uint8Array)) return parseFillV3(fromPlain(fill), dataType, "little", "/fillValue");
   if (!("size" in dataType) || fill.length === dataType.size) return fill.slice();
-  throw new ZarrflowError("invalid-option", "the fill value's bytes are not those of one item", {
+  throw new ZarrflowError("invalid-option", "the bytes of the fill value do not have the size of one item", {
     pointer: "/fillValue",
     expected: dataType.size,
     found: fill.length,

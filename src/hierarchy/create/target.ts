@@ -170,7 +170,7 @@ async function placeInNewStore(
     await inside.close?.();
     throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
       path,
-      hint: "Create the whole archive again, or a directory.",
+      hint: "Create the whole archive again, or use a folder.",
     });
   }
   const open = async () => {
@@ -270,7 +270,7 @@ async function setAll(
 }
 
 function exists(store: Store, path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "there is a node already", {
+  return new ZarrflowError("target-exists", "a node exists already", {
     store: store.description,
     path,
     hint: "Replace it, or choose another path.",

@@ -65,7 +65,7 @@ export async function deleteKeys(
     await removeAll(ownDocuments);
     await removeAll(chunkKeys(layout, metadata));
   } else {
-    throw new ZarrflowError("unsupported-operation", "this store cannot list what a group holds", {
+    throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
       store: store.description,
       path: layout.path,
       hint: "Delete its arrays one by one.",

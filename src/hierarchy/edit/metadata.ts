@@ -29,7 +29,7 @@ export async function changeMetadata(
   const { store, path } = await homeOf(node);
   const found = await openNode(store, path, { ...node.reading, zarrFormat, signal });
   if (!found) {
-    throw new ZarrflowError("not-found", "the node has no document of its own that could be written", {
+    throw new ZarrflowError("not-found", "the node has no metadata document of its own to write", {
       store: store.description,
       path,
     });

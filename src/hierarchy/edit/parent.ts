@@ -19,7 +19,7 @@ export async function nodeToEdit(source: EditSource, signal: AbortSignal | undef
   assertPlace(source, "source");
   if (typeof source !== "string") {
     if ("layout" in source) return source;
-    throw invalid("only a node that is open, or its URL, can be edited", "a node or a URL", source);
+    throw invalid("only an open node, or its URL, can be edited", "a node or a URL", source);
   }
   const node = await open(source, { signal });
   try {

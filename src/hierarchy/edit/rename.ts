@@ -79,10 +79,10 @@ type RenamingStore = WritableStore & Required<Pick<WritableStore, "rename">>;
 
 function demandRenaming(store: WritableStore, path: string): asserts store is RenamingStore {
   if (store.rename !== undefined) return;
-  throw new ZarrflowError("unsupported-operation", "this store cannot rename what it holds", {
+  throw new ZarrflowError("unsupported-operation", "this store cannot rename keys", {
     store: store.description,
     path,
-    hint: "Copy the node to its new path, and delete the old one.",
+    hint: "Copy the node to its new path, then delete the old one.",
   });
 }
 
@@ -99,13 +99,13 @@ async function demandPlace(
       path: from.path,
       value: to.path,
     });
-  if (from.path === "") throw refusal("the root of a hierarchy has no name in it");
-  if (to.path === "") throw refusal("a node cannot become the root that it lies in");
+  if (from.path === "") throw refusal("the root of a hierarchy has no name and cannot be renamed");
+  if (to.path === "") throw refusal("a node cannot become the root of its own hierarchy");
   if (to.path.startsWith(`${from.path}/`)) throw refusal("a node cannot be moved into itself");
   agreed(from.zarrFormat, await formatAbove(store, to.path, { signal }));
   await assertDistinctNames(store, to, signal, from.path);
   if (await isTaken(store, to, "array", signal)) {
-    throw new ZarrflowError("target-exists", "there is a node already", {
+    throw new ZarrflowError("target-exists", "a node exists already", {
       store: store.description,
       path: to.path,
       hint: "Choose another path, or delete what is there.",
@@ -153,7 +153,7 @@ async function moveAll(
 }
 
 function notFound(store: WritableStore, path: string): ZarrflowError {
-  return new ZarrflowError("not-found", "the node has no document of its own that could be moved", {
+  return new ZarrflowError("not-found", "the node has no metadata document of its own to move", {
     store: store.description,
     path,
   });

@@ -45,7 +45,7 @@ export async function resizeArray(
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
   const { outside = "keep", io = 16, signal } = checkedOptions(given);
-  if (!Array.isArray(shape)) throw invalid("the new shape is not a shape", "a list of whole numbers", shape);
+  if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = assertWritable(node.store);
@@ -76,7 +76,7 @@ function demandShape(
   if (metadata.kind === "group") throw noArray(path);
   const isShape = shape.every((size) => Number.isSafeInteger(size) && size >= 0);
   if (isShape && shape.length === metadata.shape.length) return;
-  throw new ZarrflowError("invalid-option", "the new shape has a whole number for each dimension", {
+  throw new ZarrflowError("invalid-option", "the new shape needs a whole number for each dimension", {
     path,
     expected: `${metadata.shape.length} dimensions`,
     found: shape.join(", "),

@@ -105,7 +105,7 @@ export async function openArray(source: OpenSource, options: OpenOptions = {}): 
   throw new ZarrflowError("not-found", "this is a group, not an array", {
     store: node.store.description,
     path: node.path,
-    hint: "Name one of its arrays.",
+    hint: "Give the path of one of its arrays.",
   });
 }
 

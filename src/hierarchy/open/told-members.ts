@@ -27,7 +27,7 @@ export async function toldMembers(
 ): Promise<Members> {
   const { store, path, metadata, documents } = group;
   if (ancestorPaths(path).length > MAX_DEPTH) {
-    throw new ZarrflowError("resource-limit", "groups lie too deep in one another", {
+    throw new ZarrflowError("resource-limit", "groups are nested too deep", {
       store: store.description,
       path,
       expected: `at most ${MAX_DEPTH} deep`,
@@ -39,7 +39,7 @@ export async function toldMembers(
     throw new ZarrflowError("unsupported-operation", "this store cannot list the members of a group", {
       store: store.description,
       path,
-      hint: "Name an array inside it.",
+      hint: "Give the path of an array inside it.",
     });
   }
   const images = own === undefined ? [] : await imagesOf(group, own, signal);

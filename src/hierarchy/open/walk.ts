@@ -249,7 +249,7 @@ function impliedGroup(
       layout: formatNamed(layout.zarrFormat).layout(path),
       metadata: { kind: "group", attributes: {} },
       ...told,
-      findings: [{ message: "no document here: a group only because nodes lie below it" }],
+      findings: [{ message: "no metadata document: a group only because nodes exist below it" }],
     });
   } catch (error) {
     if (isZarrflowError(error, "invalid-node-name")) return undefined;

@@ -167,7 +167,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
     if (now === undefined || !Number.isSafeInteger(length)) {
       throw new ZarrflowError(
         "invalid-option",
-        "an array grows along its first dimension, to a whole number",
+        "an array grows along its first dimension, whose length must be a whole number",
         {
           path: this.path,
           found: length,

@@ -70,7 +70,7 @@ export function placeFrames(array: GrowingArray): TransformStream<Values, Decode
 }
 
 function partOfFrame({ path }: GrowingArray, found: number, frameItems: number): ZarrflowError {
-  return new ZarrflowError("invalid-option", "a frame is not whole", {
+  return new ZarrflowError("invalid-option", "a frame is incomplete", {
     path,
     expected: `a multiple of ${frameItems} items`,
     found: `${found} items`,
@@ -120,7 +120,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
   if (coords.length > 0 && store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
-      "the last chunks are written, and cannot be read back here",
+      "the last chunks are written already and cannot be changed",
       {
         store: store.description,
         path,

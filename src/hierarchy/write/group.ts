@@ -127,10 +127,14 @@ export class GroupWriter {
   #placeOf(name: string): OpenCreateTarget {
     this.#demandOpen();
     if (name === "" || name.includes("/")) {
-      throw new ZarrflowError("invalid-node-name", "the name of a member is not empty and has no slash", {
-        path: this.path,
-        value: name,
-      });
+      throw new ZarrflowError(
+        "invalid-node-name",
+        "the name of a member must not be empty or contain a slash",
+        {
+          path: this.path,
+          value: name,
+        },
+      );
     }
     const layout = layoutOf(joinKey(this.path, name), this.layout.zarrFormat, this.#options);
     return { layout, begin: ({ kind }) => this.#begin(name, layout, kind) };
@@ -143,7 +147,9 @@ export class GroupWriter {
     const isMember = this.#names.has(name);
     this.#names.add(name);
     if (isMember || (!store.singleWriter && (await isTaken(store, layout, kind)))) {
-      throw new ZarrflowError("target-exists", "the group has a member of this name", { path: layout.path });
+      throw new ZarrflowError("target-exists", "the group already has a member with this name", {
+        path: layout.path,
+      });
     }
     this.#open.set(name, undefined);
     return {

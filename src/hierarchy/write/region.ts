@@ -37,7 +37,7 @@ export interface WriteRegionOptions {
 export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkStore<WritableStore> & ChunkCodec;
 
 /**
- * Writes a part of an array that is open, in place. Chunks that it covers wholly are written without being read;
+ * Writes a part of an open array, in place. Chunks that it covers wholly are written without being read;
  * others are read, changed and written back; calls at once on one store do not undo one another. The values are the
  * caller's again when it resolves. After a failure, some chunks hold the new values and some the old ones.
  *
@@ -76,7 +76,7 @@ export function regionOf(
   if (!isRegion(option)) {
     const { selection } = resolveSlice(option, metadata, path, { exactBounds: true });
     if (selection.step.every((step) => step === 1)) return selection;
-    throw new ZarrflowError("invalid-selection", "what is written cannot have steps", { path });
+    throw new ZarrflowError("invalid-selection", "a region to write cannot have steps", { path });
   }
   const { start, shape } = option;
   const isInside =
@@ -84,7 +84,7 @@ export function regionOf(
     shape.length === metadata.shape.length &&
     metadata.shape.every((n, d) => isWithin(start[d], 0, n) && isWithin(shape[d], 0, n - (start[d] ?? 0)));
   if (isInside) return option;
-  throw new ZarrflowError("invalid-selection", "the region is not inside the array", {
+  throw new ZarrflowError("invalid-selection", "the region is outside the array", {
     path,
     expected: `inside ${metadata.shape.join(" x ") || "a scalar"}`,
     found: `${shape.join(" x ")} items from ${start.join(", ")}`,
@@ -196,7 +196,7 @@ function covers(part: Region, whole: Region): boolean {
 function cannotReadBack({ store, path }: RegionTarget, { coords }: ChunkRef): ZarrflowError {
   return new ZarrflowError(
     "unsupported-operation",
-    "a chunk cannot be written in parts here: it cannot be read back",
+    "a chunk cannot be written in parts: this store cannot read it back",
     {
       store: store.description,
       path,

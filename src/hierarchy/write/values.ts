@@ -90,7 +90,7 @@ function expectFits(values: ArrayBufferView, dataType: FixedDataType): void {
 
 function otherType(values: ArrayBufferView, dataType: DataType): ZarrflowError {
   const own = typedArrayOf(dataType)?.name ?? `single values of kind ${dataType.kind}`;
-  return new ZarrflowError("invalid-option", "the values are not of the array's data type", {
+  return new ZarrflowError("invalid-option", "the values do not have the array's data type", {
     expected: isFixed(dataType) ? `${own}, or a Uint8Array of their bytes` : own,
     found: values.constructor.name,
   });
@@ -153,14 +153,18 @@ function checkedStrides(items: number, { shape, stride }: ValuesPlace): readonly
     ? stride.length === shape.length && stride.every((n) => n >= 0) && items >= wanted
     : items === wanted;
   if (fits) return stride ?? cStrides(shape);
-  throw new ZarrflowError("invalid-option", "there are not as many values as the region has items", {
-    expected: `${wanted} items for ${shape.join(" x ") || "a scalar"}`,
-    found: `${items}`,
-  });
+  throw new ZarrflowError(
+    "invalid-option",
+    "the number of values differs from the number of items in the region",
+    {
+      expected: `${wanted} items for ${shape.join(" x ") || "a scalar"}`,
+      found: `${items}`,
+    },
+  );
 }
 
 function noValue(value: unknown, index: number, kind: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", `value ${index} is not an item of the array's data type`, {
+  return new ZarrflowError("invalid-option", `value ${index} does not have the array's data type`, {
     value: String(value),
     expected: kind,
   });

@@ -40,14 +40,14 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   expectFormat1(document);
   const shape = expectLengths(document, "shape", 0);
   const chunkShape = expectLengths(document, "chunks", 1);
-  if (shape.length === 0) throw invalid("/shape", "an array needs a dimension at least", []);
+  if (shape.length === 0) throw invalid("/shape", "an array needs at least one dimension", []);
   if (chunkShape.length !== shape.length) {
-    throw invalid("/chunks", `must have ${shape.length} numbers, one a dimension`, chunkShape);
+    throw invalid("/chunks", `must have ${shape.length} numbers, one per dimension`, chunkShape);
   }
   const stored = parseNumpyType(required(document, "dtype"), "/dtype");
   const { dataType, endian } = stored;
   if (!isFixed(dataType))
-    throw refusal("unsupported-data-type", "/dtype", "objects are not of this format", "|O");
+    throw refusal("unsupported-data-type", "/dtype", "this format has no objects", "|O");
   const stated = member(document, "order");
   const order = assertWord(stated === undefined ? "C" : stated, ["C", "F"], "/order");
   const compressor = parseV1Compression(document);

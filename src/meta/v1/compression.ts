@@ -68,7 +68,7 @@ export function writeV1Compression(
   if (name === "blosc") {
     if (blocksize !== 0) losses.add(pointerOf(codec), "a block size of blosc");
     if (options.cname === "zstd")
-      refuse(codec, "`zstd` inside blosc, which readers of v1 are too old for", losses);
+      refuse(codec, "`zstd` inside blosc, which readers of v1 do not support", losses);
     const shuffle = options.shuffle === -1 ? (itemSize === 1 ? 2 : 1) : options.shuffle;
     return { compression: name, compression_opts: { ...options, shuffle: shuffle ?? 1 } };
   }

@@ -56,10 +56,13 @@ export function parseZarray(
   const bytes = parseFillV2(usual, dataType, stored.endian, "/fill_value");
   const separator = memberOr(document, "dimension_separator", usualSeparator);
   if (member(document, "filters") === undefined)
-    findings.push({ message: "`filters` is missing, and taken to be null", pointer: "/filters" });
+    findings.push({ message: "`filters` is missing; null is used", pointer: "/filters" });
   const extra = otherNames(document, [...NAMES, BEFORE_CONVERSION]);
   for (const name of Object.keys(extra)) {
-    findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
+    findings.push({
+      message: `the member \`${name}\` is not part of this format`,
+      pointer: pointerTo("", name),
+    });
   }
   const metadata: ZarrayMetadata = {
     shape,

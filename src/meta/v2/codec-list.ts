@@ -72,7 +72,7 @@ export function writeV2Codecs(
   // The codec of objects is the first filter; the byte order is part of the data type.
   const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
   if (order === "F" && codecNamed(codecs[start]?.name ?? "")?.orderless) {
-    losses.require(pointerAt(0), `an order in front of \`${codecs[start]?.name}\``);
+    losses.require(pointerAt(0), `an order before \`${codecs[start]?.name}\``);
   }
   const written = codecs.slice(start).map((codec, i) => writeV2Codec(codec, pointerAt(start + i), losses));
   const last = codecs.at(-1);

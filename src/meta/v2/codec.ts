@@ -18,7 +18,12 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   const idPointer = `${pointer}/id`;
   if (typeof id !== "string") throw invalid(idPointer, "a codec needs an `id`", id);
   if (id === "pickle") {
-    throw refusal("unsupported-codec", idPointer, "`pickle` can run any code, and is rejected", id);
+    throw refusal(
+      "unsupported-codec",
+      idPointer,
+      "reading `pickle` can run any code, so it is not supported",
+      id,
+    );
   }
   const name = nameOfV2(id);
   // The name that the normal list gives to a codec which v2 does not have.

@@ -31,7 +31,7 @@ function parseTypeString(text: string, pointer: string): StoredType {
   const dataType = makeType(kind, size, count, unit);
   if (dataType === undefined) {
     const hint = "A type is byte order, kind and size, such as `<f8`, `|b1`, `<M8[ns]`.";
-    throw refusal("unsupported-data-type", pointer, "not a data type of this format", text, hint);
+    throw refusal("unsupported-data-type", pointer, "not a data type in this format", text, hint);
   }
   assertItemSize(dataType.size, pointer);
   if (!hasByteOrder(dataType)) return { dataType, endian: undefined };
@@ -96,7 +96,7 @@ function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
 
 function parseField(entry: JsonValue, pointer: string): Field {
   if (!Array.isArray(entry) || entry.length < 2 || entry.length > 3) {
-    throw invalid(pointer, "a field is a name, a type and perhaps a shape", entry);
+    throw invalid(pointer, "a field must have a name, a type and, optionally, a shape", entry);
   }
   const [name = null, type = null, shape] = entry;
   if (typeof name !== "string") throw invalid(pointer, "the name of a field must be a string", entry);

@@ -56,7 +56,7 @@ export function parseFillV2(
       if (isZero(json)) return zeroElement(dataType);
       const bytes = parseBase64(json, pointer);
       if (bytes.length !== dataType.size) {
-        throw invalid(pointer, `holds ${bytes.length} bytes where the type has ${dataType.size}`, json);
+        throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${dataType.size}`, json);
       }
       return swapElement(bytes, dataType, endian ?? "little");
     }

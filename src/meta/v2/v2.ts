@@ -54,7 +54,7 @@ function parseNode(
   };
   const array = read(".zarray", (document) => parseZarray(document, findings, separator));
   if (array !== undefined && documents.has(keyOf(layout, ".zgroup"))) {
-    findings.push({ message: "both `.zarray` and `.zgroup` are here; the array is taken" });
+    findings.push({ message: "both `.zarray` and `.zgroup` exist; the array is used" });
   }
   const group = array ?? read(".zgroup", (document) => parseZgroup(document, findings));
   if (group === undefined) return undefined;
@@ -82,7 +82,10 @@ function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetad
   const names = Object.keys(extra);
   if (names.length === 0) return {};
   for (const name of names) {
-    findings.push({ message: `the name \`${name}\` is not of this format`, pointer: pointerTo("", name) });
+    findings.push({
+      message: `the member \`${name}\` is not part of this format`,
+      pointer: pointerTo("", name),
+    });
   }
   return { extra: { zarrFormat: "v2", json: extra } };
 }

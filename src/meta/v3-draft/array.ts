@@ -77,7 +77,7 @@ function noteAbsent(document: JsonObject, findings: Finding[]): void {
   for (const name of ["extensions", "attributes"]) {
     if (Object.hasOwn(document, name)) continue;
     findings.push({
-      message: `\`${name}\` is required, and taken to be empty`,
+      message: `\`${name}\` is required, but missing; an empty value is used`,
       pointer: pointerTo("", name),
     });
   }
@@ -99,7 +99,7 @@ function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   }
   const shapeAt = `${pointer}/chunk_shape`;
   const list = assertRank(required(grid, "chunk_shape", pointer), shapeAt);
-  if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one a dimension`, list);
+  if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one per dimension`, list);
   const separator = memberOr(grid, "separator", form.separator);
   return {
     chunkShape: expectSizes(list, 1, shapeAt),

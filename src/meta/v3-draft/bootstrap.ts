@@ -26,7 +26,7 @@ export function parseBootstrap(document: JsonObject, form: DraftForm, findings: 
     throw refusal(
       "unsupported-format",
       "/zarr_format",
-      "not the URI of a version 3.x of the core protocol",
+      "not the URI of version 3.x of the core protocol",
       format,
     );
   }
@@ -35,18 +35,13 @@ export function parseBootstrap(document: JsonObject, form: DraftForm, findings: 
     throw refusal(
       "unsupported-format",
       `/${SUFFIX}`,
-      `documents of ${form.name} have another suffix`,
+      `documents in ${form.name} have another suffix`,
       suffix,
     );
   }
   const encoding = assertString(required(document, "metadata_encoding"), "/metadata_encoding");
   if (!form.encodings.includes(encoding)) {
-    throw refusal(
-      "unsupported-encoding",
-      "/metadata_encoding",
-      "documents other than JSON cannot be read",
-      encoding,
-    );
+    throw refusal("unsupported-encoding", "/metadata_encoding", "only JSON documents can be read", encoding);
   }
   parseDraftExtensions(document, findings);
 }

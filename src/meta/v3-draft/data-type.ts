@@ -32,7 +32,7 @@ export function parseDraftType(
     throw refusal(
       "unsupported-data-type",
       pointer,
-      "not a data type of this format",
+      "not a data type in this format",
       json,
       "A type is `bool`, `i1`, `u1`, or byte order, kind and size, such as `<f8`.",
     );

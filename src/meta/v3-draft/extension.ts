@@ -42,7 +42,7 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
       throw refusal(
         "unsupported-extension",
         pointer,
-        "an extension that must be understood is not known",
+        "an extension marked `must_understand` is not known",
         uri,
       );
     }

@@ -22,7 +22,7 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
     case "timedelta":
       return parseNumberFill(json, dataType, pointer, { lenient: false });
     default:
-      throw invalid(pointer, "the data type has no fill value but null", json);
+      throw invalid(pointer, "the fill value of this data type must be null", json);
   }
 }
 

@@ -58,7 +58,7 @@ function parseNode(
   const [arrayKey = "", groupKey = ""] = layout.documentKeys;
   const array = read(arrayKey, (document) => parseDraftArray(document, form, findings));
   if (array !== undefined && documents.has(groupKey)) {
-    findings.push({ message: "both an array and a group are here; the array is taken" });
+    findings.push({ message: "both an array and a group exist; the array is used" });
   }
   const metadata = array ?? read(groupKey, (document) => parseGroup(document, form, findings));
   return metadata && { metadata, findings };
@@ -74,7 +74,7 @@ function parseGroup(
   for (const required of plainGroups ? ["attributes"] : ["extensions", "attributes"]) {
     if (Object.hasOwn(document, required)) continue;
     const pointer = pointerTo("", required);
-    findings.push({ message: `\`${required}\` is required, and taken to be empty`, pointer });
+    findings.push({ message: `\`${required}\` is required, but missing; an empty value is used`, pointer });
   }
   return {
     kind: "group",

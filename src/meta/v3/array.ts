@@ -129,7 +129,7 @@ function parseDimensionNames(json: JsonValue, rank: number): (string | null)[] |
   if (json === null) return undefined;
   const at = "/dimension_names";
   const names = assertList(json, at);
-  if (names.length !== rank) throw invalid(at, `must have ${rank} names, one a dimension`, json);
+  if (names.length !== rank) throw invalid(at, `must have ${rank} names, one per dimension`, json);
   return names.map((name, d) => {
     if (name === null || typeof name === "string") return name;
     throw invalid(pointerTo(at, d), "must be a string or null", name);

@@ -28,11 +28,11 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   const normal = parsed.map((codec) => normalTranspose(codec, place.shape.length));
   normal.forEach((codec, i) => {
     if (codec !== parsed[i])
-      findings.push({ message: "`order` is of a draft of v3", pointer: pointerTo(pointer, i) });
+      findings.push({ message: "`order` belongs to a draft of v3", pointer: pointerTo(pointer, i) });
   });
   const codecs = withShards(normal, place);
   if (!isFixed(type.dataType)) return withOffsets(codecs, place);
-  if (codecs.length === 0) throw invalid(pointer, "needs a codec that makes bytes", json);
+  if (codecs.length === 0) throw invalid(pointer, "needs an array-to-bytes codec", json);
   return withFilters(codecs, place);
 }
 
@@ -67,7 +67,7 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
   refuseNumberCodecs(codecs, pointer);
   const hasVlen = codecs.some(isVlen);
   if (hasVlen && offsetSize === 8)
-    throw invalid(pointer, "large types have a layout of their own, without vlen codecs");
+    throw invalid(pointer, "this data type has its own layout and takes no vlen codec");
   if (hasVlen || offsetSize === undefined || codecs.some(({ name }) => name === "sharding_indexed"))
     return [...codecs];
   if (offsetSize === "none") {
@@ -108,7 +108,7 @@ function refuseNumberCodecs(codecs: readonly CodecConfig[], pointer: string): vo
   const at = inFront.findIndex(looksAtNumbers);
   const codec = inFront[at];
   if (codec === undefined) return;
-  const reason = "the codec looks at numbers, and items of varying size are none";
+  const reason = "the codec needs numbers, not items of variable size";
   throw refusal("unsupported-codec", codecPointer(codec, pointer, at), reason, codec.name);
 }
 
@@ -119,7 +119,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   const { dataType } = typeAfter(type, codecs.slice(0, Math.max(0, at)), pointer);
   if (bytes === undefined || !isFixed(dataType)) return [...codecs];
   const late = codecs.findIndex((codec, i) => i > at && isItemFilter(codec));
-  if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must stand before \`bytes\``);
+  if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must be before \`bytes\``);
 
   const start = codecs.findLastIndex((codec, i) => i < at && !isItemFilter(codec)) + 1;
   const bytesAt = `${codecPointer(bytes, pointer, at)}/configuration/endian`;
@@ -138,7 +138,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   const isText = dataType.kind === "fixed-text";
   if (!type.oldStruct && !isText) throw invalid(bytesAt, "the data type needs a byte order");
   findings.push({
-    message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is taken`,
+    message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is used`,
     pointer: bytesAt,
   });
   return codecs.with(at, { ...bytes, configuration: { endian: "little" } });

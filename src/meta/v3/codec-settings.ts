@@ -15,7 +15,10 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
   } catch (error) {
     const at = isZarrflowError(error, "invalid-metadata") ? error.details.pointer : undefined;
     if (!isZarrflowError(error) || !at?.startsWith(`${pointer}/configuration/`)) throw error;
-    findings.push({ message: `${error.reason}: chunks are read, but not written so`, pointer: at });
+    findings.push({
+      message: `${error.reason}: chunks can be read, but not written with this setting`,
+      pointer: at,
+    });
   }
 }
 

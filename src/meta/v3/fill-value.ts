@@ -84,7 +84,7 @@ function parseBytes(json: JsonValue, pointer: string): Uint8Array {
 
 function expectLength(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length === size) return bytes;
-  throw invalid(pointer, `holds ${bytes.length} bytes where the type has ${size}`);
+  throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
 }
 
 function parseStructFill(

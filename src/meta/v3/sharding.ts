@@ -58,7 +58,7 @@ export function parseSharding(
     const name = indexCodecs[refused]?.name;
     throw invalid(
       pointerTo(indexAt, refused),
-      `\`${name}\` cannot encode an index, whose size must be fixed`,
+      `\`${name}\` cannot encode a shard index, whose size must be fixed`,
     );
   }
   const location = memberOr(configuration, "index_location", "end");
@@ -79,7 +79,7 @@ function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): numbe
   const at = pointerTo(pointer, "chunk_shape");
   const list = assertList(json, at);
   if (list.length !== shape.length) {
-    throw invalid(at, `must have ${shape.length} numbers, one a dimension`, json);
+    throw invalid(at, `must have ${shape.length} numbers, one per dimension`, json);
   }
   return list.map((item, d) => {
     const n = assertInteger(item, 1, pointerTo(at, d));

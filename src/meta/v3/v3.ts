@@ -67,7 +67,7 @@ function expectFormat3(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 3n) return;
   if (typeof format === "string" && /^https?:/.test(format)) {
-    throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not v3 itself", format);
+    throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not Zarr v3", format);
   }
   if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 3", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 3", format);

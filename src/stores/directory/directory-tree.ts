@@ -136,9 +136,9 @@ export class DirectoryTree {
     const path = await this.#endOfLink(key);
     const inside = this.#realRoot.endsWith(sep) ? this.#realRoot : this.#realRoot + sep;
     if (path !== this.#realRoot && !path.startsWith(inside)) {
-      throw new ZarrflowError("path-not-allowed", "a symbolic link leaves the store", {
+      throw new ZarrflowError("path-not-allowed", "a symbolic link points outside the store", {
         key,
-        hint: "Copy what the link points to into the store.",
+        hint: "Copy the target of the link into the store.",
       });
     }
     return path;
@@ -154,8 +154,8 @@ export class DirectoryTree {
       await this.#files.lstat(path); // fails where the link itself is gone, too
       throw new ZarrflowError(
         "corrupt-store",
-        "a symbolic link points to nothing",
-        { key, hint: "Fetch what it points to (git-annex: `git annex get`), or remove the link." },
+        "a symbolic link is broken",
+        { key, hint: "Fetch the target of the link (git-annex: `git annex get`), or remove the link." },
         { cause: error },
       );
     }
@@ -176,15 +176,11 @@ export class DirectoryTree {
     const links = this.#links.get(target) ?? new Set();
     this.#links.set(target, links.add(key));
     if (links.size <= MAX_LINKS) return;
-    throw new ZarrflowError(
-      "resource-limit",
-      "symbolic links below symbolic links lead to the same folder too often",
-      {
-        key,
-        expected: `at most ${MAX_LINKS} of them`,
-        hint: "Open the folder that they lead to.",
-      },
-    );
+    throw new ZarrflowError("resource-limit", "too many symbolic links lead to the same folder", {
+      key,
+      expected: `at most ${MAX_LINKS} of them`,
+      hint: "Open that folder directly.",
+    });
   }
 
   /** Takes `folder` to be there, as something that is no symbolic link. */

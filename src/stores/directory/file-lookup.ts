@@ -119,7 +119,10 @@ export class FileLookup {
       const found = await readFully(this.#files, fd, bytes, offset);
       throwIfAborted(signal);
       if (found === length) return bytes;
-      throw new ZarrflowError("short-read", "the file became shorter", { expected: length, found });
+      throw new ZarrflowError("short-read", "the file was truncated while it was read", {
+        expected: length,
+        found,
+      });
     } finally {
       this.#files.release(fd);
     }

@@ -110,7 +110,7 @@ async function refuseCycle(folders: DirectoryTree, link: string): Promise<void> 
   for (let above = link; above !== ""; ) {
     above = folderOf(above);
     if (`${await folders.follow(above)}${sep}`.startsWith(`${target}${sep}`)) {
-      throw new ZarrflowError("path-not-allowed", "a symbolic link leads back to a folder above it", {
+      throw new ZarrflowError("path-not-allowed", "a symbolic link points to a folder above it", {
         key: link,
       });
     }

@@ -21,7 +21,10 @@ export async function kindAt(files: FileCalls, path: string): Promise<Kind | und
 export async function isMovable(files: FileCalls, path: string, kind: "file" | "folder"): Promise<boolean> {
   const found = await kindAt(files, path);
   if (found !== "link") return found === kind;
-  throw new ZarrflowError("path-not-allowed", "a symbolic link cannot be moved: it may lead elsewhere then");
+  throw new ZarrflowError(
+    "path-not-allowed",
+    "a symbolic link cannot be moved, because its target could change",
+  );
 }
 
 /** Renames a file, or a folder with all in it. An empty folder gives way. @throws `target-exists` */
@@ -37,5 +40,5 @@ export async function moveTo(files: FileCalls, from: string, to: string): Promis
 }
 
 function renamedOnto(path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "something has the new name already", { value: path });
+  return new ZarrflowError("target-exists", "the new name exists already", { value: path });
 }

@@ -12,17 +12,17 @@ const codes = new Map<string, readonly [ErrorCode, string]>([
   ["EROFS", ["access-denied", "the file system is read-only"]],
   ["ENOSPC", ["no-space", "no space left on the device"]],
   ["EDQUOT", ["no-space", "the disk quota is exhausted"]],
-  ["EFBIG", ["no-space", "the file system, or a limit of this process, takes no file so large"]],
+  ["EFBIG", ["no-space", "the file is too large for the file system or a limit of this process"]],
   ["EMFILE", ["too-many-files", "too many open files in this process"]],
   ["ENFILE", ["too-many-files", "too many open files on this machine"]],
   ["ENAMETOOLONG", ["path-not-allowed", "the file name is too long"]],
   ["ELOOP", ["path-not-allowed", "too many symbolic links"]],
-  ["ENOTDIR", ["path-not-allowed", "a file stands where a folder is needed"]],
+  ["ENOTDIR", ["path-not-allowed", "a file is in the place of a folder"]],
   ["ENXIO", ["corrupt-store", "this is neither a file nor a folder"]],
   ["ENODEV", ["corrupt-store", "this is neither a file nor a folder"]],
-  ["EEXIST", ["path-not-allowed", "a file stands where a folder is needed"]],
-  ["EISDIR", ["path-not-allowed", "a folder stands where a file is needed"]],
-  ["ENOTEMPTY", ["path-not-allowed", "a folder stands where a file is needed"]],
+  ["EEXIST", ["path-not-allowed", "a file is in the place of a folder"]],
+  ["EISDIR", ["path-not-allowed", "a folder is in the place of a file"]],
+  ["ENOTEMPTY", ["path-not-allowed", "a folder is in the place of a file"]],
 ]);
 
 /** Whether a file call failed because nothing, or no file, is at the path. Nothing else means missing. */

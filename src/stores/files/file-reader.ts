@@ -35,7 +35,7 @@ export class FileReader implements RangeReader {
     try {
       fd = await files.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
       const info = files.stat(fd);
-      if (!info.isFile()) throw new ZarrflowError("not-found", `${path} is no file`);
+      if (!info.isFile()) throw new ZarrflowError("not-found", `${path} is not a file`);
       return new FileReader(files, fd, path, info.size);
     } catch (error) {
       if (fd !== undefined) files.release(fd);

@@ -32,7 +32,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
     const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
     sent.on("error", fail);
     // Where the server would speak another protocol nothing else tells.
-    const failClosed = () => fail(new Error("the connection was closed before the answer"));
+    const failClosed = () => fail(new Error("the connection was closed before the response"));
     sent.on("close", failClosed);
     sent.on("response", (message) => {
       sent.off("close", failClosed);

@@ -68,13 +68,13 @@ export async function followRedirects(
     at = nextOf(response, at, url);
     if (at.hostname !== url.hostname) await assertOuter(at, url, resolve);
   }
-  throw refused("too many redirections", `more than ${MOST} redirections`);
+  throw refused("too many redirects", `more than ${MOST} redirects`);
 }
 
 function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) {
-    throw refused("the redirection has no target", `${status} without a Location header`);
+    throw refused("the redirect has no target", `${status} without a Location header`);
   }
   const next = new URL(location, from);
   const isKept = next.protocol === "https:" || (next.protocol === "http:" && from.protocol === "http:");
@@ -101,7 +101,7 @@ function urlHost(address: string): string {
 }
 
 function refusedPlace({ protocol, host }: URL): ZarrflowError {
-  return refused("the redirection leads to a place that is not allowed", `${protocol}//${host}`);
+  return refused("the redirect leads to an address that is not allowed", `${protocol}//${host}`);
 }
 
 /** Whether a host is an IPv4 address of a kind, also one that is written as one of IPv6. */

@@ -28,7 +28,7 @@ function reasonOf(status: number): string {
   if (status === 401) return "the server requires authentication";
   if (status === 403) return "the server denies access";
   return TRANSIENT.includes(status)
-    ? "the server cannot answer at the moment"
+    ? "the server is temporarily unavailable"
     : "the server rejects the request";
 }
 
@@ -61,7 +61,7 @@ export function connectionFailure(cause: unknown, origin = "the server"): Zarrfl
       ...(code && { found: code }),
       hint:
         code === "ENOTFOUND"
-          ? `Check the name of the host of ${origin}.`
+          ? `Check the host name in ${origin}.`
           : `Check that ${origin} is running and can be reached.`,
     },
     { cause },

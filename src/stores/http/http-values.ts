@@ -239,11 +239,11 @@ function otherRange(
   found: ContentRange | undefined,
   response: HttpResponse,
 ): ZarrflowError {
-  return new ZarrflowError("short-read", "the server answers with another range", {
+  return new ZarrflowError("short-read", "the server returns another range than requested", {
     expected: rangeHeader(range),
     found: found
       ? `bytes ${found.start}-${found.end - 1}/${found.size ?? "*"}`
       : `${response.status} without a range`,
-    hint: "Its ranges cannot be trusted; copy the data to a place whose ranges can.",
+    hint: "Range requests to this server are unreliable; copy the data to another server or a folder.",
   });
 }

@@ -64,7 +64,7 @@ async function taken(
   } catch (error) {
     await body?.cancel();
     if (!(error instanceof RangeError)) throw error;
-    throw new ZarrflowError("resource-limit", "the body is larger than memory", { found: length });
+    throw new ZarrflowError("resource-limit", "the response is larger than memory", { found: length });
   }
 }
 
@@ -93,7 +93,7 @@ async function fill(
     }
   }
   if (filled === target.length) return target;
-  throw new ZarrflowError("short-read", "the body is shorter than it should be", {
+  throw new ZarrflowError("short-read", "the response is shorter than expected", {
     expected: skip + target.length,
     found: skip + filled,
   });
@@ -140,7 +140,7 @@ async function collect(
     pieces.push(piece);
     size += piece.length;
     if (size > most) {
-      throw new ZarrflowError("resource-limit", "the body is too large", {
+      throw new ZarrflowError("resource-limit", "the response is too large", {
         expected: `at most ${most} bytes`,
       });
     }

@@ -17,7 +17,7 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
     if (!NAME.test(name) || !VALUE.test(value)) {
       throw new ZarrflowError(
         "invalid-option",
-        "the credentials, or a header, hold characters that a header cannot hold",
+        "the credentials, or a header, contain characters that are not allowed in a header",
         { hint: "Check them for line breaks." },
       );
     }

@@ -57,7 +57,7 @@ export async function copyObject(
       const end = Math.min(start + largest, from.size) - 1;
       const query = { partNumber: String(tags.length + 1), uploadId: upload.id };
       const part = await copy(query, `bytes=${start}-${end}`);
-      if (part.status === 404) throw new ZarrflowError("source-changed", "the object is gone");
+      if (part.status === 404) throw new ZarrflowError("source-changed", "the object was removed");
       tags.push(tagOf(part.text));
     }
     await completeUpload(client, upload, { tags, size: from.size }, signal);

@@ -67,7 +67,7 @@ function stillValid(credentials: S3Credentials): S3Credentials {
   if (!isExpired(credentials)) return credentials;
   throw new ZarrflowError("access-denied", "the credentials have expired", {
     found: `they were valid until ${credentials.expiration?.toISOString()}`,
-    hint: "Get new ones, or use a profile that renews them.",
+    hint: "Get new credentials, or use a profile that renews them.",
   });
 }
 
@@ -100,7 +100,7 @@ export function credentialsOf(variables: Variables): S3Credentials | undefined {
 export function parseCredentials(text: string, from: string): S3Credentials {
   const { AccessKeyId, SecretAccessKey, SessionToken, Token = SessionToken, Expiration } = fieldsOf(text);
   if (!AccessKeyId || !SecretAccessKey) {
-    throw new ZarrflowError("access-denied", `${from} gives no credentials`);
+    throw new ZarrflowError("access-denied", `${from} returns no credentials`);
   }
   return {
     accessKeyId: AccessKeyId,
@@ -130,7 +130,7 @@ export function dateOf(text: string): Date {
 export function noCredentials(cause?: unknown): ZarrflowError {
   return new ZarrflowError(
     "access-denied",
-    "there are no credentials to sign requests with",
+    "there are no credentials to sign requests",
     {
       ...(isZarrflowError(cause) && { found: cause.reason }),
       hint: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE. For public data use --anonymous or AWS_NO_SIGN_REQUEST=1.",

@@ -37,7 +37,7 @@ export async function* listObjects(
       const name = nameOf(entry);
       if (!name.startsWith(prefix)) throw misled("the server lists keys outside the requested prefix", name);
       if (name === last) continue; // some begin a page with what ended the one before
-      if (compareUtf8(last, name) > 0) throw misled("the server does not list in the order of UTF-8", name);
+      if (compareUtf8(last, name) > 0) throw misled("the server does not list keys in UTF-8 order", name);
       last = name;
       yield entry;
     }

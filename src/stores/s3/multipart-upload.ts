@@ -24,7 +24,7 @@ export async function beginUpload(
 ): Promise<MultipartUpload> {
   const { text, headers } = await client.ask(key, { uploads: "" }, { method: "POST", signal });
   const id = textOf(text, "UploadId");
-  if (id === undefined) throw new ZarrflowError("transient", "the server does not start an upload");
+  if (id === undefined) throw new ZarrflowError("transient", "the server did not start the upload");
   return { key, id, begun: Date.parse(headers.get("date") ?? "") };
 }
 
@@ -57,7 +57,7 @@ export async function abortUpload(client: S3Client, { key, id }: MultipartUpload
   } catch (error) {
     if (isZarrflowError(error, "source-changed")) return;
     if (isZarrflowError(error)) throw error;
-    throw new ZarrflowError("transient", "an upload could not be aborted", { found: "no answer in time" });
+    throw new ZarrflowError("transient", "an upload could not be aborted", { found: "no response in time" });
   }
 }
 

@@ -136,7 +136,7 @@ export class S3Client {
       throw new ZarrflowError("invalid-option", "this is not a bucket name", { value, hint: BUCKET_HINT });
     }
     if (options.endpoint !== undefined && !/^https?:\/\/[^/?#@]+\/?$/.test(options.endpoint)) {
-      throw new ZarrflowError("invalid-option", "an endpoint is a URL without a path", {
+      throw new ZarrflowError("invalid-option", "an endpoint must be a URL without a path", {
         hint: "An endpoint looks like http://127.0.0.1:9000.",
       });
     }
@@ -207,7 +207,7 @@ export class S3Client {
     // What takes long begins with 200, and may fail all the same.
     if (response.ok && BEGINS_AS_ERROR.test(text)) throw s3Failure(asFailed(response), s3CodeOf(text));
     if (root !== undefined && !isWhole(text, root)) {
-      throw new ZarrflowError("short-read", "the answer is cut off", { expected: `</${root}>` });
+      throw new ZarrflowError("short-read", "the response is truncated", { expected: `</${root}>` });
     }
     return { status: response.status, headers: response.headers, text };
   }

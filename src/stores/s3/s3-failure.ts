@@ -26,7 +26,7 @@ const elsewhere: Meaning = {
 const stale: Meaning = {
   code: "access-denied",
   reason: "the credentials have expired",
-  hint: "Get new ones, or use a profile that renews them.",
+  hint: "Get new credentials, or use a profile that renews them.",
 };
 const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not valid" };
 
@@ -53,7 +53,7 @@ const MEANINGS = new Map<string, Meaning>([
     "RequestTimeTooSkewed",
     {
       code: "access-denied",
-      reason: "the clock of this machine and the server's differ",
+      reason: "the clocks of this machine and the server differ",
       hint: "Set the clock of this machine.",
     },
   ],

@@ -10,7 +10,7 @@ export async function assertNotBuilt(path: string, { breakLock = false }: LockOp
   const target = await realpath(resolve(path)).catch(() => resolve(path));
   const control = (await ControlFolder.all(target)).find(({ isDead }) => !isDead);
   if (control === undefined) return;
-  throw new ZarrflowError("locked", "another run builds the hierarchy around the target", {
+  throw new ZarrflowError("locked", "another run is writing the hierarchy around the target", {
     store: `directory ${target}`,
     found: control.path,
     hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",

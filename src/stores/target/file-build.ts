@@ -81,8 +81,8 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
 function notRemoved(path: string, error: unknown): { readonly message: string; readonly hint: string } {
   const reason = fileError(error, {});
   return {
-    message: `the target is published, but ${path} could not be removed, which holds what it has replaced: ${reason instanceof Error ? reason.message : reason}`,
-    hint: "Remove it yourself, or run `zarrflow clean` where you may.",
+    message: `the target is published, but ${path} could not be removed, which holds the replaced target: ${reason instanceof Error ? reason.message : reason}`,
+    hint: "Remove it yourself, or run `zarrflow clean` with the necessary rights.",
   };
 }
 
@@ -138,7 +138,7 @@ async function checkPlace(
   if (isFolder && (await stat(target)).dev !== (await stat(dirname(target))).dev) {
     throw new ZarrflowError("invalid-option", "a mount point cannot be replaced by a new folder", {
       value: target,
-      hint: `Name a folder inside it: ${target}/NAME.`,
+      hint: `Use a folder inside it: ${target}/NAME.`,
     });
   }
 }

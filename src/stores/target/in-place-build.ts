@@ -81,7 +81,7 @@ async function checkPlace(
 async function assertEmpty(store: WritableStore & ListableStore, options: LockOptions): Promise<void> {
   for await (const _ of store.list("", { signal: options.signal })) {
     await assertUnlocked(store, options);
-    throw new ZarrflowError("target-exists", "there are objects at the target", {
+    throw new ZarrflowError("target-exists", "objects exist at the target", {
       store: store.description,
       hint: "Replace it, or choose another target.",
     });

@@ -208,7 +208,7 @@ export async function assertUnlocked(
   const other = await readLock(store, { key, signal });
   if (other === undefined || breakLock || (await isStale(store, other, { key, staleAfter, signal })))
     return other;
-  throw new ZarrflowError("locked", "another run writes at the target", {
+  throw new ZarrflowError("locked", "another run is writing to the target", {
     store: store.description,
     key,
     found: holderOf(other),

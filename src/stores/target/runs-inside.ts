@@ -18,7 +18,7 @@ export async function assertNoneInside(
     if (key === LOCK_NAME || isDead) continue;
     if (isDead === undefined) await assertUnlocked(store, { key, signal });
     else {
-      throw new ZarrflowError("locked", "another run builds what lies inside the target", {
+      throw new ZarrflowError("locked", "another run is writing inside the target", {
         store: store.description,
         key,
         hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",

@@ -53,12 +53,12 @@ async function checkPlace(store: WritableStore, { ifExists, signal }: TargetPlac
     throw new ZarrflowError(
       "unsupported-operation",
       "the target cannot be replaced: the store cannot list its keys",
-      { ...about, hint: "Empty it yourself, or use a store that lists." },
+      { ...about, hint: "Empty it yourself, or use a store that can list its keys." },
     );
   }
   const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, { signal })));
   const found = DOCUMENT_NAMES.find((_, i) => sizes[i] !== undefined);
   if (found === undefined) return;
   const hint = "Empty it yourself, or choose another target.";
-  throw new ZarrflowError("target-exists", "there is a node at the target", { ...about, key: found, hint });
+  throw new ZarrflowError("target-exists", "a node exists at the target", { ...about, key: found, hint });
 }

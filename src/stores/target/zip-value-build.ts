@@ -84,7 +84,7 @@ async function checkPlace(
   { ifExists, signal }: TargetPlaceOptions,
 ): Promise<void> {
   if (ifExists === "replace" || (await store.size(key, { signal })) === undefined) return;
-  throw new ZarrflowError("target-exists", "there is a value at the target", {
+  throw new ZarrflowError("target-exists", "a value exists at the target", {
     store: store.description,
     key,
     hint: "Replace it, or choose another target.",
@@ -104,7 +104,7 @@ async function storeAround(
   await store.close?.();
   throw new ZarrflowError("unsupported-operation", "a zip cannot be written here: the store is read-only", {
     store: store.description,
-    hint: "Write it to a directory or a bucket.",
+    hint: "Write it to a folder or a bucket.",
   });
 }
 

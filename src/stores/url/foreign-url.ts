@@ -22,7 +22,7 @@ const SCHEMES: Readonly<Record<string, (rest: string) => string>> = {
   swift: byEndpoint,
 };
 
-const KNOWN = "Known are paths, file://, s3://, http(s)://, memory: and zips in any of them.";
+const KNOWN = "Supported are paths, file://, s3://, http(s)://, memory: and zips in any of these.";
 
 /** Stages of chained URLs that keep what was read, and are left out here. */
 const CACHES = /^(?:simplecache|filecache|blockcache|cached)$/i;
@@ -53,10 +53,14 @@ export function assertNotForeign(text: string): void {
 export function fragment(base: string, inside: string, text: string): ZarrflowError {
   // NetCDF writes `#mode=zarr,file`
   const path = inside.includes("=") ? "" : inside.replace(/^\/+/, "");
-  return new ZarrflowError("invalid-option", "the path of a node inside a store follows a `/`, not a `#`", {
-    value: text,
-    hint: `Write ${base}${path === "" ? "" : `/${path}`}; in a name, \`#\` is written %23 in a URL of file:// or http(s)://.`,
-  });
+  return new ZarrflowError(
+    "invalid-option",
+    "the path of a node inside a store must follow a `/`, not a `#`",
+    {
+      value: text,
+      hint: `Write ${base}${path === "" ? "" : `/${path}`}; in a name, \`#\` is written %23 in a URL of file:// or http(s)://.`,
+    },
+  );
 }
 
 /** The error for a scheme that is not known. */

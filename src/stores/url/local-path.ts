@@ -39,7 +39,7 @@ export function pathOfFileUrl(text: string): string {
     const isPlain = (host === "" || host === "localhost") && search === "" && hash === "";
     if (isPlain && !/%2f/i.test(pathname)) return decodeURIComponent(pathname).replace(/^\/(?=[a-z]:)/i, "");
   } catch {
-    // not even a URL, or percent signs that encode nothing
+    // not even a URL, or percent signs that do not encode a character
   }
   throw new ZarrflowError("invalid-option", "this is not a URL of a local file", {
     value: text,

@@ -35,8 +35,8 @@ function refuseCredentials(text: string): void {
   if (!/^[a-z][a-z0-9+.-]+:\//i.test(text) || !holdsCredentials(text)) return;
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
     return;
-  throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
-    hint: "Percent-encode `?` in names; for tokens open the store in a program: new HttpStore(url, { headers }).",
+  throw new ZarrflowError("invalid-option", "this URL must not contain a query or a password", {
+    hint: "Percent-encode `?` in names; to pass a token, open the store in a program: new HttpStore(url, { headers }).",
   });
 }
 
@@ -69,8 +69,8 @@ function parseWebUrl(text: string): StoreUrl {
   if (url && url.hash !== "") throw fragment(text.slice(0, text.indexOf("#")), url.hash.slice(1), text);
   const isPlain = url && url.search === "" && url.username === "" && url.password === "";
   if (url === undefined || !isPlain) {
-    throw new ZarrflowError("invalid-option", "a query or a password cannot be part of this URL", {
-      hint: "Percent-encode `?` in names; for tokens open the store in a program: new HttpStore(url, { headers }).",
+    throw new ZarrflowError("invalid-option", "this URL must not contain a query or a password", {
+      hint: "Percent-encode `?` in names; to pass a token, open the store in a program: new HttpStore(url, { headers }).",
     });
   }
   const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));

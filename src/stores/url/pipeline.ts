@@ -30,7 +30,7 @@ export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string):
     const inner = normalisePath(`${path}/${within}`);
     return named === undefined ? { spec, path: inner } : { spec, path: inner, zarrFormat: named };
   }
-  throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not possible here`, {
+  throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not allowed here`, {
     value: stage,
     hint: `Known stages are zip: after the name of a zip, and last ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
   });
@@ -49,11 +49,13 @@ export function zipValue(store: StoreSpec, key: string): StoreSpec {
   return { kind: "zip-value", store, key };
 }
 
-/** @throws `invalid-option` for percent signs that encode nothing. */
+/** @throws `invalid-option` for percent signs that do not encode a character. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new ZarrflowError("invalid-option", "percent signs that encode nothing", { value: segment });
+    throw new ZarrflowError("invalid-option", "percent signs that do not encode a character", {
+      value: segment,
+    });
   }
 }

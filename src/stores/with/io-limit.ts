@@ -12,7 +12,9 @@ import { type Wrapped, wrapStore } from "./wrap-store.ts";
  */
 export function withIoLimit<S extends Store>(store: S, io: number): Wrapped<S> {
   if (!(Number.isInteger(io) && io >= 1)) {
-    throw new ZarrflowError("invalid-option", "the requests in flight must be 1 or more", { value: io });
+    throw new ZarrflowError("invalid-option", "the number of concurrent requests must be 1 or more", {
+      value: io,
+    });
   }
   // one that writes one value at a time is limited already, and its waiting calls would keep the open writer out
   if (isWritable(store) && store.singleWriter) return wrapStore(store, (_call, run) => run());

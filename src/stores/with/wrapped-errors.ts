@@ -32,7 +32,7 @@ function wrapErrors(store: Store): Store {
     get: async (key, options) => {
       const bytes: unknown = await inner.get(key, options);
       if (bytes === undefined || bytes instanceof Uint8Array) return bytes;
-      throw new ZarrflowError("corrupt-store", "the store gives what is neither bytes nor undefined", {
+      throw new ZarrflowError("corrupt-store", "the store returns neither bytes nor undefined", {
         store: store.description,
         key,
         found: bytes === null ? "null" : typeof bytes,

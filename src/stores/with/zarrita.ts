@@ -197,7 +197,7 @@ async function readFrom(
 function noMore(part: Uint8Array | undefined, query: RangeQuery): Uint8Array | undefined {
   const asked = "suffixLength" in query ? query.suffixLength : query.length;
   if (part === undefined || part.length <= asked) return part;
-  throw new ZarrflowError("short-read", "the store gives more than the range that was asked for", {
+  throw new ZarrflowError("short-read", "the store returns more than the requested range", {
     expected: asked,
     found: part.length,
   });

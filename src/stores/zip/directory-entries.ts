@@ -35,17 +35,13 @@ export async function* directoryEntries(
   const found = zip.entriesRead;
   const isLostCarry = !end.isZip64 && found % COUNTS === stated;
   if (found !== stated && !isLostCarry) {
-    throw new ZarrflowError(
-      "corrupt-store",
-      "the zip directory has another number of entries than it states",
-      {
-        expected: stated,
-        found,
-      },
-    );
+    throw new ZarrflowError("corrupt-store", "the zip directory has a wrong number of entries", {
+      expected: stated,
+      found,
+    });
   }
   if (position() > end.at || (position() < end.at && (await archive.isEntryAt(position())))) {
-    throw new ZarrflowError("corrupt-store", "the zip directory does not end where its end record begins", {
+    throw new ZarrflowError("corrupt-store", "the zip directory does not end at its end record", {
       expected: end.at,
       found: position(),
     });

@@ -76,7 +76,7 @@ export class DirectoryReader extends RandomAccessReader {
     if (end === undefined) {
       throw new ZarrflowError(
         "corrupt-store",
-        "no zip directory at the end: this is no zip, or it is cut off",
+        "no zip directory at the end: this is not a zip, or it is truncated",
       );
     }
     tail.bytes.fill(0, end + END_BYTES);
@@ -147,7 +147,7 @@ export class DirectoryReader extends RandomAccessReader {
   async #load(at: number, length: number): Promise<Block> {
     const { size } = this.#reader;
     if (at + length > size) {
-      throw new ZarrflowError("corrupt-store", "the zip directory reaches outside the file", {
+      throw new ZarrflowError("corrupt-store", "the zip directory extends beyond the file", {
         expected: at + length,
         found: size,
       });

@@ -124,7 +124,7 @@ export class EntryReader {
   #dataStart(entry: ZipEntry, head: Uint8Array): number {
     const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
     if (view.getUint32(0, true) !== HEADER_SIGNATURE) {
-      throw new ZarrflowError("corrupt-store", "no local header is where the zip directory says");
+      throw new ZarrflowError("corrupt-store", "there is no local header at the offset in the zip directory");
     }
     this.#extraBytes = view.getUint16(28, true);
     const start = entry.offset + HEADER_BYTES + view.getUint16(26, true) + this.#extraBytes;
@@ -136,7 +136,7 @@ export class EntryReader {
 
   #checkEnd(end: number): void {
     if (end <= this.#reader.size) return;
-    throw new ZarrflowError("corrupt-store", "the zip entry reaches outside the archive", {
+    throw new ZarrflowError("corrupt-store", "the zip entry extends beyond the archive", {
       expected: end,
       found: this.#reader.size,
     });

@@ -105,7 +105,7 @@ async function inflatePart(
 export function assertInflatedSize(packedSize: number, size: number): void {
   if (size > packedSize * MAX_RATIO) throw wrongSize(size, `at most ${packedSize * MAX_RATIO}`);
   if (packedSize > 2 * size + MAX_ADDED) {
-    throw new ZarrflowError("corrupt-store", "the zip entry takes more bytes than its value can", {
+    throw new ZarrflowError("corrupt-store", "the zip entry is larger than its value allows", {
       expected: `at most ${2 * size + MAX_ADDED}`,
       found: packedSize,
     });
@@ -113,7 +113,7 @@ export function assertInflatedSize(packedSize: number, size: number): void {
 }
 
 function wrongSize(expected: number, found: number | string): ZarrflowError {
-  return new ZarrflowError("corrupt-store", "the zip entry is not of the size it states", {
+  return new ZarrflowError("corrupt-store", "the zip entry does not have the size it states", {
     expected,
     found,
   });

@@ -41,7 +41,10 @@ export async function readDirectory(
   const archive = await DirectoryReader.open(reader, signal);
   try {
     const tellCount = (stated: number, found: number) =>
-      tell("", `the zip directory states ${stated} entries, and has ${found}: not all readers find them all`);
+      tell(
+        "",
+        `the zip directory states ${stated} entries, but has ${found}: some readers do not find all of them`,
+      );
     for await (const entry of directoryEntries(archive, tellCount)) {
       throwIfAborted(signal);
       const name = nameOf(entry);
@@ -52,10 +55,10 @@ export async function readDirectory(
       if (name.endsWith("/") || !name.startsWith(prefix)) continue;
       const key = name.slice(prefix.length);
       if (!isKey(key)) {
-        tell(key, "zip entry left out: no key");
+        tell(key, "zip entry skipped: its name is not a key");
         continue;
       }
-      if (link) tell(key, "the zip entry is a symbolic link: it is not followed, and cannot be read");
+      if (link) tell(key, "the zip entry is a symbolic link, which is not followed and cannot be read");
       const isSecond = index.add(key, {
         offset,
         packedSize: entry.compressedSize,
@@ -64,14 +67,14 @@ export async function readDirectory(
         method: link ? LINK : entry.isEncrypted() ? ENCRYPTED : entry.compressionMethod,
         nameLength: entry.fileNameLength,
       });
-      if (isSecond) tell(key, "two zip entries of this name: the later counts");
+      if (isSecond) tell(key, "two zip entries have this name: the later one counts");
     }
   } catch (error) {
     throwIfAborted(signal);
     throw archive.failure === undefined ? directoryError(error) : archive.failure.error;
   }
   if (untold > 0)
-    findings.push({ key: "", message: `${untold} zip entries more that are left out, or twice` });
+    findings.push({ key: "", message: `${untold} more zip entries that are skipped or duplicate` });
   return { index, findings };
 }
 
@@ -79,7 +82,9 @@ function nameOf(entry: Entry): string {
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
   const fault = validateFileName(name);
   if (fault !== null) {
-    throw new ZarrflowError("path-not-allowed", `a zip entry leaves the archive: ${fault}`, { key: name });
+    throw new ZarrflowError("path-not-allowed", `a zip entry points outside the archive: ${fault}`, {
+      key: name,
+    });
   }
   if (isTooDeep(name)) {
     throw new ZarrflowError("resource-limit", "the name of a zip entry has too many folders", {
@@ -103,7 +108,7 @@ function isLink({ versionMadeBy, externalFileAttributes }: Entry): boolean {
 export function linkError(key: string): ZarrflowError {
   return new ZarrflowError("corrupt-store", "the zip entry is a symbolic link, which is not followed", {
     key,
-    hint: "Zip the files that the links point to in their place (`zip -r` without `-y`).",
+    hint: "Zip the files themselves instead of the links (`zip -r` without `-y`).",
   });
 }
 

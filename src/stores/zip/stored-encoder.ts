@@ -106,7 +106,7 @@ export class StoredEncoder implements EntryEncoder {
   }
 
   #opened(): StoredEntry {
-    if (this.#open === undefined) throw new TypeError("no entry was begun");
+    if (this.#open === undefined) throw new TypeError("no entry was started");
     return this.#open;
   }
 }

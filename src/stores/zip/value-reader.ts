@@ -5,7 +5,7 @@ import type { Store, StoreOptions } from "../store.ts";
 /**
  * A value of a store, to be read in parts. Takes the store and closes it, also when this fails.
  *
- * @throws `not-found` when there is no such value.
+ * @throws `not-found` when the value does not exist.
  */
 export async function openValueReader(
   store: Store,
@@ -19,7 +19,7 @@ export async function openValueReader(
     };
     const size = await store.size(key, { onVersion: noteVersion, signal });
     if (size === undefined) {
-      throw new ZarrflowError("not-found", "there is no such value", { store: store.description, key });
+      throw new ZarrflowError("not-found", "the value does not exist", { store: store.description, key });
     }
     return new ValueReader(store, key, { size, version });
   } catch (error) {
@@ -58,7 +58,7 @@ class ValueReader implements RangeReader {
     const range = { offset, length };
     const bytes = await this.#store.get(this.#key, { range, allocate, ifVersion, onVersion, signal });
     if (bytes?.length === length) return bytes;
-    throw new ZarrflowError("source-changed", "the value has become shorter while it was read", {
+    throw new ZarrflowError("source-changed", "the value was truncated while it was read", {
       store: this.#store.description,
       key: this.#key,
       expected: length,

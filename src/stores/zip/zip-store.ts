@@ -183,7 +183,7 @@ export class ZipStore implements ListableStore {
     throwIfAborted(signal);
     const now = await this.#reader.version?.();
     if (now !== this.#version)
-      throw withErrorContext(sourceChanged("the zip was written over while it was read"), this.description);
+      throw withErrorContext(sourceChanged("the zip was overwritten while it was read"), this.description);
     return now;
   }
 
@@ -205,14 +205,10 @@ function checkReadable({ method, packedSize, size }: ZipEntry): void {
   if (method === ENCRYPTED) throw new ZarrflowError("unsupported-operation", "the zip entry is encrypted");
   if (method === DEFLATED) assertInflatedSize(packedSize, size);
   else if (method !== STORED) {
-    throw new ZarrflowError(
-      "unsupported-operation",
-      "the zip entry is compressed in a way that is not known",
-      {
-        value: `method ${method}`,
-        hint: "Stored and deflated entries can be read.",
-      },
-    );
+    throw new ZarrflowError("unsupported-operation", "the zip entry has an unknown compression method", {
+      value: `method ${method}`,
+      hint: "Only stored and deflated entries can be read.",
+    });
   } else if (packedSize !== size) {
     throw new ZarrflowError("corrupt-store", "the zip entry is stored, but its two sizes differ", {
       expected: size,

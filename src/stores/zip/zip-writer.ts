@@ -100,7 +100,9 @@ export class ZipWriter implements WritableStore {
         },
         abort: async (reason) => {
           if (hasBegun)
-            this.#fail(reason ?? new ZarrflowError("aborted", "a value was given up half written", { key }));
+            this.#fail(
+              reason ?? new ZarrflowError("aborted", "writing a value was aborted before its end", { key }),
+            );
           else this.#keys.delete(key);
           release();
         },
@@ -114,7 +116,8 @@ export class ZipWriter implements WritableStore {
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
     assertKey(key);
-    if (this.#keys.has(key)) throw this.#unsupported("a zip archive that is being written only grows", key);
+    if (this.#keys.has(key))
+      throw this.#unsupported("values of a zip cannot be changed while it is written", key);
   }
 
   /** @throws `unsupported-operation` always. */
@@ -182,11 +185,11 @@ export class ZipWriter implements WritableStore {
   }
 
   #claim(key: string): void {
-    if (this.#isFinished) throw this.#unsupported("the zip archive is finished", key);
+    if (this.#isFinished) throw this.#unsupported("the zip is already complete", key);
     if (this.#keys.has(key)) {
       throw new ZarrflowError(
         "target-not-empty",
-        "a zip archive holds each key once, and this one is written",
+        "the key is already written, and a zip holds each key once",
         {
           key,
           store: this.description,

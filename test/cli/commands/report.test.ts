@@ -39,7 +39,7 @@ describe("--report", () => {
     });
     const page = await readFile(join(cwd, "plan.html"), "utf8");
     expect(elementsOf(page)).toContain("table");
-    expect(page).toContain("This is a plan: nothing was run.");
+    expect(page).toContain("This is a plan. Nothing has been run.");
     expect(page).toContain(`<tr><td>chunks and other keys read</td><td class="n">4 chunks</td></tr>`);
     expect(page).toContain("<b>direct</b>: read source chunks");
     expect(page).not.toContain("measured");
@@ -55,7 +55,7 @@ describe("--report", () => {
   it("fails before the work where no page can be written", async () => {
     const cwd = await array();
     const { code, stderr } = await runCli(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("there is no folder `no`") });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("the folder `no` does not exist") });
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
 });

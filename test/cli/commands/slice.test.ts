@@ -95,7 +95,7 @@ describe("zarrflow slice", () => {
     const folder = await runCli(cwd, "slice", "a.zarr", "--output", "folder", "--if-exists", "replace");
     expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("is not a regular file") });
     const nowhere = await runCli(cwd, "slice", "a.zarr", "--output", "no/out");
-    expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no folder `no`") });
+    expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining("the folder `no` does not exist") });
   });
 
   it("leaves no file when a chunk is broken", async () => {

@@ -19,7 +19,7 @@ describe("zarrflow validate", () => {
     await writeFile(join(cwd, "a.zarr/notes\u001b"), "");
     expect(await runCli(cwd, "validate", "a.zarr")).toMatchObject({
       code: 0,
-      stdout: "info     a.zarr (key notes\\u{1b}): is neither a chunk nor a document\n",
+      stdout: "info     a.zarr (key notes\\u{1b}): is neither a chunk nor a metadata document\n",
       stderr: "0 errors, 0 warnings, 1 note\n",
     });
     expect(await runCli(cwd, "validate", "a.zarr", "--json")).toMatchObject({ code: 0, stderr: "" });

@@ -221,7 +221,7 @@ describe("an array as people write it", () => {
   });
 
   test.each<[string, Partial<NewArray>, string, string]>([
-    ["another rank of chunks", { chunks: [2] }, "invalid-option", "chunks need one size a dimension"],
+    ["another rank of chunks", { chunks: [2] }, "invalid-option", "chunks` needs one size per dimension"],
     ["a chunk of nothing", { chunks: [2, 0] }, "invalid-option", "/chunk_grid/configuration/chunk_shape/1"],
     ["a negative shape", { shape: [-1, 6] }, "invalid-option", "/shape/0"],
     ["a fractional shape", { shape: [4, 6.5] }, "invalid-option", "/shape/1"],

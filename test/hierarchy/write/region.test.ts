@@ -26,7 +26,7 @@ async function opened<S extends WritableStore>(options: object, store: S) {
   return { store, array: await openArray(store) };
 }
 
-describe("writing a region of an array that is open", () => {
+describe("writing a region of an open array", () => {
   test.each([
     ["by name", { y: [1, 3], x: [2, 6] }],
     [

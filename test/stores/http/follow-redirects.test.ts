@@ -45,7 +45,7 @@ describe("a redirection", () => {
     const failure = await followRedirects(fetch, new URL(from), request).catch((error) => error);
     expect(failure).toMatchObject({
       code: "unsupported-operation",
-      reason: "the redirection leads to a place that is not allowed",
+      reason: "the redirect leads to an address that is not allowed",
     });
     expect(String(failure)).not.toContain("password");
     expect(asked).toEqual([from]);
@@ -75,7 +75,7 @@ describe("a redirection", () => {
       const resolve = async () => ["203.0.113.7", address];
       await expect(followRedirects(fetch, url, request, resolve)).rejects.toMatchObject({
         code: "unsupported-operation",
-        reason: "the redirection leads to a place that is not allowed",
+        reason: "the redirect leads to an address that is not allowed",
       });
       expect(asked).toEqual([url.href]);
     },

@@ -157,7 +157,7 @@ describe("an instance", () => {
     const { url } = await serve(() => {});
     expect(await failureOf({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url })).toMatchObject({
       code: "access-denied",
-      reason: "there are no credentials to sign requests with",
+      reason: "there are no credentials to sign requests",
       details: { hint: expect.stringContaining("AWS_PROFILE") },
     });
   });
@@ -234,8 +234,8 @@ describe("a web identity", () => {
 
   it.each([
     [400, "ExpiredTokenException", "the token of the web identity has expired"],
-    [403, "AccessDenied", "the token service gives no credentials"],
-    [400, "InvalidIdentityToken", "the token service gives no credentials"],
+    [403, "AccessDenied", "the token service returns no credentials"],
+    [400, "InvalidIdentityToken", "the token service returns no credentials"],
   ])("%i %s: %s", async (status, code, reason) => {
     const { url } = await serve((_, response) =>
       response.writeHead(status).end(`<Error><Code>${code}</Code><Message>hidden</Message></Error>`),
@@ -278,7 +278,7 @@ describe("a credential_process", () => {
     expect(await failureOf({}, failing)).toMatchObject({ code: "access-denied" });
     expect(await failureOf({}, { credential_process: `echo hidden ${folder}` })).toMatchObject({
       code: "access-denied",
-      reason: "the profile's credential_process gives no credentials",
+      reason: "the profile's credential_process returns no credentials",
     });
   });
 });

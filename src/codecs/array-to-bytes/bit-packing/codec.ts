@@ -40,13 +40,13 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
     maxEncodedSize: encodedSize,
     decode(bytes, buffers) {
       if (bytes.length !== encodedSize) {
-        throw corrupt("the chunk is not as long as its bits say", {
+        throw corrupt("the length of the chunk does not match its number of bits", {
           expected: encodedSize,
           found: bytes.length,
         });
       }
       if (padding !== "none" && bytes[countAt] !== paddingBits) {
-        throw corrupt("another number of padding bits is stated", {
+        throw corrupt("the stated number of padding bits is wrong", {
           expected: paddingBits,
           found: bytes[countAt] ?? 0,
         });
@@ -58,7 +58,7 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
     },
     encode(data, buffers) {
       if (data.kind !== "fixed" || data.bytes.length !== decodedSize) {
-        throw new ZarrflowError("codec-error", "the data are not a whole chunk of fixed items", {
+        throw new ZarrflowError("codec-error", "the data are not a complete chunk of items of fixed size", {
           expected: decodedSize,
           found: data.bytes.length,
         });

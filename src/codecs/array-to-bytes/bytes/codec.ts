@@ -44,7 +44,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     },
     encode(data) {
       if (data.kind !== "fixed" || data.bytes.length !== size) {
-        throw new ZarrflowError("codec-error", "the data are not a whole chunk of fixed items", {
+        throw new ZarrflowError("codec-error", "the data are not a complete chunk of items of fixed size", {
           expected: size,
           found: data.bytes.length,
         });

@@ -20,7 +20,7 @@ import { variableBoxes } from "./variable.ts";
  */
 export const loadSharding: NestingCodecFactory = async (configuration, { spec, pipelineOf }) => {
   if (pipelineOf === undefined) {
-    throw new ZarrflowError("invalid-option", "shards cannot be made without the array that they are of");
+    throw new ZarrflowError("invalid-option", "a shard cannot be encoded without its array");
   }
   const format = await shardFormat(configuration, spec.shape, pipelineOf);
   const inner = await pipelineOf(format.codecs, { ...spec, shape: format.chunkShape });

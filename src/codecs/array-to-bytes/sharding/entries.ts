@@ -47,10 +47,11 @@ export class ShardIndex {
     if (this.isEmpty(chunk)) return undefined;
     const offset = this.#offset(chunk);
     const length = this.#length(chunk);
-    if (offset === EMPTY || length === EMPTY) throw corrupt("the entry in the shard's index is half empty");
+    if (offset === EMPTY || length === EMPTY)
+      throw corrupt("an entry of the shard's index is only half empty");
     const end = offset + length;
     if (end > BigInt(size)) {
-      throw corrupt("the inner chunk reaches beyond its shard", {
+      throw corrupt("the inner chunk extends beyond its shard", {
         expected: `an end within ${size} bytes`,
         found: `${end}`,
       });

@@ -83,7 +83,7 @@ async function indexPipeline(
 ): Promise<CodecPipeline> {
   const codecs = innerCodecs(index_codecs);
   const other = codecs.find(({ name }) => !INDEX_CODECS.includes(name));
-  if (other) throw invalid(`\`${other.name}\` cannot encode an index, whose size must be fixed`);
+  if (other) throw invalid(`\`${other.name}\` cannot encode a shard index, whose size must be fixed`);
   return pipelineOf(codecs, { shape: [...grid, 2], dataType: { kind: "uint", size: 8 }, fillValue: null });
 }
 

@@ -83,5 +83,5 @@ function tooLarge(found: number): ZarrflowError {
 
 function asVariable(data: ChunkData): VariableData {
   if (data.kind === "variable") return data;
-  throw new ZarrflowError("codec-error", "the items are not of varying size");
+  throw new ZarrflowError("codec-error", "the items do not have variable size");
 }

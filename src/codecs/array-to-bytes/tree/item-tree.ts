@@ -21,7 +21,7 @@ export function takeItems(tree: JsonValue, expected: number | undefined): TreeIt
     throw corrupt("the chunk is not a list that ends with a type and a shape");
   }
   if (expected !== undefined && product(shape) !== expected) {
-    throw corrupt("the chunk holds another number of items", { expected, found: product(shape) });
+    throw corrupt("the chunk has a wrong number of items", { expected, found: product(shape) });
   }
   const nested = tree.slice(0, -2);
   return { items: shape.length === 0 ? only(nested) : flatten(nested, shape), dtype };
@@ -46,7 +46,7 @@ function isShape(value: JsonValue | undefined): value is number[] {
 
 function only(items: JsonValue[]): JsonValue[] {
   if (items.length === 1) return items;
-  throw corrupt("the chunk holds another number of items", { expected: 1, found: items.length });
+  throw corrupt("the chunk has a wrong number of items", { expected: 1, found: items.length });
 }
 
 function flatten(nested: readonly JsonValue[], shape: readonly number[]): readonly JsonValue[] {
@@ -58,5 +58,5 @@ function flatten(nested: readonly JsonValue[], shape: readonly number[]): readon
 function expectLength(list: JsonValue | readonly JsonValue[], length: number): readonly JsonValue[] {
   if (Array.isArray(list) && list.length === length) return list;
   const found = Array.isArray(list) ? list.length : typeof list;
-  throw corrupt("the items are not nested as their shape says", { expected: length, found });
+  throw corrupt("the nesting of the items does not match their shape", { expected: length, found });
 }

@@ -62,6 +62,6 @@ function boolBytes(json: JsonValue): Uint8Array {
 }
 
 function textBytes(json: JsonValue, size: number): Uint8Array {
-  if (typeof json !== "string") throw corrupt("the item is no text", { found: typeof json });
+  if (typeof json !== "string") throw corrupt("the item is not text", { found: typeof json });
   return parseTextFill(json, size, "");
 }

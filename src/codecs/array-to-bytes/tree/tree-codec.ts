@@ -98,7 +98,7 @@ function fixedCodec(format: TreeFormat, context: CodecContext, dataType: FixedDa
         const stored = parseNumpyType(dtype, "");
         const stated = isFixed(stored.dataType) ? jsonElements(stored.dataType) : undefined;
         if (!isFixed(stored.dataType) || stated === undefined) {
-          throw corrupt("the chunk states a type whose items it cannot hold", { found: String(dtype) });
+          throw corrupt("the chunk states a data type that it cannot contain", { found: String(dtype) });
         }
         const { size } = stored.dataType;
         if (items.length * size > target.length) throw overrun(target.length);

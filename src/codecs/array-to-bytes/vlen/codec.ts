@@ -51,7 +51,7 @@ export function vlenCodec(
 function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: Uint32Array } {
   const count = countOf(bytes);
   if (count !== items) {
-    throw corrupt("the chunk holds another number of items", { expected: items, found: count });
+    throw corrupt("the chunk has a wrong number of items", { expected: items, found: count });
   }
   const words = wordsOf(bytes);
   const offsets = new Uint32Array(items + 1);
@@ -59,7 +59,7 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
   for (let i = 0; i < items; i++) {
     const length = s + LENGTH_SIZE <= bytes.length ? words.getUint32(s, true) : Number.POSITIVE_INFINITY;
     s += LENGTH_SIZE + length;
-    if (s > bytes.length) throw corrupt(`item ${i} reaches beyond the chunk`, { found: bytes.length });
+    if (s > bytes.length) throw corrupt(`item ${i} extends beyond the chunk`, { found: bytes.length });
     offsets[i + 1] = (offsets[i] as number) + length;
   }
   if (s < bytes.length) {

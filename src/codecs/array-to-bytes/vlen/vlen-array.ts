@@ -54,7 +54,7 @@ function* texts({ bytes, offsets }: VariableData, type: ListType): Generator<str
 
 function listText(item: Uint8Array, type: ListType): string {
   if (item.length % type.size !== 0) {
-    throw corrupt(`an item of ${item.length} bytes is no list of numbers of ${type.size}`);
+    throw corrupt(`an item of ${item.length} bytes is not a list of numbers of ${type.size}`);
   }
   const numbers = readNumbers(item, type);
   const texts = isBig(numbers) ? Array.from(numbers, String) : Array.from(numbers, textOf(type));
@@ -103,5 +103,8 @@ function integerOf(value: JsonValue): bigint | undefined {
 }
 
 function noNumbers(index: number): ZarrflowError {
-  return new ZarrflowError("codec-error", `item ${index} is no list of numbers that the type holds`);
+  return new ZarrflowError(
+    "codec-error",
+    `item ${index} is not a list of numbers in the range of the data type`,
+  );
 }

@@ -71,7 +71,7 @@ function readOffsets(bytes: Uint8Array, items: number, width: 4 | 8, available: 
       throw corrupt(`offset ${i} is beyond the data`, { expected: `at most ${available}`, found });
     }
     if (offset < previous) {
-      throw corrupt(`offset ${i} is less than the one before`, {
+      throw corrupt(`offset ${i} is less than the previous one`, {
         expected: `at least ${previous}`,
         found: offset,
       });
@@ -89,7 +89,7 @@ function allocate(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array 
   const size = (offsets[items] ?? 0) - first;
   const start = dataStart(items, width);
   if (size > MAX_OFFSET) {
-    throw new ZarrflowError("codec-error", "the items are more than offsets of 4 bytes can count", {
+    throw new ZarrflowError("codec-error", "the items are too large for offsets of 4 bytes", {
       expected: `at most ${MAX_OFFSET} bytes`,
       found: size,
       hint: "Use smaller chunks, or the data type LargeString or LargeBinary.",

@@ -47,7 +47,7 @@ function decode(source: Uint8Array, target: Uint8Array): number {
     let four = 0;
     for (let i = s; i < s + 4; i++) {
       const six = i < letters ? (SIXES[source[i] as number] as number) : 0;
-      if (six === NONE) throw corrupt(`byte ${i} is not of the Base64 alphabet`);
+      if (six === NONE) throw corrupt(`byte ${i} is not in the Base64 alphabet`);
       four = (four << 6) | six;
     }
     for (let shift = 16; shift >= 0 && t < size; shift -= 8) target[t++] = (four >>> shift) & 0xff;
@@ -56,7 +56,8 @@ function decode(source: Uint8Array, target: Uint8Array): number {
 }
 
 function statedDecodedSize(source: Uint8Array): number {
-  if (source.length % 4 !== 0) throw corrupt("Base64 comes in fours", { found: source.length });
+  if (source.length % 4 !== 0)
+    throw corrupt("the length of Base64 text must be a multiple of 4", { found: source.length });
   return Math.floor((letterCount(source) * 3) / 4);
 }
 

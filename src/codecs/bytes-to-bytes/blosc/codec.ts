@@ -68,7 +68,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
       const header = readHeader(source);
       const end = offset + target.length;
       if (end > header.size) {
-        throw corrupt("the decoded form ends before the range", { expected: end, found: header.size });
+        throw corrupt("the decoded data end before the range", { expected: end, found: header.size });
       }
       if (header.isStored) {
         target.set(source.subarray(HEADER_SIZE + offset, HEADER_SIZE + end));

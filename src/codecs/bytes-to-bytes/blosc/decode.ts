@@ -128,5 +128,5 @@ function decodeStreams(
 }
 
 function notWhole({ inner }: BlockLayout): Error {
-  return corrupt(`a blosc stream is not whole ${inner} data`);
+  return corrupt(`a blosc stream is not valid ${inner} data`);
 }

@@ -53,7 +53,7 @@ export function readHeader(source: Uint8Array): BloscHeader {
   const flags = words.getUint8(2);
   const inner = INNER_NAMES[flags >>> 5];
   if (inner === undefined || (flags & FLAGS.unknown) !== 0) {
-    throw new ZarrflowError("codec-error", `blosc flags ${flags} name no inner codec that is known`);
+    throw new ZarrflowError("codec-error", `blosc flags ${flags} select an unknown inner codec`);
   }
   const header: BloscHeader = {
     inner,
@@ -73,11 +73,11 @@ function check(header: BloscHeader, available: number): void {
   const { blockSize, encodedSize, isStored, size, typeSize } = header;
   if (typeSize === 0) throw corrupt("the blosc item size is 0");
   if (encodedSize > available || encodedSize < HEADER_SIZE) {
-    throw corrupt("the blosc header states another size", { expected: encodedSize, found: available });
+    throw corrupt("the blosc header states a different size", { expected: encodedSize, found: available });
   }
   if (isStored) {
     if (encodedSize === HEADER_SIZE + size) return;
-    throw corrupt("a stored blosc value is not as long as its data", {
+    throw corrupt("the length of a stored blosc value does not match its data", {
       expected: HEADER_SIZE + size,
       found: encodedSize,
     });

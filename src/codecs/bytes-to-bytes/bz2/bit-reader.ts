@@ -46,6 +46,6 @@ export class BitReader {
 
   /** @throws `corrupt-chunk` when bits from behind the end have been read. */
   expectWhole(): void {
-    if (this.left < 0) throw corrupt("the bzip2 stream is cut");
+    if (this.left < 0) throw corrupt("the bzip2 stream is truncated");
   }
 }

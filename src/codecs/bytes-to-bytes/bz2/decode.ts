@@ -14,7 +14,7 @@ import { readBlock } from "./read-block.ts";
  *   small; `codec-error` for the randomised blocks of bzip2 before 0.9.5.
  */
 export function decodeBz2(source: Uint8Array, target: Uint8Array): number {
-  if (source.length === 0) throw corrupt("no bzip2 stream at all", { found: 0 });
+  if (source.length === 0) throw corrupt("there is no bzip2 stream", { found: 0 });
   const decoder = new Decoder(source, target);
   while (decoder.decodeStream());
   return decoder.written;
@@ -41,7 +41,7 @@ class Decoder {
       const [high, low] = [bits.read(24), bits.read(24)];
       bits.expectWhole();
       if (high === END_MAGIC[0] && low === END_MAGIC[1]) break;
-      if (high !== BLOCK_MAGIC[0] || low !== BLOCK_MAGIC[1]) throw corrupt("a bzip2 block has no beginning");
+      if (high !== BLOCK_MAGIC[0] || low !== BLOCK_MAGIC[1]) throw corrupt("a bzip2 block has no header");
       crc = streamCrc(crc, this.#decodeBlock(blockSize));
     }
     const stated = bits.readUint32();
@@ -58,7 +58,7 @@ class Decoder {
       throw corrupt(isFirst ? "not bzip2 data" : "bytes follow the last bzip2 stream");
     }
     const level = this.#bits.read(8) - 0x30;
-    if (level < 1 || level > 9) throw corrupt("a bzip2 stream states no level from 1 to 9");
+    if (level < 1 || level > 9) throw corrupt("the level of a bzip2 stream is not from 1 to 9");
     return level;
   }
 
@@ -79,7 +79,7 @@ class Decoder {
     if (size > columnSize) {
       throw columnSize < blockSize ? overrun(limit) : corrupt("a bzip2 block is larger than its level");
     }
-    if (origin >= size) throw corrupt("the origin of a bzip2 block lies outside of it");
+    if (origin >= size) throw corrupt("the origin of a bzip2 block is outside the block");
 
     const start = this.written;
     this.written = unwind(column.subarray(0, size), origin, this.#target, start);
@@ -123,7 +123,7 @@ function unwind(column: Int32Array, origin: number, target: Uint8Array, start: n
     previous = byte;
     target[t++] = byte;
   }
-  if (run === RUN_START) throw corrupt("a run of a bzip2 block is cut");
+  if (run === RUN_START) throw corrupt("a run of a bzip2 block is truncated");
   return t;
 }
 

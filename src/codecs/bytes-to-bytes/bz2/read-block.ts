@@ -17,7 +17,7 @@ export function readBlock(bits: BitReader, tables: HuffmanTables, column: Int32A
   const list = readList(bits);
   const alphabetSize = list.length + 2;
   const tableCount = bits.read(3);
-  if (tableCount < 2 || tableCount > MAX_TABLES) throw corrupt("a bzip2 block has no or too many tables");
+  if (tableCount < 2 || tableCount > MAX_TABLES) throw corrupt("a bzip2 block has a wrong number of tables");
   const selectors = readSelectors(bits, tableCount);
   readTables(bits, tables, tableCount, alphabetSize);
   return readSymbols(bits, tables, selectors, list, column);
@@ -32,7 +32,7 @@ function readList(bits: BitReader): Uint8Array {
     const used = bits.read(16);
     for (let i = 0; i < 16; i++) if ((used << i) & 0x8000) list.push(16 * part + i);
   }
-  if (list.length === 0) throw corrupt("a bzip2 block uses no bytes");
+  if (list.length === 0) throw corrupt("a bzip2 block uses no byte values");
   return Uint8Array.from(list);
 }
 
@@ -45,7 +45,7 @@ function readSelectors(bits: BitReader, tableCount: number): Uint8Array {
   for (let i = 0; i < count; i++) {
     let place = 0;
     while (bits.read(1) === 1) {
-      if (++place === tableCount) throw corrupt("a bzip2 group has a table that is not there");
+      if (++place === tableCount) throw corrupt("a bzip2 group selects a table that does not exist");
     }
     const table = list[place] as number;
     list.copyWithin(1, 0, place);
@@ -138,7 +138,7 @@ function readSymbols(
   bits.count = count;
   bits.expectWhole();
   if (symbol !== end && size + zeros <= column.length) {
-    throw corrupt("a bzip2 block has no end, or a code that its table has not");
+    throw corrupt("a bzip2 block has no end, or a code that is not in its table");
   }
   return size + zeros;
 }

@@ -43,7 +43,7 @@ function textType(settings: ConfigReader, itemSize: number): FixedDataType {
   const [, characters] = /^[<>=]U([1-9][0-9]*)$/.exec(dtype) ?? [];
   const size = 4 * Number(characters);
   if (characters !== undefined && (itemSize === 1 || itemSize === size)) return { kind: "fixed-text", size };
-  throw new ZarrflowError("invalid-metadata", "`dtype` is not the type of the items", {
+  throw new ZarrflowError("invalid-metadata", "`dtype` does not match the data type of the items", {
     setting: "dtype",
     value: dtype,
   });
@@ -63,7 +63,7 @@ function ofStrings({ labels, codes }: Categories, { spec: { shape } }: CodecCont
     statedItems: (bytes) => Math.floor(bytes.length / codes.size),
     decode(bytes, buffers) {
       if (bytes.length !== items * codes.size) {
-        throw corrupt("the chunk holds another number of items", {
+        throw corrupt("the chunk has a wrong number of items", {
           expected: items,
           found: bytes.length / codes.size,
         });
@@ -139,7 +139,7 @@ function codesByText(
   return (text) => {
     const code = known.get(keyOf(text)) ?? 0;
     if (code <= most) return code;
-    throw new ZarrflowError("codec-error", "the labels are more than numbers of their type can count", {
+    throw new ZarrflowError("codec-error", "there are more labels than their type can number", {
       expected: `at most ${most}`,
       found: texts.length,
     });

@@ -86,7 +86,7 @@ function checksumCodec(
     decodeInto(source, target) {
       const size = source.length - SIZE;
       if (size < 0)
-        throw corrupt("the bytes are fewer than a checksum has", { expected: SIZE, found: source.length });
+        throw corrupt("the chunk is shorter than a checksum", { expected: SIZE, found: source.length });
       if (size > target.length) throw overrun(target.length);
       const payload = source.subarray(payloadStart, payloadStart + size);
       const stored = wordsOf(source).getUint32(location === "start" ? 0 : size, true);

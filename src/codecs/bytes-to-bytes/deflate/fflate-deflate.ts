@@ -22,7 +22,7 @@ export const fflateDeflate: Deflate = {
       return format === "gzip" ? gunzip(source, target) : unzlib(source, target);
     } catch (error) {
       if (isZarrflowError(error)) throw error;
-      throw corrupt(`not whole ${format} data`, {}, { cause: error });
+      throw corrupt(`not valid ${format} data, or truncated`, {}, { cause: error });
     }
   },
   deflate(format, source, target, level) {

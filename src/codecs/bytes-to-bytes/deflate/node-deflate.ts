@@ -20,7 +20,7 @@ export function nodeDeflate(zlib: NodeZlib): Deflate {
         result = inflaters[format](source, options) as unknown as WithEngine;
       } catch (error) {
         if (isTooLarge(error)) throw overrun(target.length);
-        throw corrupt(`not whole ${format} data`, {}, { cause: error });
+        throw corrupt(`not valid ${format} data, or truncated`, {}, { cause: error });
       }
       const { buffer, engine } = result;
       // Zero bytes behind gzip members are padding.

@@ -37,14 +37,14 @@ export const createLz4: CodecFactory = (configuration) => {
       const size = statedDecodedSize(source);
       if (size > target.length) throw overrun(target.length);
       const written = kernels().lz4Decode(source.subarray(HEADER_SIZE), target.subarray(0, size));
-      if (written !== size) throw corrupt("not a whole LZ4 block of the stated size");
+      if (written !== size) throw corrupt("not an LZ4 block of the stated size, or truncated");
       return written;
     },
     decodeRangeInto(source, offset, target) {
       const size = statedDecodedSize(source);
       const end = offset + target.length;
       if (end > size) {
-        throw corrupt("the decoded form ends before the range", { expected: end, found: size });
+        throw corrupt("the decoded data end before the range", { expected: end, found: size });
       }
       if (!kernels().lz4DecodePart(source.subarray(HEADER_SIZE), target, offset)) {
         throw corrupt("not an LZ4 block of the stated size");
@@ -55,11 +55,11 @@ export const createLz4: CodecFactory = (configuration) => {
 
 function statedDecodedSize(source: Uint8Array): number {
   if (source.length < HEADER_SIZE) {
-    throw corrupt("the size in front is cut off", { expected: HEADER_SIZE, found: source.length });
+    throw corrupt("the size at the start is cut off", { expected: HEADER_SIZE, found: source.length });
   }
   const size = wordsOf(source).getUint32(0, true);
   if (size > MAX_SIZE || size > (source.length - HEADER_SIZE) * MAX_RATIO) {
-    throw corrupt("the stated size is more than the block can give", { found: size });
+    throw corrupt("the stated size is more than the block can decode to", { found: size });
   }
   return size;
 }

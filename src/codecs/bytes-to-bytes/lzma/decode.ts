@@ -24,7 +24,7 @@ export function decodeLzma(
   format: LzmaFormat,
   chain: FilterChain,
 ): number {
-  if (source.length === 0) throw corrupt("no LZMA data at all", { found: 0 });
+  if (source.length === 0) throw corrupt("there are no LZMA data", { found: 0 });
   let progress: Progress = { read: 0, written: 0 };
   do progress = decodeStream(source, target, progress, format, chain);
   while (progress.read < source.length);

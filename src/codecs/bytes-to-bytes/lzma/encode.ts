@@ -52,16 +52,17 @@ function encodeAs(
   check: number,
 ): number {
   const { compressor, deltas } = chain;
-  if (format !== "xz" && check > 0) throw refused("only the format 1 (xz) keeps a check", "-1 or 0", check);
+  if (format !== "xz" && check > 0) throw refused("only format 1 (xz) stores a check", "-1 or 0", check);
   switch (format) {
     case "auto":
-      throw refused("the format 0 (auto) is for reading only", "1 (xz), 2 (alone) or 3 (raw)", 0);
+      throw refused("format 0 (auto) is only for reading", "1 (xz), 2 (alone) or 3 (raw)", 0);
     case "xz":
-      if (compressor.kind === "lzma1") throw refused("xz holds LZMA2 only", "filter 33", "LZMA1");
+      if (compressor.kind === "lzma1")
+        throw refused("format 1 (xz) supports LZMA2 only", "filter 33", "LZMA1");
       return encodeXz(source, filtered, target, chain, xzCheck(check < 0 ? DEFAULT_CHECK : check));
     case "alone":
       if (compressor.kind === "lzma2" || deltas.length > 0) {
-        throw refused("the format 2 (alone) holds LZMA1 and no other filter", "LZMA1", "other filters");
+        throw refused("format 2 (alone) supports LZMA1 and no other filter", "LZMA1", "other filters");
       }
       return encodeAlone(source, target, compressor);
     case "raw":

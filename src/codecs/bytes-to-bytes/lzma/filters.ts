@@ -88,10 +88,10 @@ export function filterChain(filters: JsonValue): FilterChain {
 export function assertNoBranchFilter(id: unknown): void {
   const machine = BRANCH_FILTERS.get(Number(id));
   if (machine === undefined) return;
-  throw new ZarrflowError("unsupported-codec", `the filter for ${machine} code is not undone`, {
+  throw new ZarrflowError("unsupported-codec", `the filter for ${machine} code is not supported`, {
     codec: "lzma",
     value: id,
-    hint: "The filter is made for programs; write the array again without it.",
+    hint: "The filter is meant for executables; write the array again without it.",
   });
 }
 
@@ -110,7 +110,7 @@ function compressorOf(kind: Compressor["kind"], settings: ConfigReader): Compres
   const lc = settings.integer("lc", 0, 4, 3);
   const lp = settings.integer("lp", 0, 4, 0);
   const pb = settings.integer("pb", 0, 4, 2);
-  if (!hasLiteralBits({ lc, lp })) throw invalid("`lc` and `lp` must not be above 4 together", lc + lp);
+  if (!hasLiteralBits({ lc, lp })) throw invalid("the sum of `lc` and `lp` must not be above 4", lc + lp);
   const dictionarySize = settings.integer("dict_size", MIN_DICTIONARY, 2 ** 32 - 1, effort.dictionarySize);
   return { kind, lc, lp, pb, preset: effort.preset, dictionarySize };
 }

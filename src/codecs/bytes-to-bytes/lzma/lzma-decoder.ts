@@ -58,7 +58,7 @@ export class LzmaDecoder {
     let t = start;
 
     while (t < end) {
-      if (range.isPastEnd) throw corrupt("the LZMA data are cut");
+      if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
       const position = (t - dictionaryStart) & positionMask;
       if (range.bit(probabilities, model.IS_MATCH + (state << 4) + position) === 0) {
         const before = t > dictionaryStart ? (target[t - 1] as number) : 0;
@@ -78,13 +78,13 @@ export class LzmaDecoder {
       const length = this.#readMatch(range, position);
       state = this.#state;
       if (this.hasEnded) break;
-      if (this.#rep0 >>> 0 >= t - dictionaryStart) throw corrupt("an LZMA match begins before the data");
-      if (length > end - t) throw range.isPastEnd ? corrupt("the LZMA data are cut") : beyond();
+      if (this.#rep0 >>> 0 >= t - dictionaryStart) throw corrupt("an LZMA match starts before the data");
+      if (length > end - t) throw range.isPastEnd ? corrupt("the LZMA data are truncated") : beyond();
       copyBack(target, t, this.#rep0 + 1, length);
       t += length;
     }
     this.#state = state;
-    if (range.isPastEnd) throw corrupt("the LZMA data are cut");
+    if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
     return t;
   }
 
@@ -93,7 +93,7 @@ export class LzmaDecoder {
     const place = (position - this.dictionaryStart) & ((1 << this.#properties.pb) - 1);
     const isMatch = range.bit(this.#probabilities, model.IS_MATCH + (this.#state << 4) + place);
     if (isMatch === 1) this.#readMatch(range, place);
-    if (range.isPastEnd) throw corrupt("the LZMA data are cut");
+    if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
     return this.hasEnded;
   }
 

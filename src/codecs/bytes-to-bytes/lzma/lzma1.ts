@@ -11,7 +11,7 @@ const UNKNOWN = 0xffff_ffff;
 
 /** Decodes one `.lzma` ("alone") stream. @throws `corrupt-chunk`, `codec-error` */
 export function decodeAlone(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
-  if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are cut");
+  if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are truncated");
   const words = wordsOf(source);
   const properties = propertiesOf(words.getUint8(read));
   const low = words.getUint32(read + 5, true);

@@ -21,7 +21,7 @@ export function decodeLzma2(source: Uint8Array, target: Uint8Array, { read, writ
   let s = read;
   let t = written;
   const byteAt = (i: number): number => {
-    if (i >= source.length) throw corrupt("the LZMA2 data are cut");
+    if (i >= source.length) throw corrupt("the LZMA2 data are truncated");
     return source[i] as number;
   };
   const sizeAt = (i: number): number => (byteAt(i) << 8) + byteAt(i + 1) + 1;
@@ -35,12 +35,12 @@ export function decodeLzma2(source: Uint8Array, target: Uint8Array, { read, writ
       needsProperties = true;
     }
     if (needsDictionary || (control > STORED && control < LZMA))
-      throw corrupt("an LZMA2 chunk is of no known kind");
+      throw corrupt("an LZMA2 chunk has an unknown type");
 
     if (control < LZMA) {
       const size = sizeAt(s);
       s += 2;
-      if (size > source.length - s) throw corrupt("the LZMA2 data are cut");
+      if (size > source.length - s) throw corrupt("the LZMA2 data are truncated");
       if (size > target.length - t) throw overrun(target.length);
       target.set(source.subarray(s, s + size), t);
       s += size;

@@ -20,8 +20,8 @@ export class RangeDecoder {
   constructor(source: Uint8Array, position: number, end: number) {
     this.#source = source;
     this.#end = Math.min(end, source.length);
-    if (this.#end - position < 5) throw corrupt("the LZMA data are cut");
-    if (source[position] !== 0) throw corrupt("the LZMA data do not begin with a zero");
+    if (this.#end - position < 5) throw corrupt("the LZMA data are truncated");
+    if (source[position] !== 0) throw corrupt("the LZMA data do not start with a zero");
     for (let i = 1; i < 5; i++) this.#code = (this.#code << 8) | (source[position + i] as number);
     this.#position = position + 5;
   }

@@ -26,7 +26,7 @@ const checks: readonly XzCheck[] = [
 export function xzCheck(id: number): XzCheck {
   const check = checks.find((one) => one.id === id);
   if (check) return check;
-  throw new ZarrflowError("codec-error", "the xz check is of no known kind", {
+  throw new ZarrflowError("codec-error", "the xz check has an unknown type", {
     expected: checks.map((one) => `${one.id} (${one.name})`).join(", "),
     found: id,
   });

@@ -63,7 +63,7 @@ function readStreamFlags(reader: XzReader): number {
   const reserved = reader.byte();
   const flags = reader.byte();
   if (reserved === 0 && flags < 16) return flags;
-  throw unknown("the kind of an xz stream", flags);
+  throw unknown("the type of an xz stream", flags);
 }
 
 interface BlockHeader {
@@ -98,7 +98,7 @@ function readBlockHeader(reader: XzReader): BlockHeader {
   const end = start + 4 * reader.byte();
   reader.expectCrc(start, end);
   const flags = reader.byte();
-  if (flags & RESERVED_FLAGS) throw unknown("the kind of an xz block", flags);
+  if (flags & RESERVED_FLAGS) throw unknown("the type of an xz block", flags);
   const encodedSize = flags & HAS_ENCODED_SIZE ? reader.number() : undefined;
   const decodedSize = flags & HAS_DECODED_SIZE ? reader.number() : undefined;
   const deltas: number[] = [];
@@ -147,7 +147,7 @@ function readFooter(reader: XzReader, flags: number, indexSize: number): void {
   if (stated !== found) throw corrupt("the checksum of an xz footer differs", { expected: stated, found });
   const magic = reader.take(FOOTER_MAGIC.length);
   if (hasSameFlags && hasMagic(reader.source, magic, FOOTER_MAGIC)) return;
-  throw corrupt("the footer of an xz stream is none, or of another stream");
+  throw corrupt("the footer of an xz stream is missing, or belongs to another stream");
 }
 
 function unknown(what: string, found: number): ZarrflowError {

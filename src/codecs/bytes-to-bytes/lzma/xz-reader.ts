@@ -19,7 +19,7 @@ export class XzReader {
 
   /** Takes `size` bytes. @returns where they begin. */
   take(size: number): number {
-    if (size > this.source.length - this.position) throw corrupt("the xz stream is cut");
+    if (size > this.source.length - this.position) throw corrupt("the xz stream is truncated");
     const start = this.position;
     this.position += size;
     return start;
@@ -42,7 +42,7 @@ export class XzReader {
       number += (byte & 0x7f) * 2 ** (7 * i);
       if (byte < 0x80) return number;
     }
-    throw corrupt("a number of the xz stream is not in its shortest form");
+    throw corrupt("a number in the xz stream is not in its shortest form");
   }
 
   /** Takes the zeros that fill the word of what began at `start`. */
@@ -59,7 +59,7 @@ export class XzReader {
 
   /** Holds the CRC-32 that stands at `end` against the bytes from `start` on; takes none of them. */
   expectCrc(start: number, end: number): void {
-    if (end + CRC_SIZE > this.source.length) throw corrupt("the xz stream is cut");
+    if (end + CRC_SIZE > this.source.length) throw corrupt("the xz stream is truncated");
     const stated = this.#words.getUint32(end, true);
     const found = crcOf(this.source, start, end);
     if (stated !== found) {

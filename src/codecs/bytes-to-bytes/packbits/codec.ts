@@ -36,8 +36,8 @@ export const createPackbits: CodecFactory = () => {
 
 function statedDecodedSize(source: Uint8Array): number {
   const [padding] = source;
-  if (padding === undefined || padding > 7) throw corrupt("the count of padding bits is missing or above 7");
+  if (padding === undefined || padding > 7) throw corrupt("the number of padding bits is missing or above 7");
   const size = (source.length - 1) * 8 - padding;
-  if (size < 0) throw corrupt("there are fewer bits than padding");
+  if (size < 0) throw corrupt("there are fewer bits than padding bits");
   return size;
 }

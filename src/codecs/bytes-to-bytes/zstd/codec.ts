@@ -43,9 +43,9 @@ export function decodeZstd(backend: ZstdBackend, source: Uint8Array, target: Uin
     const part = target.subarray(written, written + Math.min(contentSize ?? maxSize, room));
     const size = backend.decodeFrame(source.subarray(start, end), part);
     if (size === -1 && contentSize === undefined && maxSize > room) throw overrun(target.length);
-    if (size === -1) throw corrupt("the zstd frame is broken, or its checksum differs");
+    if (size === -1) throw corrupt("the zstd frame is damaged, or its checksum differs");
     if (contentSize !== undefined && size !== contentSize) {
-      throw corrupt("the zstd frame holds fewer bytes than it states", {
+      throw corrupt("the zstd frame decodes to fewer bytes than it states", {
         expected: contentSize,
         found: size,
       });

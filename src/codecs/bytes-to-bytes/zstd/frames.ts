@@ -41,14 +41,14 @@ export function zstdFrames(source: Uint8Array): ZstdFrame[] {
       continue;
     }
     if (magic >= OLD_MAGIC.first && magic <= OLD_MAGIC.last) {
-      throw new ZarrflowError("codec-error", "the frame is of a zstd older than 0.8");
+      throw new ZarrflowError("codec-error", "the frame was written by a zstd older than 0.8");
     }
     if (magic !== MAGIC) throw corrupt(start === 0 ? "not zstd data" : "bytes follow the last zstd frame");
     const frame = readFrame(source, words, start);
     frames.push(frame);
     start = frame.end;
   }
-  if (source.length === 0) throw corrupt("no zstd frame at all", { found: 0 });
+  if (source.length === 0) throw corrupt("there is no zstd frame", { found: 0 });
   return frames;
 }
 
@@ -91,7 +91,7 @@ function readFrame(source: Uint8Array, words: DataView, start: number): ZstdFram
     isLast = (header & 1) === 1;
     const kind = (header >>> 1) & 3;
     const size = header >>> 3;
-    if (kind === BLOCK.reserved) throw corrupt("a block of the zstd frame is of a reserved kind");
+    if (kind === BLOCK.reserved) throw corrupt("a block of the zstd frame has a reserved type");
     maxSize += kind === BLOCK.compressed ? Math.min(MAX_BLOCK, Math.max(windowSize, 1024)) : size;
     const stored = kind === BLOCK.run ? 1 : size;
     need(source, i, stored);

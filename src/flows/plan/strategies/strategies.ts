@@ -25,7 +25,7 @@ const byName = new Map<string, Strategy>(strategies.map((strategy) => [strategy.
 
 export function strategyNamed(name: string): Strategy {
   const strategy = byName.get(name);
-  if (strategy === undefined) throw new RangeError(`there is no strategy ${name}`);
+  if (strategy === undefined) throw new RangeError(`the strategy ${name} does not exist`);
   return strategy;
 }
 

@@ -16,7 +16,7 @@ export async function openSame(
   const store = await openStore(spec, options);
   if (version === undefined || (await store.version?.()) === version) return store;
   await store.close?.();
-  throw sourceChanged("another one has taken the place of the source").addContext({
+  throw sourceChanged("the source was replaced").addContext({
     store: store.description,
   });
 }

@@ -84,7 +84,7 @@ async function openBoth(
   const reading = { ...readingOf(plan, job), signal };
   const found = await findNode(source, plan.source.store, job.path, reading);
   if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
-    throw new ZarrflowError("source-changed", "there is no array any more", { path: job.path });
+    throw new ZarrflowError("source-changed", "the array no longer exists", { path: job.path });
   }
   const written = new ZarrArray({
     store: target,

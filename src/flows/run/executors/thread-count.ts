@@ -15,13 +15,13 @@ export interface Reach {
 
 /** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
 export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
-  if (globalThis.process?.versions?.node === undefined) return "there are no worker threads here";
+  if (globalThis.process?.versions?.node === undefined) return "worker threads are not available here";
   const [ownCodec] = registeredCodecs();
-  if (ownCodec !== undefined) return `the codec \`${ownCodec}\` is the program's own`;
-  if (isPaced) return "one thread keeps the limits of requests and bytes a second";
+  if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
+  if (isPaced) return "limits on requests or bytes per second need a single thread";
   if ([source, target].some((spec) => spec && requestHookOf(spec)))
-    return "each request waits for the program";
-  if (source === undefined || source.kind === "object") return "the source is an object of the program's";
+    return "the program controls each request (`beforeRequest`)";
+  if (source === undefined || source.kind === "object") return "the source is an object of the program";
   if (source.kind === "memory") return "the source is in this thread's memory";
   if (target.kind === "memory") return "the target is in this thread's memory";
   if (scratch?.kind === "memory") return "the scratch objects are in this thread's memory";

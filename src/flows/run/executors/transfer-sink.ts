@@ -95,5 +95,5 @@ export class TransferSink implements WritableStore {
 }
 
 async function refuse(): Promise<never> {
-  throw new ZarrflowError("unsupported-operation", "a thread hands over whole values, and nothing else");
+  throw new ZarrflowError("unsupported-operation", "a thread passes on whole values only");
 }

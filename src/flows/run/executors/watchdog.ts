@@ -26,8 +26,8 @@ export function watchThreads(
     if (looks < LOOKS) return;
     clearInterval(timer);
     onHang(
-      new ZarrflowError("transient", "a worker thread hangs: nothing was done for too long", {
-        expected: `something within ${Math.ceil(patience / 60_000)} minutes`,
+      new ZarrflowError("transient", "a worker thread hangs: it has made no progress for too long", {
+        expected: `progress within ${Math.ceil(patience / 60_000)} minutes`,
         hint: "Run again with one thread (--threads 1).",
       }),
     );

@@ -167,7 +167,7 @@ async function readRange(
 }
 
 function changed(key: string): ZarrflowError {
-  return new ZarrflowError("source-changed", "a scratch object is gone, or is not as it was written", {
+  return new ZarrflowError("source-changed", "a scratch object was removed or changed", {
     key,
     hint: "Make sure that nothing else writes to the scratch folder, and run again.",
   });

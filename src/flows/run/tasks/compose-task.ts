@@ -57,5 +57,5 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
 
 function assertScratchTask(step: Task): ScratchTask {
   if (step.kind === "scratch") return step;
-  throw new RangeError("only a task that writes a scratch object gathers items");
+  throw new RangeError("only tasks that write scratch objects gather items");
 }

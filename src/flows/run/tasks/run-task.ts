@@ -64,5 +64,6 @@ async function close(sink: WritableStream<EncodedChunk>): Promise<void> {
 function assertRunnable(task: unknown, context: unknown): void {
   assertTask(task);
   const isContext = isObject(context) && "source" in context && "target" in context && "buffers" in context;
-  if (!isContext) throw invalid("this is no context of a task", "{ source, target, buffers, io }", context);
+  if (!isContext)
+    throw invalid("this is not the context of a task", "{ source, target, buffers, io }", context);
 }

@@ -23,7 +23,7 @@ const MAX_V1_LENGTH = 0xffff;
  */
 export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Array {
   if (!isFixed(dataType)) {
-    throw new ZarrflowError("unsupported-operation", "strings and objects have no place in an npy file", {
+    throw new ZarrflowError("unsupported-operation", "npy files cannot contain strings and objects", {
       hint: "Use --format json.",
     });
   }

@@ -10,7 +10,7 @@ import type { Slab } from "../slab-reader.ts";
 export async function* rawPieces(slabs: AsyncIterable<Slab>): AsyncGenerator<Uint8Array> {
   for await (const { data } of slabs) {
     if (data.kind === "variable") {
-      throw new ZarrflowError("unsupported-operation", "strings and objects have no plain bytes", {
+      throw new ZarrflowError("unsupported-operation", "strings and objects have no raw bytes", {
         hint: "Use --format json, or `read().data` in a program.",
       });
     }

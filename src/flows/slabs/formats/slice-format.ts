@@ -16,7 +16,7 @@ export type SliceFormat = "raw" | "npy" | "json";
  */
 export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<Uint8Array> {
   if (!isObject(slice) || !("slabs" in slice))
-    throw invalid("this is not a slice", "what slice() gives", slice);
+    throw invalid("this is not a slice", "the result of slice()", slice);
   if (format === "raw") return slice.bytes();
   return streamFrom(ownPieces(formattedPieces(slice, format)));
 }
@@ -35,7 +35,7 @@ export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerat
     case "json":
       return loaded(async () => (await import("./json.ts")).jsonPieces(slice));
     default:
-      throw invalid("slices are not written in this format", "raw, npy or json", format);
+      throw invalid("slices cannot be written in this format", "raw, npy or json", format);
   }
 }
 

@@ -94,13 +94,9 @@ function numberOf(value: JsonValue): number | undefined {
 }
 
 function unknownTransformation(found: JsonValue): ZarrflowError {
-  return new ZarrflowError(
-    "unsupported-operation",
-    "a level of an image has a transformation that is not known",
-    {
-      expected: "a scale or a translation with one number for each axis",
-      found: writeJson(found, { nonFinite: "token" }),
-      hint: "Slice one level instead of the image.",
-    },
-  );
+  return new ZarrflowError("unsupported-operation", "a level of an image has an unknown transformation", {
+    expected: "a scale or a translation with one number for each axis",
+    found: writeJson(found, { nonFinite: "token" }),
+    hint: "Slice one level instead of the image.",
+  });
 }

@@ -42,8 +42,8 @@ function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): v
     path,
     message:
       version === V3_VERSION
-        ? "OME-Zarr metadata that cannot stand among the attributes of v2 stay as they are"
-        : `OME-Zarr ${version} is not known, so its metadata stay as they are`,
+        ? "OME-Zarr metadata that v2 attributes cannot represent are not converted"
+        : `OME-Zarr ${version} is not known, so its metadata are not converted`,
   });
 }
 

@@ -20,7 +20,7 @@ export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange):
     const [version, path] = older;
     change.note({
       path,
-      message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata stay as they are`,
+      message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata are not converted`,
       hint: "Readers of OME-Zarr need version 0.4 in Zarr v2 or 0.5 in Zarr v3.",
     });
     return nodes;
@@ -63,7 +63,7 @@ function underOme(metadata: GroupMetadata, names: ReturnType<OmeNamesOf>, onBoth
 function noteBoth(path: string, change: FormatChange): void {
   change.note({
     path,
-    message: "the attribute `ome` is there beside metadata of OME-Zarr 0.4, so both stay as they are",
+    message: "the attribute `ome` exists beside metadata of OME-Zarr 0.4, so neither is converted",
   });
 }
 

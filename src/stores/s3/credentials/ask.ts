@@ -39,5 +39,5 @@ export function textOfGood({ text, response }: TextAnswer, from: string): string
   if (response.ok) return text;
   const failure = failureOf(response);
   if (failure.code === "transient") throw failure;
-  throw new ZarrflowError("access-denied", `${from} gives no credentials`, { found: response.status });
+  throw new ZarrflowError("access-denied", `${from} returns no credentials`, { found: response.status });
 }

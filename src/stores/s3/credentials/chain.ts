@@ -76,7 +76,7 @@ function shared(name: string, fetchThem: () => Promise<S3Credentials>): S3Creden
 function otherTool(profile = "default"): ZarrflowError {
   return new ZarrflowError(
     "unsupported-operation",
-    `the profile ${profile} assumes a role or signs in, which another program has to do`,
+    `the profile ${profile} assumes a role or signs in, which zarrflow cannot do`,
     {
       hint: `Give a profile the line \`credential_process = aws configure export-credentials --profile ${profile}\`, and use that profile.`,
     },

@@ -28,7 +28,7 @@ function endpointOf(variables: Variables): URL {
   if (url?.protocol === "https:" || (url?.protocol === "http:" && PLAIN_HOSTS.test(url.hostname))) return url;
   throw new ZarrflowError(
     "access-denied",
-    "credentials are not asked for in plain http outside this machine",
+    "credentials are not requested over plain http from other machines",
     {
       hint: "AWS_CONTAINER_CREDENTIALS_FULL_URI must start with https://, or name this machine or its container service.",
     },

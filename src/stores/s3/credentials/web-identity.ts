@@ -26,7 +26,9 @@ export async function webIdentityCredentials(variables: Variables): Promise<S3Cr
   });
   const code = textOf(text, "Code");
   if (code === "IDPCommunicationError" || (!response.ok && failureOf(response).code === "transient")) {
-    throw new ZarrflowError("transient", "the token service cannot answer now", { found: response.status });
+    throw new ZarrflowError("transient", "the token service is temporarily unavailable", {
+      found: response.status,
+    });
   }
   const accessKeyId = textOf(text, "AccessKeyId");
   const secretAccessKey = textOf(text, "SecretAccessKey");
@@ -46,7 +48,7 @@ function refused(status: number, code: string | undefined): ZarrflowError {
   const isExpired = code === "ExpiredTokenException";
   return new ZarrflowError(
     "access-denied",
-    isExpired ? "the token of the web identity has expired" : "the token service gives no credentials",
+    isExpired ? "the token of the web identity has expired" : "the token service returns no credentials",
     {
       found: code !== undefined && /^\w{1,64}$/.test(code) ? `${status} ${code}` : status,
       hint: isExpired

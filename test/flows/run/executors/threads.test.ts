@@ -354,7 +354,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const options = { ...SMALL_TASKS, strategy: "staged", scratch: join(file, "folder") } as const;
     const target = place();
     await expect(run(source, target, options, { worker })).rejects.toThrow(
-      /a file stands where a folder is needed/,
+      /a file is in the place of a folder/,
     );
     const { length } = readFileSync(ticks);
     await sleep(50);

@@ -8,7 +8,7 @@ import { BINARY, binaryBytes, binaryJson } from "./binary.ts";
 /** Deepest nesting of lists and maps, as of JSON. */
 const MAX_DEPTH = 1000;
 
-const NO_JSON = "What JSON has no form for is not read: extensions, and names that are no text.";
+const NO_JSON = "Data that JSON cannot represent are not supported: extensions, and names that are not text.";
 
 /**
  * The JSON value that MessagePack bytes say; integers keep all digits, floats stay floats, bytes are as `binaryJson` has
@@ -96,7 +96,7 @@ class Reader {
       case 0xc6:
         return this.#binary(this.#count(type - 0xc4));
       case 0xc1:
-        throw corrupt(`byte ${this.#at - 1} begins no value`);
+        throw corrupt(`byte ${this.#at - 1} is not the start of a value`);
       default:
         throw new ZarrflowError("codec-error", "the chunk holds an extension type", { hint: NO_JSON });
     }
@@ -132,13 +132,13 @@ class Reader {
     const members = Array.from({ length: count }, (): [string, JsonValue] => {
       const name = this.value(depth + 1);
       if (typeof name !== "string") {
-        throw new ZarrflowError("codec-error", "a map has a name that is no text", { hint: NO_JSON });
+        throw new ZarrflowError("codec-error", "a map has a name that is not text", { hint: NO_JSON });
       }
       return [name, this.value(depth + 1)];
     });
     const map = Object.fromEntries(members);
     if (binaryBytes(map) === undefined) return map;
-    throw new ZarrflowError("codec-error", `a map of \`${BINARY}\` alone looks like bytes`, {
+    throw new ZarrflowError("codec-error", `a map with the single name \`${BINARY}\` looks like bytes`, {
       hint: "In JSON such a map stands for bytes and cannot be read back as a map.",
     });
   }

@@ -88,7 +88,7 @@ class Writer {
 
   #string(text: string): void {
     if (/\p{Surrogate}/u.test(text)) {
-      throw new ZarrflowError("codec-error", "a text holds half of a character, which has no UTF-8 form");
+      throw new ZarrflowError("codec-error", "a text contains a lone surrogate, which UTF-8 cannot encode");
     }
     const bytes = this.#encoder.encode(text);
     this.#header(this.#options.hasShortTexts ? TEXT : OLD_TEXT, bytes.length);
@@ -128,7 +128,7 @@ class Writer {
 
   #wide(type: number, value: bigint, kept: bigint): void {
     if (kept !== value) {
-      throw new ZarrflowError("codec-error", "MessagePack has no integers beyond 64 bits", {
+      throw new ZarrflowError("codec-error", "MessagePack cannot store integers of more than 64 bits", {
         value: String(value),
       });
     }
