@@ -150,7 +150,7 @@ describe("commands and flags", () => {
     const dryRun = ["rechunk", "toy.zarr", "out.zarr", "--chunks", "time=-1", "--dry-run"] as const;
     expect((await runHere(cwd, ...dryRun)).stdout).not.toContain("not verbatim");
     expect((await runHere(cwd, ...dryRun, "--explain")).stdout).toContain(
-      "not verbatim, as the chunk shapes differ",
+      "not verbatim: the chunk shapes differ",
     );
   });
 });

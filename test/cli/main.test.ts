@@ -43,7 +43,7 @@ describe("exit codes", () => {
       says: "Did you mean `zstd`?",
     },
     { args: ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--max-mem", "50"], says: "at least" },
-    { args: ["rechunk", "a.zarr", "a.zarr/b", "--chunks", "4,6"], says: "inside its own source" },
+    { args: ["rechunk", "a.zarr", "a.zarr/b", "--chunks", "4,6"], says: "is inside its source" },
     { args: ["slice", "a.zarr", "--slice", "9,9"], says: "outside dimension" },
     { args: ["slice", "a.zarr", "--slice", "yy=0"], says: "Did you mean `y`?" },
     { args: ["slice", "a.zarr", "b.zarr", "--format", "npy"], says: "omit DST" },

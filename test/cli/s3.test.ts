@@ -70,7 +70,7 @@ describe("a failure of S3", () => {
       "no credentials",
       { AWS_ACCESS_KEY_ID: undefined },
       1,
-      /no credentials to sign requests with[\s\S]*hint: Set AWS_ACCESS_KEY_ID/,
+      /no credentials to sign requests[\s\S]*hint: Set AWS_ACCESS_KEY_ID/,
     ],
     [
       "attempts that are no number",
@@ -83,7 +83,7 @@ describe("a failure of S3", () => {
       "an expired credential",
       { AWS_CREDENTIAL_EXPIRATION: "2026-01-02T03:04:05Z" },
       1,
-      /the credentials have expired[\s\S]*hint: Get new ones/,
+      /the credentials have expired[\s\S]*hint: Get new credentials/,
     ],
     [
       "a host that nobody knows",
@@ -115,7 +115,7 @@ describe("a failure of S3", () => {
     ]) {
       const { code, stderr } = await run(...line);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/the credentials have expired[\s\S]*hint: Get new ones/);
+      expect(stderr).toMatch(/the credentials have expired[\s\S]*hint: Get new credentials/);
     }
     await expectNothingLeft();
   });

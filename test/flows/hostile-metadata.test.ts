@@ -576,7 +576,7 @@ describe("a stored chunk far larger than its codecs can explain", () => {
     expect(await codeOf(() => writeRegion(array, [[1, 3]], Uint8Array.of(1, 2)))).toBe("resource-limit");
     const findings: string[] = [];
     for await (const { message } of validate(array, { deep: true })) findings.push(message);
-    expect(findings.join()).toContain("larger than its metadata allows");
+    expect(findings.join()).toContain("larger than its metadata allow");
     expect(store.allocated).toBe(0);
   });
 

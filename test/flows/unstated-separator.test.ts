@@ -182,7 +182,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
         level: "warning",
         what: "metadata",
         path: "a",
-        message: expect.stringMatching(/states no `dimension_separator`/),
+        message: expect.stringMatching(/omit `dimension_separator`/),
         pointer: "/dimension_separator",
       },
     ]);

@@ -124,8 +124,8 @@ describe("parseStoreUrl", () => {
     ["hf://datasets/me/data/x.zarr", "https://huggingface.co/datasets/me/data/resolve/main/x.zarr"],
     ["hf://me/model@v1/x.zarr", "https://huggingface.co/me/model/resolve/v1/x.zarr"],
     ["r2://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL"],
-    ["sftp://host/x.zarr", "Known are paths"],
-    ["constructor://host/x.zarr", "Known are paths"],
+    ["sftp://host/x.zarr", "Supported are paths"],
+    ["constructor://host/x.zarr", "Supported are paths"],
     ["/data/x|gzip:", "Known stages are zip:"],
   ])("tells the way out of %s", (text, hint) => {
     expect(() => parseStoreUrl(text)).toThrow(

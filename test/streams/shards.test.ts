@@ -121,9 +121,9 @@ describe("chunks in shards are read", () => {
   });
 
   test.each<[string, (words: DataView, index: number) => void]>([
-    ["reaches beyond the shard", (words, index) => words.setBigUint64(index, 10_000n, true)],
+    ["extends beyond the shard", (words, index) => words.setBigUint64(index, 10_000n, true)],
     ["has a length beyond all bounds", (words, index) => words.setBigUint64(index + 8, 2n ** 62n, true)],
-    ["is half empty", (words, index) => words.setBigUint64(index, 2n ** 64n - 1n, true)],
+    ["is only half empty", (words, index) => words.setBigUint64(index, 2n ** 64n - 1n, true)],
   ])("but for one that %s", async (_, spoil) => {
     const store = new MemoryStore();
     const BYTES = { name: "bytes", configuration: { endian: "little" } };

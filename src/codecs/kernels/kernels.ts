@@ -13,7 +13,7 @@ let ofThread: Kernels | undefined;
 /**
  * The kernels of this thread.
  *
- * @throws `unsupported-codec` where WebAssembly or its SIMD is missing or barred.
+ * @throws `unsupported-codec` where WebAssembly or its SIMD is missing or blocked.
  */
 export function kernels(): Kernels {
   ofThread ??= create();
@@ -26,7 +26,7 @@ function create(): Kernels {
   } catch (cause) {
     const hint =
       "Allow WebAssembly (in a web page with `wasm-unsafe-eval`): chunks are decoded and encoded by it.";
-    const reason = "WebAssembly with SIMD is missing or barred here";
+    const reason = "WebAssembly with SIMD is missing or blocked here";
     throw new ZarrflowError("unsupported-codec", reason, { hint }, { cause });
   }
 }

@@ -14,7 +14,7 @@ const LANES: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"]
 /** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
 const BEFORE = 64;
 
-/** @throws where WebAssembly or its SIMD is missing or barred. */
+/** @throws where WebAssembly or its SIMD is missing or blocked. */
 export function createWasmKernels(): Kernels {
   const wasm = new WasmMemory();
   return {

@@ -77,7 +77,7 @@ export class WasmMemory {
   /** The one in which calls run. */
   #now: Instance;
 
-  /** @throws where WebAssembly or its SIMD is missing or barred. */
+  /** @throws where WebAssembly or its SIMD is missing or blocked. */
   constructor() {
     this.#module = new WebAssembly.Module(moduleBytes());
     this.#own = instantiate(this.#module);

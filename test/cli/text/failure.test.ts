@@ -32,7 +32,7 @@ describe("failureText", () => {
 
   it("calls any other error a fault of its own, with the stack", () => {
     const fault = new TypeError("x is undefined");
-    expect(failureText(fault)).toContain("this is a fault of zarrflow itself");
+    expect(failureText(fault)).toContain("this is a bug in zarrflow");
     expect(failureText(fault)).toContain("failure.test.ts");
     expect(JSON.parse(failureText(fault, { json: true })).error).toMatchObject({
       code: "fault",

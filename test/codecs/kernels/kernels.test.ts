@@ -32,6 +32,6 @@ test.each([
   const { encodeBytes } = await codecsWith(webAssembly);
   await expect(encodeBytes(config, bytes, { itemSize: 4 })).rejects.toMatchObject({
     code: "unsupported-codec",
-    message: expect.stringContaining("WebAssembly with SIMD is missing or barred here"),
+    message: expect.stringContaining("WebAssembly with SIMD is missing or blocked here"),
   });
 });

@@ -141,7 +141,7 @@ describe("fetchByHttp", () => {
     const { url } = await serveBytes((socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
     });
-    await expect(fetchByHttp(url, {})).rejects.toThrow("closed before the answer");
+    await expect(fetchByHttp(url, {})).rejects.toThrow("closed before the response");
   });
 
   it("ends no body as though it were whole where the caller gives up what has come already", async () => {

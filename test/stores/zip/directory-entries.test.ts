@@ -26,7 +26,7 @@ describe("a zip directory", () => {
       const last = count - 1;
       expect(await store.get(`t/${last}`)).toEqual(Uint8Array.of(last, last >> 8, last >> 16));
       expect(store.findings).toEqual([
-        { key: "", message: expect.stringContaining(`states ${count % 65_536} entries, and has ${count}`) },
+        { key: "", message: expect.stringContaining(`states ${count % 65_536} entries, but has ${count}`) },
       ]);
     },
     60_000,

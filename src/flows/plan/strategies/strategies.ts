@@ -33,5 +33,5 @@ export function strategyNamed(name: string): Strategy {
 export function assertGridStrategy(name: GridStrategy | undefined): void {
   if (name === undefined || gridStrategies.includes(name)) return;
   const expected = `one of ${gridStrategies.join(", ")}`;
-  throw invalid("the option `strategy` cannot be this", expected, name);
+  throw invalid("invalid value for the option `strategy`", expected, name);
 }

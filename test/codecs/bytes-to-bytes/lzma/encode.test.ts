@@ -71,7 +71,7 @@ test("what a format cannot have is refused when it is written, not when it is re
   const cases: [JsonObject, RegExp][] = [
     [{ format: 0 }, /reading only/],
     [{ check: 2 }, /check/],
-    [{ format: 2, check: 4 }, /keeps a check/],
+    [{ format: 2, check: 4 }, /stores a check/],
     [{ filters: [{ id: LZMA1 }] }, /LZMA2 only/],
     [{ format: 2, filters: [{ id: 33 }] }, /LZMA1/],
     [{ format: 2, filters: [{ id: 3 }, { id: LZMA1 }] }, /LZMA1/],

@@ -374,7 +374,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const worker = { threads: 2, script: pathToFileURL(path), patience: 3000 };
     const error = await run(source, place(), SMALL_TASKS, { worker }).catch((reason) => reason);
     expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
-    expect(failureText(error)).not.toContain("fault of zarrflow");
+    expect(failureText(error)).not.toContain("bug in zarrflow");
     expect(await newcomers(before)).toEqual([]);
   });
 });
