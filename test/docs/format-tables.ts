@@ -41,7 +41,7 @@ export function readersTable(counts: Readonly<Record<string, ReaderCount>>): str
   const rows = Object.entries(counts).map(([reader, { originals, rewritten, all }]) =>
     [reader, originals, rewritten, all].map(String),
   );
-  return table(["", "reads of the originals", "of ours", "arrays"], rows);
+  return table(["", "reads of the originals", "of the rewritten", "arrays"], rows);
 }
 
 export function exceptionList(exceptions: readonly Exception[]): string {

@@ -41,11 +41,11 @@ describe("data types as people write them", () => {
   test.each([
     ["flaot32", "Did you mean `float32`?"],
     ["int", "Did you mean `int8`?"],
-    ["<f3", "It can be bool"],
-    ["|O", "It can be bool"],
-    ["S0", "It can be bool"],
+    ["<f3", "Use bool"],
+    ["|O", "Use bool"],
+    ["S0", "Use bool"],
     ["datetime64", "datetime64[ns]"],
-    ["datetime64[fortnight]", "It can be bool"],
+    ["datetime64[fortnight]", "Use bool"],
   ])("%s is none", (option, hint) => {
     expect(() => parseDataTypeOption(option)).toThrow(
       expect.objectContaining({

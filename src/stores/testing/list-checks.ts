@@ -36,7 +36,7 @@ export function listChecks(harness: StoreHarness): StoreCheck[] {
   };
   const open = filled(KEYS);
   return [
-    check("list gives every key once, sorted by UTF-8 bytes", open, async (store) => {
+    check("list lists every key once, sorted by UTF-8 bytes", open, async (store) => {
       equal(await keysOf(store.list("")), KEYS, "all keys");
       equal(
         await keysOf(store.list("a/")),
@@ -47,7 +47,7 @@ export function listChecks(harness: StoreHarness): StoreCheck[] {
       for (const prefix of ["none/", "a0/", "a/deep/none/"])
         equal(await keysOf(store.list(prefix)), [], prefix);
     }),
-    check("listDirectory gives one level, prefixes once, sorted by UTF-8 bytes", open, async (store) => {
+    check("listDirectory lists one level, each prefix once, sorted by UTF-8 bytes", open, async (store) => {
       const names = async (prefix: string) => keysOf(store.listDirectory(prefix));
       equal(
         await names(""),
@@ -57,7 +57,7 @@ export function listChecks(harness: StoreHarness): StoreCheck[] {
       equal(await names("a/"), ["a/.zarray", "a/0.0", "a/0.1", "a/10.0", "a/deep.er", "a/deep/"], "a/");
       for (const prefix of ["none/", "a0/"]) equal(await names(prefix), [], prefix);
     }),
-    check("sizes that listings tell are right", open, async (store) => {
+    check("listings give the right sizes", open, async (store) => {
       for await (const { key, size } of store.list("")) {
         if (size !== undefined) equal(size, await store.size(key), key);
       }
@@ -70,7 +70,7 @@ export function listChecks(harness: StoreHarness): StoreCheck[] {
       equal(await keysOf(store.list("")), [], "list");
       equal(await keysOf(store.listDirectory("")), [], "listDirectory");
     }),
-    check("a listing may be left early", open, async (store) => {
+    check("a listing may be ended early", open, async (store) => {
       for await (const { key } of store.list("a/")) {
         equal(key, "a/.zarray", "the first key");
         break;
@@ -78,7 +78,7 @@ export function listChecks(harness: StoreHarness): StoreCheck[] {
       await store.listDirectory("").cancel();
       equal(await keysOf(store.list("")), KEYS, "all keys");
     }),
-    check("what is no prefix is refused", open, async (store) => {
+    check("invalid prefixes are rejected", open, async (store) => {
       for (const prefix of [
         "a",
         ...BAD_KEYS.filter((key) => key !== "" && key !== "a/").map((key) => `${key}/`),

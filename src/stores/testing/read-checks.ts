@@ -28,17 +28,17 @@ const RANGES: readonly (readonly [ByteRange, Uint8Array])[] = [
 export function readChecks(harness: StoreHarness): StoreCheck[] {
   const open = () => harness.filled(VALUES);
   return [
-    check("get gives whole values, also empty and long ones", open, async (store) => {
+    check("get returns whole values, also empty and long ones", open, async (store) => {
       for (const [key, value] of VALUES) equal(await store.get(key), value, key);
     }),
-    check("a missing key is undefined: also a folder, and what is below a value", open, async (store) => {
+    check("a missing key is undefined, also a folder and a key below a value", open, async (store) => {
       for (const key of ["none", "group", "group/deep/c", "group/none", "none/none", "ten/below"]) {
         equal(await store.get(key), undefined, `get ${key}`);
         equal(await store.get(key, { range: { suffix: 1 } }), undefined, `a range of ${key}`);
         equal(await store.size(key), undefined, `size ${key}`);
       }
     }),
-    check("size tells the bytes of a value", open, async (store) => {
+    check("size returns the number of bytes of a value", open, async (store) => {
       for (const [key, value] of VALUES) equal(await store.size(key), value.length, key);
     }),
     check("ranges are cut at the end of the value", open, async (store) => {
@@ -58,7 +58,7 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
       );
     }),
     check(
-      "a value is read into the buffer that allocate gives, and nowhere beside it",
+      "a value is read into the buffer that allocate returns, and not beyond it",
       open,
       async (store) => {
         for (const [range, expected] of [...RANGES, [undefined, TEN] as const]) {
@@ -91,24 +91,24 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
       equal(await store.get("none", { allocate }), undefined, "a missing key");
       await rejectsWith(store.get("ten", { allocate }), failure, "a failing allocate");
     }),
-    check("what get gave is the caller's", open, async (store) => {
+    check("the caller may change what get returned", open, async (store) => {
       (await store.get("ten"))?.fill(0);
       equal(await store.get("ten"), TEN, "the value read again");
     }),
-    check("many reads at once do not mix", open, async (store) => {
+    check("concurrent reads do not mix", open, async (store) => {
       const ranges = Array.from({ length: 40 }, (_, i) => ({ offset: i * 7000, length: 5000 }));
       const reads = ranges.map((range) => store.get("group/deep/c/0/0", { range }));
       for (const [i, bytes] of (await Promise.all(reads)).entries()) {
         equal(bytes, LONG.subarray(i * 7000, i * 7000 + 5000), `read ${i}`);
       }
     }),
-    check("what is no key is refused", open, async (store) => {
+    check("invalid keys are rejected", open, async (store) => {
       for (const key of BAD_KEYS) {
         await refuses(store.get(key), "path-not-allowed", `get ${JSON.stringify(key)}`);
         await refuses(store.size(key), "path-not-allowed", `size ${JSON.stringify(key)}`);
       }
     }),
-    check("names of JavaScript's own properties are keys like others", open, async (store) => {
+    check("names of JavaScript properties are ordinary keys", open, async (store) => {
       for (const key of ["__proto__", "constructor", "group/__proto__", "toString"]) {
         equal(await store.get(key), undefined, key);
       }

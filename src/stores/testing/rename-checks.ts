@@ -14,7 +14,7 @@ export function renameChecks(empty: () => Promise<WritableStore>): StoreCheck[] 
     for (const [key, value] of Object.entries(values)) equal(await store.get(key), value, key);
   };
   return [
-    renaming("rename moves a value alone", async (store) => {
+    renaming("rename moves only the value", async (store) => {
       for (const [i, key] of ["a/b", "a/bb", "a/c"].entries()) await store.set(key, sample(9, i));
       await store.rename("a/b", "x/y/z");
       await holds(store, {
@@ -26,7 +26,7 @@ export function renameChecks(empty: () => Promise<WritableStore>): StoreCheck[] 
       await store.set("a/b", sample(3));
       await holds(store, { "a/b": sample(3), "x/y/z": sample(9, 0) });
     }),
-    renaming("rename moves all below a prefix, and nothing else", async (store) => {
+    renaming("rename moves everything below a prefix, and nothing else", async (store) => {
       for (const [i, key] of ["a/b/0", "a/b/c/1", "a/bc/0", "a/0"].entries()) {
         await store.set(key, sample(5, i));
       }
@@ -37,7 +37,7 @@ export function renameChecks(empty: () => Promise<WritableStore>): StoreCheck[] 
       await store.set("a/b/0", sample(2));
       await holds(store, { "a/b/0": sample(2), "new/folder/0": sample(5, 0) });
     }),
-    renaming("rename of what is not there does nothing", async (store) => {
+    renaming("renaming a missing key does nothing", async (store) => {
       await store.set("x/0", sample(4));
       await store.rename("none", "x/0");
       await store.rename("none/", "x/");

@@ -28,7 +28,7 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       for (const [key, value] of Object.entries(values)) await store.set(key, value);
       await holds(store, values);
     }),
-    check("when set has resolved, the buffer is the caller's again", empty, async (store) => {
+    check("the caller may reuse the buffer after set", empty, async (store) => {
       for (const length of [7, 300_000]) {
         const memory = sample(length + 32);
         const value = memory.subarray(16, 16 + length);
@@ -37,14 +37,14 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       }
       await holds(store, { 7: sample(39).subarray(16, 23), 300000: sample(300_032).subarray(16, 300_016) });
     }),
-    check("many values are set at once, in folders that are not there", empty, async (store) => {
+    check("values are set concurrently, in folders that do not exist", empty, async (store) => {
       const values = Object.fromEntries(
         Array.from({ length: 60 }, (_, i) => [`x/c/${i % 7}/${i}`, sample(i, i)]),
       );
       await Promise.all(Object.entries(values).map(([key, value]) => store.set(key, value)));
       await holds(store, values);
     }),
-    check("a writer's value is its pieces, one after the other", empty, async (store) => {
+    check("a writer's value is the sequence of its pieces", empty, async (store) => {
       const writer = await store.openWriter("shard/c/0");
       const piece = new Uint8Array(100_000);
       for (let i = 0; i < 5; i++) {
@@ -57,14 +57,14 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       await unused.commit();
       await holds(store, { "shard/c/0": sample(500_000), none: new Uint8Array(0) });
     }),
-    check("a writer that is aborted unused leaves the key free", empty, async (store) => {
+    check("an unused writer that is aborted leaves the key free", empty, async (store) => {
       const writer = await store.openWriter("a/0");
       await writer.abort(new Error("changed my mind"));
       await writer.abort();
       await store.set("a/0", sample(5));
       await holds(store, { "a/0": sample(5) });
     }),
-    check("after its end a writer takes nothing", empty, async (store) => {
+    check("a writer rejects data after its end", empty, async (store) => {
       const committed = await store.openWriter("a");
       await committed.write(sample(4));
       await committed.commit();
@@ -73,14 +73,14 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       await committed.abort();
       await holds(store, { a: sample(4) });
     }),
-    check("what is no key is refused", empty, async (store) => {
+    check("invalid keys are rejected", empty, async (store) => {
       for (const key of BAD_KEYS) {
         await refuses(store.set(key, sample(1)), "path-not-allowed", `set ${JSON.stringify(key)}`);
         await refuses(store.openWriter(key), "path-not-allowed", `openWriter ${JSON.stringify(key)}`);
         await refuses(store.delete(key), "path-not-allowed", `delete ${JSON.stringify(key)}`);
       }
     }),
-    check("names of JavaScript's own properties are keys like others", empty, async (store) => {
+    check("names of JavaScript properties are ordinary keys", empty, async (store) => {
       for (const key of ["__proto__", "constructor"]) await store.set(key, sample(3));
       await read(store, async (written) => {
         for (const key of ["__proto__", "constructor"]) equal(await written.get(key), sample(3), key);
@@ -110,11 +110,11 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
 /** Checks of stores whose values can be read, written again and deleted at any time. */
 function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
   return [
-    check("set replaces a value, also by a shorter one", empty, async (store) => {
+    check("set replaces a value, also with a shorter one", empty, async (store) => {
       for (const length of [100, 300_000, 3]) await store.set("a/b", sample(length));
       equal(await store.get("a/b"), sample(3), "the value");
     }),
-    check("delete removes a value alone", empty, async (store) => {
+    check("delete removes only the value", empty, async (store) => {
       await store.set("a/b/0", sample(1));
       await store.set("a/b/1", sample(2));
       await store.delete("a/b");
@@ -125,7 +125,7 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
       await store.set("a/b/0", sample(3));
       equal(await store.get("a/b/0"), sample(3), "written again");
     }),
-    check("deleting and setting in one folder at once", empty, async (store) => {
+    check("concurrent deletes and sets in one folder", empty, async (store) => {
       for (let i = 0; i < 20; i++) {
         await store.set("x/y/0", sample(1));
         await Promise.all([
@@ -137,7 +137,7 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
         await Promise.all([store.delete("x/y/1"), store.delete("x/z/1")]);
       }
     }),
-    check("nothing of a writer is visible before commit", empty, async (store) => {
+    check("a value is not visible before commit", empty, async (store) => {
       await store.set("old", sample(9));
       for (const key of ["old", "new"]) {
         const before = await store.get(key);
@@ -148,7 +148,7 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
         equal(await store.get(key), sample(300_000), `${key} after commit`);
       }
     }),
-    check("an aborted writer leaves things as they were", empty, async (store) => {
+    check("an aborted writer changes nothing", empty, async (store) => {
       const reason = new Error("changed my mind");
       await store.set("old", sample(9));
       for (const key of ["old", "folder/new"]) {
