@@ -27,7 +27,7 @@ async function warnings(url: string): Promise<string[]> {
   return found;
 }
 
-test("list what killed runs have left in and beside a folder is found and removed, what live ones have is not", async () => {
+test("what killed runs have left in and beside a folder is found and removed, what live ones have is not", async () => {
   const path = folder.next("x.zarr");
   const parent = dirname(path);
   await mkdir(parent, { recursive: true });

@@ -16,9 +16,9 @@ export async function openScratchStore(place: StoreSpec): Promise<Scratch> {
   const store = spec && (await openStore(spec));
   if (store === undefined || !isWritable(store) || !isListable(store)) {
     await store?.close?.();
-    throw new ZarrflowError("invalid-option", "scratch objects cannot be put there", {
+    throw new ZarrflowError("invalid-option", "scratch objects cannot be stored there", {
       found: place.kind,
-      hint: "Give a folder, or a prefix of a bucket.",
+      hint: "Give a folder or a prefix of a bucket.",
     });
   }
   const lock = await PrefixLock.take(store); // tells whoever cleans up that it is in use
