@@ -228,7 +228,7 @@ describe("an array as people write it", () => {
     ["names of another rank", { dimensionNames: ["y"] }, "invalid-option", "/dimension_names"],
     ["a fill value out of range", { dataType: "int8", fillValue: 128 }, "invalid-option", "/fillValue"],
     ["shards of parts of chunks", { shards: [4, 4] }, "invalid-option", "multiples of 2 x 3"],
-    ["shards of another rank", { shards: [4] }, "invalid-option", "whole chunks"],
+    ["shards of another rank", { shards: [4] }, "invalid-option", "a multiple of the chunk shape"],
     ["shards in v2", { shards: [4, 6], zarrFormat: "v2" }, "loss-refused", "sharding_indexed"],
     ["bytes of no item", { fillValue: new Uint8Array(3) }, "invalid-option", "expected 4, found 3"],
     ["a codec with a typo", { codec: "ztsd" }, "invalid-option", "`ztsd` is unknown"],
