@@ -88,7 +88,7 @@ test("what is refused says why", async () => {
     [changed(10, (first[10] ?? 0) ^ 1), /checksum of a bzip2 block differs/],
     [changed(first.length - 2, (first.at(-2) ?? 0) ^ 1), /checksum of a bzip2 stream differs/],
     [Uint8Array.from([...first, 0]), /bytes follow/],
-    [first.subarray(0, 60), /truncated|cut/],
+    [first.subarray(0, 60), /truncated/],
   ];
   for (const [bytes, reason] of reasons) {
     expect((await errorOf(() => decode(bytes), "corrupt-chunk")).message).toMatch(reason);

@@ -127,8 +127,8 @@ test("what is refused says why", async () => {
     [xz.with(xz.length - 1, 0), {}, /footer/],
     [alone.with(0, 255), { format: 2 }, /properties/],
     [alone.with(13, 1), { format: 2 }, /start with a zero/],
-    [alone.subarray(0, 100), { format: 2 }, /truncated|cut/],
-    [xz.subarray(0, 100), {}, /truncated|cut/],
+    [alone.subarray(0, 100), { format: 2 }, /truncated/],
+    [xz.subarray(0, 100), {}, /truncated/],
     [Uint8Array.of(3), { format: 3, filters: [{ id: 33 }] }, /unknown type/],
     [Uint8Array.of(2, 0, 0, 9), { format: 3, filters: [{ id: 33 }] }, /unknown type/],
   ];
