@@ -55,7 +55,10 @@ describe("a disk that is full", () => {
     await mkdir(join(cwd, "g.zarr/notes"));
     await writeFile(join(cwd, "g.zarr/notes/long"), new Uint8Array(20_000).fill(1));
     const { code, stderr } = await runWithin(8192, ...line);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("the file is too large for the file system") });
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the file is too large for the file system"),
+    });
     expect(await readdir(cwd)).toEqual(["g.zarr"]);
   });
 });

@@ -57,32 +57,28 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
         "a long one",
       );
     }),
-    check(
-      "a value is read into the buffer that allocate returns, and not beyond it",
-      open,
-      async (store) => {
-        for (const [range, expected] of [...RANGES, [undefined, TEN] as const]) {
-          const memory = new Uint8Array(64).fill(0xee);
-          const asked: number[] = [];
-          const bytes = await store.get("ten", {
-            range,
-            allocate(length) {
-              asked.push(length);
-              return memory.subarray(20, 20 + length);
-            },
-          });
-          equal(asked, [expected.length], "lengths asked for");
-          equal(
-            bytes?.buffer === memory.buffer && bytes.byteOffset === 20,
-            true,
-            "the buffer is the given one",
-          );
-          const around = new Uint8Array(64).fill(0xee);
-          around.set(expected, 20);
-          equal(memory, around, "the memory around it");
-        }
-      },
-    ),
+    check("a value is read into the buffer that allocate returns, and not beyond it", open, async (store) => {
+      for (const [range, expected] of [...RANGES, [undefined, TEN] as const]) {
+        const memory = new Uint8Array(64).fill(0xee);
+        const asked: number[] = [];
+        const bytes = await store.get("ten", {
+          range,
+          allocate(length) {
+            asked.push(length);
+            return memory.subarray(20, 20 + length);
+          },
+        });
+        equal(asked, [expected.length], "lengths asked for");
+        equal(
+          bytes?.buffer === memory.buffer && bytes.byteOffset === 20,
+          true,
+          "the buffer is the given one",
+        );
+        const around = new Uint8Array(64).fill(0xee);
+        around.set(expected, 20);
+        equal(memory, around, "the memory around it");
+      }
+    }),
     check("allocate is not called for a missing key, and its failure comes through", open, async (store) => {
       const failure = new Error("no room");
       const allocate = () => {

@@ -55,7 +55,10 @@ describe("--report", () => {
   it("fails before the work where no page can be written", async () => {
     const cwd = await array();
     const { code, stderr } = await runCli(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("the folder `no` does not exist") });
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining("the folder `no` does not exist"),
+    });
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
 });
