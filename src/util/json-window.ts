@@ -28,13 +28,13 @@ export class JsonWindow {
   }
 
   /**
-   * The text from character `at` of the window on, with more behind it than there was.
+   * The text from character `at` of the window on, with more after it than there was.
    *
    * @throws `invalid-metadata` for what is not UTF-8.
    */
   next(text: string, at: number): string {
-    const kept = text.length - at;
     this.#from = this.byteAt(text, at);
+    const kept = this.#to - this.#from;
     this.#to = this.#lastBefore(this.#from + Math.max(WINDOW, 2 * kept));
     try {
       return UTF8.decode(this.#bytes.subarray(this.#from, this.#to));

@@ -167,6 +167,14 @@ describe("parseJson", () => {
       expect(parse(JSON.stringify([1, text, { [text]: 2 }]))).toEqual([1, text, { [text]: 2 }]);
     });
 
+    it.each(["x", "\u00e9", "\u20ac", "\ud83d\ude00"])(
+      "reads a string of several windows of %s alone",
+      (character) => {
+        const text = character.repeat(3 * WINDOW);
+        expect(parse(JSON.stringify({ a: text }))).toEqual({ a: text });
+      },
+    );
+
     it("reads a number across its end that is kept as its text", () => {
       const token = `0.${"10".repeat(200)}`;
       for (let before = WINDOW - 420; before < WINDOW; before += 7)
