@@ -14,6 +14,8 @@ const short: readonly Case[] = [
   { place: "s3", operation: "copy", mode: "update" },
   { place: "s3", operation: "direct", mode: "member" },
   { place: "s3", operation: "staged", mode: "replace" },
+  { place: "s3", operation: "convert", mode: "skip" },
+  { place: "s3", operation: "copy", mode: "new member" },
 ];
 
 describe.each(servers)("a run that is cut as it writes to $name", ({ name, openBucket }) => {

@@ -71,9 +71,13 @@ describe.each(IS_LONG ? casesAt("directory", "zip") : short)(
           for (let at = every === 1 ? 0 : every; at < calls; at += every) {
             const tell = (what: string) => `${signal} at ${at} of ${calls}: ${what}`;
             const ended = await start({ signal, at });
-            counts[signal]++;
+            // which folders are made first, and so how many calls there are, is not the same in every run
+            const isBefore = ended.code === 0 && (ended.calls ?? 0) <= at;
+            if (!isBefore) counts[signal]++;
             const found = expectation.wrongIn(await readings.at(place)).map(tell);
-            if (signal === "SIGKILL" && ended.signal !== signal) found.push(tell(`ended with ${ended.code}`));
+            if (signal === "SIGKILL" && ended.signal !== signal && !isBefore) {
+              found.push(tell(`ended with ${ended.code}`));
+            }
             if (signal === "SIGINT") {
               const isEnded = ended.code === 0 || ended.code === EXIT_CODES.aborted;
               if (!isEnded) found.push(tell(`ended with ${ended.code ?? ended.signal}: ${ended.stderr}`));
