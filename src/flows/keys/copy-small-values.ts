@@ -42,17 +42,17 @@ export async function* copySmallValues(
   }
 }
 
-/** Whether the value was copied; if not, nothing was done that would not be done again. */
+/** The size of a value that was copied; undefined where nothing was done that would not be done again. */
 function copySmallValue(
   { key, size: listed, targetKey }: Swept,
   buffer: Uint8Array,
   { source, target, skipChecksum, log }: SmallCopyOptions,
-): boolean {
-  if (listed !== undefined && listed > buffer.length) return false;
+): number | undefined {
+  if (listed !== undefined && listed > buffer.length) return undefined;
   const size = source.getSync?.(key, buffer);
-  if (size === undefined || (listed !== undefined && size !== listed)) return false;
+  if (size === undefined || (listed !== undefined && size !== listed)) return undefined;
   const bytes = buffer.subarray(0, size);
-  if (!target.setSync?.(targetKey, bytes)) return false;
+  if (!target.setSync?.(targetKey, bytes)) return undefined;
   log.keyCopied(targetKey, size, skipChecksum ? undefined : crc32(bytes));
-  return true;
+  return size;
 }

@@ -1,6 +1,7 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
+import { BlockingIo } from "../../util/blocking-io.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
@@ -18,11 +19,6 @@ export interface CopyReadOptions {
   readonly log: RunLog;
 }
 
-/** A read that takes so many milliseconds waits for a disk or a network, */
-const SLOW_MS = 2;
-/** and so many values after it are read by calls that leave the thread free. */
-const LEFT_AFTER = 16;
-
 /**
  * Copies values of which each is read before anything else happens, in place of four calls that wait, and written by a store
  * that has to be waited for.
@@ -31,7 +27,7 @@ export class CopyReadAtOnce {
   readonly #options: CopyReadOptions;
   /** Bytes that a value may have whose size is not listed: those of the largest one so far. */
   #likely = 0;
-  #left = 0;
+  readonly #io = new BlockingIo();
 
   constructor(options: CopyReadOptions) {
     this.#options = options;
@@ -50,10 +46,7 @@ export class CopyReadAtOnce {
   async copy({ key, size: listed, targetKey }: Swept, signal: AbortSignal): Promise<boolean> {
     const { source, target, mostBytes, skipChecksum, budget, buffers, log } = this.#options;
     const most = listed ?? this.#likely;
-    if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#left > 0) {
-      this.#left = Math.max(0, this.#left - 1);
-      return false;
-    }
+    if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#io.isSlow) return false;
     // The end of a file shows where there is room behind it.
     const room = most + 1;
     const lease = await budget.acquire(pooledSize(room), signal);
@@ -75,7 +68,7 @@ export class CopyReadAtOnce {
   #read(key: string, into: Uint8Array): number | undefined {
     const began = performance.now();
     const size = this.#options.source.getSync?.(key, into);
-    if (performance.now() - began > SLOW_MS) this.#left = LEFT_AFTER;
+    this.#io.note(began, size ?? 0);
     return size;
   }
 }

@@ -1,31 +1,18 @@
 import { maxStoredSize } from "../../codecs/limits.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import {
-  type ChunkRef,
-  type ChunkStore,
-  type DecodedChunk,
-  decodedChunk,
-  type EncodedChunk,
-  isSharded,
-} from "../../streams/chunk.ts";
+import { type ChunkRef, type DecodedChunk, decodedChunk, isSharded } from "../../streams/chunk.ts";
 import { chunkDecoder } from "../../streams/decode-chunks.ts";
 import { narrowRefs } from "../../streams/narrow-refs.ts";
 import { type ChunkReader, chunkReader, readChunks } from "../../streams/read-chunks.ts";
-import type { ReadChunksOptions } from "../../streams/read-options.ts";
 import { selectionWithin } from "../../streams/selection.ts";
 import { throwIfAborted } from "../../util/abort.ts";
+import { BlockingIo } from "../../util/blocking-io.ts";
 import { indexOf } from "../../util/shape.ts";
-import { yieldToEventLoop } from "../run/executors/yield-to-event-loop.ts";
 import { chunksOf } from "./selected-chunks.ts";
 import type { SlabChunks, SlabReading } from "./slab-reader.ts";
 import { MissingChunks, type StoredChunks } from "./stored-chunks.ts";
 
-/** What a call that blocks may take, and each MiB that it reads. */
-const CALL_MS = 1;
-const MIB_MS = 2;
-/** When calls have taken so much longer, it is a disk or a network that is waited for. */
-const PATIENCE_MS = 200;
 /** Chunks that are asked for together, where it is known which are stored. */
 const PRESENT_AT_ONCE = 1000;
 
@@ -40,27 +27,44 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const maxEncodedSize = maxStoredSize(pipeline);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   const options = { concurrency: Math.min(io, readAhead), inFlight, maxEncodedSize, buffers, signal };
-  const { blocking } = reading;
-  const place = { path: array.path, chunkKey: (coords: readonly number[]) => array.chunkKey(coords) };
-  const files =
-    blocking && !isSharded(array)
-      ? new QuickFiles({ ...place, store: blocking }, { maxEncodedSize, buffers, signal })
-      : undefined;
+  const files = blockingReader(reading);
+  const storage = new BlockingIo();
   const decode = chunkDecoder(array, { buffers });
   const missing = new MissingChunks(reading);
-  const lookUp = yieldToEventLoop();
   const slabGrid = gridShape(selection.shape, plan.slabShape);
 
   async function* decoded(refs: Generator<ChunkRef>) {
-    while (files?.isQuick && !missing.stored) {
-      const { done, value: ref } = refs.next();
-      if (done) return;
-      const chunk = await files.read(ref);
-      const listing = missing.note(chunk.bytes !== undefined);
-      if (listing) await listing;
-      yield await decode(chunk);
+    let isOver = false;
+    const next = () => {
+      const { done, value } = refs.next();
+      if (done) isOver = true;
+      return value;
+    };
+    const mayBlock = () => files !== undefined && !storage.isSlow;
+    function* whileSlow() {
+      while (!mayBlock() && !missing.stored) {
+        const ref = next();
+        if (ref === undefined) return;
+        yield ref;
+      }
     }
-    for await (const chunk of readChunks(array, unlessListed(refs, missing), options)) {
+    while (!isOver && !missing.stored) {
+      if (!files || storage.isSlow) {
+        for await (const chunk of readChunks(array, whileSlow(), options)) {
+          const listing = missing.note(chunk.bytes !== undefined);
+          if (listing) await listing;
+          yield await decode(chunk);
+        }
+        continue;
+      }
+      const ref = next();
+      if (ref === undefined) return;
+      const others = storage.yield();
+      if (others) await others;
+      throwIfAborted(signal);
+      const began = performance.now();
+      const chunk = await files(ref, { signal });
+      storage.note(began, chunk.bytes?.length ?? 0);
       const listing = missing.note(chunk.bytes !== undefined);
       if (listing) await listing;
       yield await decode(chunk);
@@ -70,7 +74,7 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   }
   /** Asks for those alone that are stored, some at one time; what is missing between them is one piece. */
   async function* decodedOf({ keys }: StoredChunks, refs: Iterable<ChunkRef>) {
-    await lookUp();
+    await storage.yield();
     signal.throwIfAborted();
     let present: ChunkRef[] = [];
     let gap: DecodedChunk | undefined;
@@ -84,7 +88,7 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
         for await (const chunk of readChunks(array, present, options)) yield await decode(chunk);
         present = [];
       }
-      const others = lookUp();
+      const others = storage.yield();
       if (others) await others;
     }
     if (gap) yield gap;
@@ -111,44 +115,9 @@ function joined(piece: DecodedChunk, { region }: ChunkRef): DecodedChunk | undef
   return { ...piece, region: { start, shape: shape.with(last, length + (region.shape[last] ?? 0)) } };
 }
 
-/** `refs` until it is known which of them are stored; the rest is left in them. */
-function* unlessListed(refs: Generator<ChunkRef>, missing: MissingChunks): Generator<ChunkRef> {
-  while (!missing.stored) {
-    const { done, value } = refs.next();
-    if (done) return;
-    yield value;
-  }
-}
-
-/** Reads chunks one after the other, by calls that block, and notices when that becomes slow. */
-class QuickFiles {
-  readonly #read: ChunkReader;
-  readonly #signal: AbortSignal;
-  readonly #lookUp = yieldToEventLoop();
-  /** Milliseconds that calls took longer than they may, less those that they took shorter. */
-  #late = 0;
-
-  constructor(
-    files: ChunkStore,
-    { signal, ...options }: Pick<ReadChunksOptions, "maxEncodedSize" | "buffers"> & { signal: AbortSignal },
-  ) {
-    this.#read = chunkReader(files, options);
-    this.#signal = signal;
-  }
-
-  get isQuick(): boolean {
-    return this.#late < PATIENCE_MS;
-  }
-
-  async read(ref: ChunkRef): Promise<EncodedChunk> {
-    const signal = this.#signal;
-    const others = this.#lookUp();
-    if (others) await others;
-    throwIfAborted(signal);
-    const began = performance.now();
-    const chunk = await this.#read(ref, { signal });
-    const allowed = CALL_MS + ((chunk.bytes?.length ?? 0) / 2 ** 20) * MIB_MS;
-    this.#late = Math.max(0, this.#late + performance.now() - began - allowed);
-    return chunk;
-  }
+/** Reads single chunks by calls that block; undefined where the store has none, or chunks lie together. */
+function blockingReader({ array, pipeline, buffers, blocking }: SlabReading): ChunkReader | undefined {
+  if (blocking === undefined || isSharded(array)) return undefined;
+  const files = { store: blocking, path: array.path, chunkKey: array.chunkKey.bind(array) };
+  return chunkReader(files, { maxEncodedSize: maxStoredSize(pipeline), buffers });
 }

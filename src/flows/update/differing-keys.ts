@@ -46,9 +46,9 @@ export function differingKeys(
   const buffers = [new Uint8Array(SMALL_BYTES), new Uint8Array(SMALL_BYTES)] as const;
   const isSettled = (pair: Pair) => {
     const values = valuesOf(pair);
-    if (!values || !isSameSync(...values, buffers)) return false;
+    if (!values || !isSameSync(...values, buffers)) return undefined;
     onSame(pair);
-    return true;
+    return 2 * (values[0].listed.size ?? SMALL_BYTES);
   };
   const compare = async (pair: Pair, context: { readonly signal: AbortSignal }) => {
     const values = valuesOf(pair);

@@ -39,6 +39,7 @@ describe("slabs of files", () => {
   it("are read by calls that block", async () => {
     const path = await written();
     const open = vi.spyOn(blockingFileCalls, "open");
+    vi.spyOn(performance, "now").mockReturnValue(0);
     expect(await digestOf(path)).toBe(expected);
     expect(open).toHaveBeenCalledTimes(80);
   });
@@ -48,12 +49,29 @@ describe("slabs of files", () => {
     const open = vi.spyOn(blockingFileCalls, "open");
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => {
-      now += 30;
+      now += 60;
       return now;
     });
     expect(await digestOf(path)).toBe(expected);
     expect(open.mock.calls.length).toBeGreaterThan(3);
     expect(open.mock.calls.length).toBeLessThan(20);
+  });
+
+  it("are read by calls that block again when these answer at once", async () => {
+    const path = await written();
+    const { open } = blockingFileCalls;
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => {
+      now += 0.9;
+      return now;
+    });
+    const opened = vi.spyOn(blockingFileCalls, "open").mockImplementationOnce((...file) => {
+      now += 60;
+      return open(...file);
+    });
+    expect(await digestOf(path)).toBe(expected);
+    expect(opened.mock.calls.length).toBeGreaterThan(10);
+    expect(opened.mock.calls.length).toBeLessThan(70);
   });
 
   it("lack what is missing", async () => {

@@ -2,6 +2,7 @@ import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../../stores/store.ts";
 import { storeTraits } from "../../../stores/store-traits.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
+import { BlockingIo } from "../../../util/blocking-io.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { ioPerThread } from "./io-per-thread.ts";
@@ -13,7 +14,6 @@ import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 import { withStopCheck } from "./with-stop-check.ts";
 import type { PoolRun, WorkerPool } from "./worker-pool.ts";
-import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** The threads that run tasks beside the one that began a flow. */
 export interface OtherThreads {
@@ -93,7 +93,7 @@ function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOp
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
   const { source, sourceSpec, build, scratch, documents, control, note } = options;
   const { writeEmpty, verify } = options;
-  const lookUp = yieldToEventLoop();
+  const io = new BlockingIo();
   const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
     if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
     const version = exclusive ? undefined : await store.version?.();
@@ -101,7 +101,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     const opened = (await openSame(spec, version, how)) as unknown as S;
     return withStopCheck(opened, () => {
       control.beat();
-      return lookUp();
+      return io.yield();
     }) as unknown as S;
   };
   const { driver, writer } = plan.execution;
