@@ -94,7 +94,9 @@ const LONGEST_ERROR = 64 * 1024;
 const MAX_REGIONS = 4;
 
 /** What makes the connections of Node's `fetch`, once it is used or a program says so. */
-const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].map((name) =>
+  Symbol.for(name),
+);
 
 /** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
 const fetchOfRuntime: PlainFetch = (url, init) =>
@@ -104,8 +106,9 @@ const fetchOfRuntime: PlainFetch = (url, init) =>
 
 /** Whether `fetch` was told of a proxy or the like. */
 function hasOwnDispatcher(): boolean {
-  const dispatcher = Reflect.get(globalThis, DISPATCHER);
-  return dispatcher !== undefined && dispatcher.constructor.name !== "Agent";
+  // Node 26 has the second, and wraps it as the first for those who know no other.
+  const inForce = DISPATCHERS.map((name) => Reflect.get(globalThis, name)).find((one) => one !== undefined);
+  return inForce !== undefined && inForce.constructor.name !== "Agent";
 }
 
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */

@@ -1,3 +1,4 @@
+// @module-tag alone
 import { globalAgent } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isWritable } from "../../../src/stores/store.ts";
@@ -6,7 +7,10 @@ import { s3Environment, stubEnvironment } from "../../support/s3-environment.ts"
 import { BUCKET, type S3Server, serveBucket } from "../s3-server.ts";
 
 const spec = { kind: "s3", bucket: BUCKET, prefix: "" } as const;
-const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+/** Where `setGlobalDispatcher` of the undici that Node contains puts what it is given. */
+const DISPATCHER = Symbol.for(
+  `undici.globalDispatcher.${Number.parseInt(process.versions.undici ?? "6", 10) >= 8 ? 2 : 1}`,
+);
 
 describe("requests to S3", () => {
   let server: S3Server;
