@@ -16,6 +16,8 @@ import { assertPath } from "../assert-path.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { assertWritable, type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
+import { assertUnlockedAbove } from "../parent-hierarchy.ts";
+import { lockPlace } from "../place-lock.ts";
 import { assertReplaceable } from "../replaceable.ts";
 import { readDocument } from "../stored-documents.ts";
 import { ancestorDocuments, createAncestors, createShared, formatAbove } from "./ancestors.ts";
@@ -110,7 +112,9 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
     layout,
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
-      const build = await openTargetBuild(spec, { ifExists });
+      const onTaken = () => assertUnlockedAbove(home, { signal });
+      await onTaken();
+      const build = await openTargetBuild(spec, { ifExists, onTaken });
       const publish = async (documents: Documents) => {
         await createShared(build.store, zarrFormat, { signal });
         await setAll(build.store, documents, signal);
@@ -144,9 +148,48 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
     layout: place.layout,
     async begin(metadata) {
       if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
-      return place.begin(metadata);
+      const { ifExists = "error", kind, signal } = options;
+      const begin = async () => {
+        // somebody may have made one until the place was locked
+        const isMade = ifExists === "error" && (await isTaken(home.store, place.layout, kind, signal));
+        if (isMade) throw exists(home.store, home.path);
+        return place.begin(metadata);
+      };
+      return lockedDraft(home, begin, signal);
     },
   };
+}
+
+/** A node that is made where it stays, at a place that is locked until it is published or given up. */
+async function lockedDraft(
+  home: ParentHierarchy,
+  begin: () => Promise<NodeDraft>,
+  signal: AbortSignal | undefined,
+): Promise<NodeDraft> {
+  const lock = await lockPlace(home, { signal });
+  try {
+    const draft = await begin();
+    return {
+      ...draft,
+      async publish(documents, undo) {
+        await lock.demand();
+        await draft.publish(documents, undo);
+        await lock.release();
+      },
+      async discard(undo, reason) {
+        try {
+          // what another run has taken over is its own
+          await lock.demand();
+          await draft.discard(undo, reason);
+        } finally {
+          await lock.release();
+        }
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
 }
 
 /** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */

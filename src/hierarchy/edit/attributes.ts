@@ -3,8 +3,9 @@ import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import type { ZarrNode } from "../node.ts";
+import { assertNotLocked, withLockedPlace } from "../place-lock.ts";
 import { changeMetadata } from "./metadata.ts";
-import { type EditSource, nodeToEdit } from "./parent.ts";
+import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface SetAttributesOptions {
   /** Whether `attributes` are all that there shall be; by default others stay as they are. */
@@ -21,7 +22,7 @@ export interface SetAttributesOptions {
  *
  * @returns the node with its new attributes.
  * @throws `not-found` when it is gone; `unsupported-operation` for a store that cannot be written; `invalid-option` for
- *   values that JSON cannot hold, `loss-refused` for NaN and infinities.
+ *   values that JSON cannot hold, `loss-refused` for NaN and infinities; `locked` while another run writes there.
  * @example
  * ```ts
  * import { setAttributes } from "zarrflow";
@@ -43,5 +44,11 @@ export async function setAttributes(
     const next = { ...Object.fromEntries(kept), ...(fromPlain(attributes) as JsonObject) };
     return { ...metadata, attributes: next };
   };
-  return changeMetadata(await nodeToEdit(source, signal), change, { allowLoss, signal });
+  const node = await nodeToEdit(source, signal);
+  const set = () => changeMetadata(node, change, { allowLoss, signal });
+  const home = await homeOf(node);
+  if (node.kind === "array") return withLockedPlace(home, set, { signal });
+  // members of a group may be written while its own document changes
+  await assertNotLocked(home, { signal });
+  return set();
 }

@@ -9,6 +9,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { keysBelow } from "../keys-below.ts";
+import { withLockedPlace } from "../place-lock.ts";
 import { refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
@@ -23,7 +24,8 @@ export interface DeleteOptions {
  * other key, so that whoever cuts it short leaves no array that misses chunks. Consolidated metadata of the groups
  * above stay true. The root's node leaves an empty store, but for what a hierarchy's nodes share.
  *
- * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list.
+ * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list; `locked`
+ *   while another run writes there.
  * @example
  * ```ts
  * import { deleteNode } from "zarrflow";
@@ -34,16 +36,17 @@ export interface DeleteOptions {
 export async function deleteNode(source: EditSource, given: DeleteOptions = {}): Promise<void> {
   const options = checkedOptions(given);
   const node = await nodeToEdit(source, options.signal);
-  const { store, path } = await homeOf(node);
+  const home = await homeOf(node);
+  const { store, path } = home;
   const layout = formatNamed(node.layout.zarrFormat).layout(path);
   const change = async () => {
     await deleteKeys(store, layout, node.metadata, options);
     return { removed: path, written: new Map() };
   };
-  await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, {
-    maxMetadata: node.reading.maxMetadata,
-    signal: options.signal,
-  });
+  const reading = { maxMetadata: node.reading.maxMetadata, signal: options.signal };
+  const remove = () =>
+    refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, reading);
+  await withLockedPlace(home, remove, reading);
 }
 
 /** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */

@@ -11,6 +11,7 @@ import { agreed, layoutOf } from "../create/format.ts";
 import { documentsBelow } from "../documents-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
+import { lockPlace } from "../place-lock.ts";
 import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
@@ -49,8 +50,11 @@ export async function renameNode(
   if (typeof path !== "string") throw invalid("the new path is not a path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { zarrFormat } = node.layout;
-  const { store, spec, path: old } = await homeOf(node);
+  const home = await homeOf(node);
+  const { store, spec, path: old } = home;
   demandRenaming(store, old);
+  // a lock would move with the node
+  await (await lockPlace(home, { signal })).release();
   const reading = { ...node.reading, spec, zarrFormat, signal };
   const found = await openNode(store, old, reading);
   if (!found) throw notFound(store, old);

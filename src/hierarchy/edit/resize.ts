@@ -6,8 +6,9 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
+import { withLockedPlace } from "../place-lock.ts";
 import { changeMetadata } from "./metadata.ts";
-import { assertWritable, nodeToEdit } from "./parent.ts";
+import { assertWritable, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface ResizeOptions {
   /**
@@ -30,7 +31,8 @@ export interface ResizeOptions {
  * @param shape in items.
  * @returns the array with its new shape.
  * @throws `invalid-option` for another rank, what is no shape, or a group; `not-found` when it is gone;
- *   `unsupported-operation` for a store that cannot be written, or cannot list the chunks that are to be deleted.
+ *   `unsupported-operation` for a store that cannot be written, or cannot list the chunks that are to be deleted;
+ *   `locked` while another run writes there.
  * @example
  * ```ts
  * import { resizeArray } from "zarrflow";
@@ -60,12 +62,15 @@ export async function resizeArray(
     if (shape.some((size, d) => size > (old[d] ?? 0))) await remove(chunksOutside(node, metadata, signal));
     return { ...metadata, shape };
   };
-  const resized = await changeMetadata(node, resize, { signal });
-  if (resized.kind === "group") throw noArray(resized.path);
-  if (shape.some((size, d) => size < (old[d] ?? 0))) {
-    await remove(chunksOutside(node, resized.metadata, signal, old));
-  }
-  return resized;
+  const change = async () => {
+    const resized = await changeMetadata(node, resize, { signal });
+    if (resized.kind === "group") throw noArray(resized.path);
+    if (shape.some((size, d) => size < (old[d] ?? 0))) {
+      await remove(chunksOutside(node, resized.metadata, signal, old));
+    }
+    return resized;
+  };
+  return withLockedPlace(await homeOf(node), change, { signal });
 }
 
 function demandShape(

@@ -1,0 +1,68 @@
+import { joinKey } from "../meta/join-key.ts";
+import { childSpec } from "../stores/folder-spec.ts";
+import { LOCK_NAME } from "../stores/reserved-names.ts";
+import { isListable, isWritable, type StoreOptions } from "../stores/store.ts";
+import { assertUnlocked, PrefixLock } from "../stores/target/prefix-lock.ts";
+import { assertNoneInside } from "../stores/target/runs-inside.ts";
+import { openStoreIfThere } from "../stores/url.ts";
+import type { ParentHierarchy } from "./edit/parent.ts";
+import { assertUnlockedAbove } from "./parent-hierarchy.ts";
+
+/** A place of a hierarchy that one run alone writes at. */
+export interface LockedPlace {
+  /** @throws `locked` when another run has taken it over. */
+  demand(): Promise<void>;
+  /** Gives it free. What is left of the lock counts for nothing soon. */
+  release(): Promise<void>;
+}
+
+/**
+ * Locks a place in a hierarchy, so that no other run writes at it, around it or in it. Stores without conditional writes
+ * have no locks.
+ *
+ * @throws `locked` while another run does.
+ */
+export async function lockPlace(home: ParentHierarchy, { signal }: StoreOptions = {}): Promise<LockedPlace> {
+  await assertUnlockedAbove(home, { signal });
+  const lock = await PrefixLock.take(home.store, { key: joinKey(home.path, LOCK_NAME), signal });
+  const release = async () => {
+    await lock?.release().catch(() => {});
+  };
+  try {
+    // who takes a place around this one looks for locks inside it when it has it
+    if (lock) {
+      await assertUnlockedAbove(home, { signal });
+      await assertNoneIn(home, { signal });
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { demand: async () => lock?.demand(), release };
+}
+
+/** Takes a step at a place that is locked meanwhile. @throws as `lockPlace` */
+export async function withLockedPlace<T>(
+  home: ParentHierarchy,
+  step: () => Promise<T>,
+  options: StoreOptions = {},
+): Promise<T> {
+  const lock = await lockPlace(home, options);
+  try {
+    return await step();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Holds that no other run writes at a place, or at one around it. @throws `locked` */
+export async function assertNotLocked(home: ParentHierarchy, { signal }: StoreOptions = {}): Promise<void> {
+  await assertUnlockedAbove(home, { signal });
+  await assertUnlocked(home.store, { key: joinKey(home.path, LOCK_NAME), signal });
+}
+
+async function assertNoneIn({ spec, path }: ParentHierarchy, { signal }: StoreOptions): Promise<void> {
+  const folder = childSpec(spec, path);
+  const store = folder && (await openStoreIfThere(folder));
+  if (store && isListable(store) && isWritable(store)) await assertNoneInside(store, { signal });
+}

@@ -1,0 +1,121 @@
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  copy,
+  create,
+  createGroup,
+  deleteNode,
+  openArray,
+  renameNode,
+  resizeArray,
+  setAttributes,
+} from "../../src/index.ts";
+
+import { PrefixLock } from "../../src/stores/target/prefix-lock.ts";
+import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
+import { requireBuild } from "../built-package.ts";
+import { pausedCopy } from "../flows/paused-run.ts";
+import type { S3Server } from "../stores/s3-server.ts";
+import { BUCKET } from "../stores/s3-server.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
+
+const folder = temporaryFolder();
+let server: S3Server;
+let source: string;
+beforeAll(async () => {
+  requireBuild();
+  server = await serveReachableBucket();
+  source = folder.next("source.zarr");
+  await copy(await makeHierarchy("v2", { consolidated: true, offset: 100 }), source);
+});
+afterAll(() => server.close());
+
+const NEW = { shape: [4], chunks: [2], dataType: "int32" } as const;
+const LOCKED = { code: "locked" };
+let places = 0;
+
+const edits: Record<string, (hierarchy: string) => Promise<unknown>> = {
+  create: (h) => create(`${h}/time`, NEW, { ifExists: "replace" }),
+  createGroup: (h) => createGroup(`${h}/time`, {}, { ifExists: "replace" }),
+  setAttributes: (h) => setAttributes(`${h}/time`, { units: "K" }),
+  resizeArray: async (h) => {
+    const { shape } = await openArray(`${h}/time`);
+    return resizeArray(
+      `${h}/time`,
+      shape.map((size) => size + 1),
+    );
+  },
+  deleteNode: (h) => deleteNode(`${h}/time`),
+};
+
+describe.each(["directory", "s3"] as const)("in a hierarchy of a %s", (kind) => {
+  const newPlace = () => (kind === "s3" ? `s3://${BUCKET}/locked-${places++}/h.zarr` : folder.next("h.zarr"));
+  const names = kind === "s3" ? Object.keys(edits) : [...Object.keys(edits), "renameNode"];
+  const edit = (name: string) => edits[name] ?? ((h: string) => renameNode(`${h}/time`, "other"));
+
+  it.each(names)(
+    "%s is kept off by another process that holds all of it, and does it afterwards",
+    async (name) => {
+      const target = newPlace();
+      await copy(await makeHierarchy("v2", { consolidated: true }), target);
+      const run = await pausedCopy(folder.path, { source, path: "", target, ifExists: "update" });
+      await expect(edit(name)(target)).rejects.toMatchObject(LOCKED);
+      expect(await run.end()).toBe(0);
+      const made = await edit(name)(target);
+      if (made && typeof made === "object" && "close" in made) await (made.close as () => Promise<void>)();
+      expect(await locksIn(target)).toEqual([]);
+    },
+  );
+
+  it.each(["setAttributes", "resizeArray", "deleteNode"])(
+    "%s is kept off by another process at the node, and leaves it whole",
+    async (name) => {
+      const target = newPlace();
+      await copy(await makeHierarchy("v2"), target);
+      const at = { source, path: "time", target: `${target}/time`, ifExists: "update" } as const;
+      const run = await pausedCopy(folder.path, at);
+      await expect(edit(name)(target)).rejects.toMatchObject(LOCKED);
+      expect(await run.end()).toBe(0);
+      await edit(name)(target);
+    },
+  );
+
+  /** Keys of locks that are left at a place. */
+  async function locksIn(target: string): Promise<string[]> {
+    if (kind === "directory")
+      return (await readdir(target, { recursive: true })).filter((name) => name.includes("zarrflow"));
+    return [...server.objects.keys()].filter(
+      (key) => key.startsWith(target.split("/").slice(3).join("/")) && key.includes(".zarrflow-"),
+    );
+  }
+});
+
+describe("in a bucket", () => {
+  it("one array alone is made at a place at a time", async () => {
+    const target = `s3://${BUCKET}/locked-${places++}/h.zarr`;
+    await (await createGroup(target, { zarrFormat: "v3" })).close();
+    const first = await create(`${target}/a`, NEW);
+    await expect(create(`${target}/a`, { ...NEW, chunks: [4] })).rejects.toMatchObject(LOCKED);
+    await expect(copy(`${source}/time`, `${target}/a`)).rejects.toMatchObject(LOCKED);
+    await expect(deleteNode(target)).rejects.toMatchObject(LOCKED);
+    await first.write({}, Int32Array.of(1, 2, 3, 4));
+    await first.close();
+    await expect(create(`${target}/a`, NEW)).rejects.toMatchObject({ code: "target-exists" });
+    const given = await create(`${target}/b`, NEW);
+    await given.abort();
+    await (await create(`${target}/b`, NEW)).close();
+  });
+
+  it("an array whose place another run took over is not published", async () => {
+    const target = `s3://${BUCKET}/locked-${places++}/h.zarr`;
+    await (await createGroup(target, { zarrFormat: "v3" })).close();
+    const made = await create(`${target}/a`, NEW);
+    const store = await openStore(parseStoreUrl(`${target}/a`).spec);
+    const other = await PrefixLock.take(store as never, { breakLock: true });
+    await expect(made.close()).rejects.toMatchObject(LOCKED);
+    await other?.release();
+    await expect(openArray(`${target}/a`)).rejects.toMatchObject({ code: "not-found" });
+  });
+});
