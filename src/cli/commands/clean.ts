@@ -12,7 +12,6 @@ export const command = defineCommand({
   notes: [
     "Lists and removes unfinished targets, files and uploads, locks and scratch objects. Leftovers that may belong",
     "to a running command are listed and kept. Nothing that another program wrote is touched.",
-    "is touched.",
   ],
   operands: [1, 1],
   options: {
