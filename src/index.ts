@@ -20,7 +20,7 @@ export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
 export { exists, open, openArray, openGroup } from "./hierarchy/open/open.ts";
 export { children, walk } from "./hierarchy/open/walk.ts";
-export { ArrayWriter, type WriterOptions } from "./hierarchy/write/array.ts";
+export { ArrayWriter, type NodeWriterOptions } from "./hierarchy/write/array.ts";
 export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write/frames.ts";
 export { GroupWriter } from "./hierarchy/write/group.ts";
 export type { ArrayPart } from "./hierarchy/write/parts.ts";

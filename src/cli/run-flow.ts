@@ -6,7 +6,7 @@ import type { Values } from "./command-line.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
-import { eventAdvance } from "./progress/flow-advance.ts";
+import { eventAdvance } from "./progress/flow-progress.ts";
 import { RetryLog } from "./progress/retry-log.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";

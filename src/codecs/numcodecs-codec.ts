@@ -40,7 +40,7 @@ export async function fromNumcodecsClass(
     name,
     maxEncodedSize: foreignSizeBound,
     async encodeInto(source, target) {
-      const encoded = expectBytes(await codec.encode(source));
+      const encoded = assertBytes(await codec.encode(source));
       if (encoded.length > target.length) {
         throw new ZarrflowError("codec-error", "the codec returns more than twice its input", {
           expected: `at most ${target.length}`,
@@ -51,7 +51,7 @@ export async function fromNumcodecsClass(
       return encoded.length;
     },
     async decodeInto(source, target) {
-      const decoded = expectBytes(await codec.decode(source));
+      const decoded = assertBytes(await codec.decode(source));
       if (decoded.length > target.length) throw overrun(target.length);
       target.set(decoded);
       return decoded.length;
@@ -73,7 +73,7 @@ async function configured(numcodecs: NumcodecsClass, config: { id: string }): Pr
   }
 }
 
-function expectBytes(result: unknown): Uint8Array {
+function assertBytes(result: unknown): Uint8Array {
   if (ArrayBuffer.isView(result)) return new Uint8Array(result.buffer, result.byteOffset, result.byteLength);
   throw new ZarrflowError("codec-error", "the codec did not return bytes");
 }

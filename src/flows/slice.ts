@@ -119,7 +119,7 @@ export class Slice<Name extends string = string> {
     const { selection } = resolved;
     const shape = keptShape(resolved);
     const chunk = { ...(await array.pipeline()).spec, shape: selection.shape };
-    demandMemory(chunk, array.path);
+    assertMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
       const decoded = await this.#decoded(array, selection);
@@ -250,7 +250,7 @@ export function slice<Name extends string = string>(
   return new Slice(source, option, options);
 }
 
-function demandMemory({ shape, dataType }: ChunkSpec, path: string): void {
+function assertMemory({ shape, dataType }: ChunkSpec, path: string): void {
   const size = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size <= MAX_READ) return;
   throw new ZarrflowError("resource-limit", "the slice is too large to be read into memory", {

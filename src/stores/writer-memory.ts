@@ -4,11 +4,11 @@ import type { StoreSpec } from "./store.ts";
 export const S3_PART_BYTES = 8 * 2 ** 20;
 
 /** S3 takes a value in so many parts at most. */
-export const S3_MOST_PARTS = 10_000;
+export const MAX_S3_PARTS = 10_000;
 
 /** Bytes of the parts in which S3 is given a value of so many bytes, with room for one that grows by a tenth. */
 export function partBytes(expectedSize = 0): number {
-  const least = Math.ceil((1.1 * expectedSize) / S3_MOST_PARTS);
+  const least = Math.ceil((1.1 * expectedSize) / MAX_S3_PARTS);
   return Math.max(S3_PART_BYTES, Math.ceil(least / 2 ** 20) * 2 ** 20);
 }
 

@@ -126,7 +126,7 @@ export function regridStage(
 
   return {
     push(piece) {
-      checkPiece(piece, shape.length);
+      assertPiece(piece, shape.length);
       const selected = selectedRegion(selection, piece.region);
       const covered = selected && window ? intersect(selected, window) : selected;
       if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
@@ -151,7 +151,7 @@ export function regridStage(
   };
 }
 
-function checkPiece({ coords, data, region }: DecodedChunk, rank: number): void {
+function assertPiece({ coords, data, region }: DecodedChunk, rank: number): void {
   const holds = data?.shape ?? region.shape;
   if (region.shape.length === rank && region.shape.every((n, d) => n <= (holds[d] ?? 0))) return;
   throw new ZarrflowError("invalid-option", "the data of a chunk do not match its stated region", {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 
 /** Compares long values quickly, and shows of them what differs first. */
-export function expectBytes(found: Uint8Array | undefined, expected: Uint8Array): void {
+export function assertBytes(found: Uint8Array | undefined, expected: Uint8Array): void {
   expect(found?.length).toBe(expected.length);
   const at = expected.findIndex((byte, i) => found?.[i] !== byte);
   expect({ at, found: found?.[at] }).toEqual({ at: -1, found: undefined });

@@ -38,11 +38,11 @@ describe.each(["directory", "zip"] as const)("a run that replaces a %s again and
     const spec = { kind, path: folder.next("x") };
     for (let kill = 0; kill < 8; kill++) {
       await runAndKill(spec, 7 * kill);
-      if (fs.existsSync(spec.path)) await expectWhole(spec);
+      if (fs.existsSync(spec.path)) await assertWhole(spec);
       await expect(openTargetBuild(spec, { ifExists: "error" })).rejects.toMatchObject({
         code: "target-exists",
       });
-      await expectWhole(spec);
+      await assertWhole(spec);
       const left = fs.readdirSync(dirname(spec.path), { recursive: true, encoding: "utf8" });
       expect(left.filter((name) => /^\.x\.zarrflow-\w+\/(?:old|trash)$/.test(name))).toEqual([]);
     }
@@ -61,7 +61,7 @@ async function runAndKill(spec: StoreSpec, afterMs: number): Promise<void> {
 }
 
 /** All values are there, and of one round. */
-async function expectWhole(spec: StoreSpec): Promise<void> {
+async function assertWhole(spec: StoreSpec): Promise<void> {
   const store = await openStore(spec);
   if (!isListable(store)) throw new Error("the store cannot list");
   const rounds = new Set<number | undefined>();

@@ -2,8 +2,8 @@ import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
 import { defineCommand, FAILED } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-progress.ts";
-import { tellingWarnings } from "../progress/telling-warnings.ts";
+import { printWarnings } from "../progress/print-warnings.ts";
+import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -35,8 +35,8 @@ export const command = defineCommand({
     const { diff } = await import("../../flows/diff.ts");
     const options = { ...planOptions(values, terminal.signal), ...(strict && { strict }) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
-    const showRead = readAdvance((advance) => view.show(advance));
-    const onEvent = tellingWarnings(terminal, { quiet }, showRead);
+    const showRead = readProgress((advance) => view.show(advance));
+    const onEvent = printWarnings(terminal, { quiet }, showRead);
     const differences = diff(a, b, { ...options, onEvent });
     const counts = { counting: 0, others: 0, broken: 0 };
     async function* counted() {

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-progress.ts";
-import { tellingWarnings } from "../progress/telling-warnings.ts";
+import { printWarnings } from "../progress/print-warnings.ts";
+import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -27,8 +27,8 @@ export const command = defineCommand({
     const { quiet, json } = values;
     const options = planOptions(values, terminal.signal);
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
-    const showRead = readAdvance((advance) => view.show(advance));
-    const onEvent = tellingWarnings(terminal, { quiet }, showRead);
+    const showRead = readProgress((advance) => view.show(advance));
+    const onEvent = printWarnings(terminal, { quiet }, showRead);
     const digests = digest(url, { ...options, onEvent });
     try {
       if (json) return await writeJsonList(digests, terminal);

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { tellingWarnings } from "../progress/telling-warnings.ts";
+import { printWarnings } from "../progress/print-warnings.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";
@@ -17,7 +17,7 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
-    const onEvent = tellingWarnings(terminal, values);
+    const onEvent = printWarnings(terminal, values);
     const infos = info(url, { ...accessOf(values), signal: terminal.signal, onEvent });
     if (values.json) return writeJsonList(infos, terminal);
     let separator = "";

@@ -8,8 +8,8 @@ import type { Options, Values } from "../command-line.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { bytesAdvance } from "../progress/bytes-progress.ts";
-import { tellingWarnings } from "../progress/telling-warnings.ts";
+import { bytesProgress } from "../progress/bytes-progress.ts";
+import { printWarnings } from "../progress/print-warnings.ts";
 import { progressView } from "../progress/view.ts";
 import { runPlanned } from "../run-flow.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
@@ -75,7 +75,7 @@ export const command = defineCommand({
   ],
   async run([url = "", target], values, terminal) {
     if (target !== undefined) return sliceToZarr(url, target, values, terminal);
-    checkFileOnly(values);
+    assertFileOnly(values);
     const format = outputFormat(values.output, values.format);
     const { closeOpened, open } = await import("../../hierarchy/open/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
@@ -88,7 +88,7 @@ export const command = defineCommand({
         hint: "Give a DST, or name an array.",
       });
     }
-    const telling = { signal: terminal.signal, onEvent: tellingWarnings(terminal, values) };
+    const telling = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
     const array = await readableArray(opened, opened, telling);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     if (values["dry-run"]) {
@@ -123,7 +123,7 @@ async function sliceToZarr(
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
-function checkFileOnly(values: SliceValues): void {
+function assertFileOnly(values: SliceValues): void {
   const only = ["chunks", "shards", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
   const misplaced = only.find((name) => values[name] !== undefined);
   if (misplaced === undefined) return;
@@ -152,7 +152,7 @@ async function writeSlice(
   let bytes = 0;
   const pieces = counted(formattedPieces(slice, format), (length) => {
     bytes += length;
-    view.show(bytesAdvance(bytes, total));
+    view.show(bytesProgress(bytes, total));
   });
   try {
     if (output === undefined) {

@@ -1,7 +1,7 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { defineCommand } from "../command.ts";
 import { writeJsonList } from "../json-list.ts";
-import { readAdvance } from "../progress/read-progress.ts";
+import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const { validate } = await import("../../flows/validate.ts");
     const options = { ...planOptions(values, terminal.signal), deep, fix, dryRun };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
-    const onEvent = readAdvance((advance) => view.show(advance));
+    const onEvent = readProgress((advance) => view.show(advance));
     const levels: ValidateFinding["level"][] = [];
     async function* noted() {
       for await (const finding of validate(url, { ...options, onEvent })) {

@@ -1,16 +1,16 @@
 import type { ReadEvent } from "../../flows/events.ts";
 import { printable } from "../text/printable.ts";
-import { bytesAdvance } from "./bytes-progress.ts";
+import { bytesProgress } from "./bytes-progress.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
-export function readAdvance(show: (advance: ProgressUpdate) => void): (event: ReadEvent) => void {
+export function readProgress(show: (advance: ProgressUpdate) => void): (event: ReadEvent) => void {
   const bytesByPath = new Map<string, number>();
   let bytes = 0;
   return (event) => {
     bytes += event.bytes - (bytesByPath.get(event.path) ?? 0);
     bytesByPath.set(event.path, event.bytes);
-    const { words } = bytesAdvance(event.bytes, event.allBytes);
+    const { words } = bytesProgress(event.bytes, event.allBytes);
     show({ bytes, words: [printable(event.path), ...words].filter(Boolean) });
   };
 }

@@ -44,7 +44,7 @@ export async function loadCodecs(
       pipelineOf: pipelineMaker(`${pointer}/configuration/codecs`, options),
     };
     const codec = await at(config, pointer, () => makeCodec(config, context)).catch(skipped(config, place));
-    expectKind(codec, place.isBytes, list);
+    assertKind(codec, place.isBytes, list);
     if (options.isWritten) await at(config, pointer, () => assertEncodable(codec));
     placed.push({ codec, decodedSize: place.size, maxDecodedSize: place.maxSize });
     place = await at(config, pointer, () => after(codec, place, config));
@@ -86,7 +86,7 @@ interface Place {
 }
 
 function firstPlace(spec: ChunkSpec, options: ChainOptions): Place {
-  const size = expectAllowed(spec);
+  const size = assertAllowed(spec);
   const context: CodecContext = { spec, itemSize: itemSizeOf(spec), endian: "little" };
   if (isFixed(spec.dataType)) return { context, isBytes: false, size, maxSize: size };
   const { maxVariableSize = MAX_CHUNK_SIZE } = options;
@@ -126,12 +126,12 @@ function inItems(context: CodecContext, dataType: FixedDataType = { kind: "raw",
 }
 
 function contextOf(context: CodecContext, spec: ChunkSpec): CodecContext {
-  expectAllowed(spec);
+  assertAllowed(spec);
   return { ...context, spec, itemSize: itemSizeOf(spec) };
 }
 
 /** @throws `resource-limit` when the chunk's items are more than one chunk may have. */
-function expectAllowed(spec: ChunkSpec): number {
+function assertAllowed(spec: ChunkSpec): number {
   const size = product(spec.shape) * itemSizeOf(spec);
   if (size <= MAX_CHUNK_SIZE) return size;
   throw new ZarrflowError("resource-limit", "chunks of this shape are above the limit of 2 GiB", {
@@ -158,7 +158,7 @@ async function at<T>(config: CodecConfig, pointer: string, run: () => T | Promis
   }
 }
 
-function expectKind({ kind, name }: Codec, isBytes: boolean, list: string): void {
+function assertKind({ kind, name }: Codec, isBytes: boolean, list: string): void {
   if (isBytes && kind !== "bytes-to-bytes")
     throw misplaced(`\`${name}\` needs an array, but gets bytes`, list);
   if (!isBytes && kind === "bytes-to-bytes")

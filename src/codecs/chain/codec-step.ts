@@ -111,7 +111,7 @@ function decodeBytesStep(
 ): Awaitable<Uint8Array> {
   const stated = statedSize(codec, source);
   if (decodedSize === undefined) return decodeUnsized(codec, source, stated, maxDecodedSize, buffers);
-  expectSize(decodedSize, stated);
+  assertSize(decodedSize, stated);
   return after(
     filled(buffers, decodedSize, (target) => codec.decodeInto(source, target)),
     (decoded) => {
@@ -204,7 +204,7 @@ function filled(
   }
 }
 
-function expectSize(expected: number, found: number | undefined): void {
+function assertSize(expected: number, found: number | undefined): void {
   if (found !== undefined && found !== expected) throw otherSize(expected, found);
 }
 

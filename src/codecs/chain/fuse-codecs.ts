@@ -52,7 +52,7 @@ export function fuseCodecs(
       return assertChunk(await through(decoders, encoded, buffers), spec, strides);
     },
     async encode(data, buffers) {
-      checkLayout(data, spec, strides, buffers);
+      assertLayout(data, spec, strides, buffers);
       return (await through(encoders, data, buffers)) as Uint8Array;
     },
   };
@@ -139,7 +139,7 @@ function sameSize(a: DataType, b: DataType): boolean {
 }
 
 /** @throws `codec-error` when `data` are not a whole chunk in the pipeline's layout; they are given back then. */
-function checkLayout(data: ChunkData, spec: ChunkSpec, strides: readonly number[], buffers: Buffers): void {
+function assertLayout(data: ChunkData, spec: ChunkSpec, strides: readonly number[], buffers: Buffers): void {
   const { shape } = spec;
   const isWhole = data.shape.length === shape.length && data.shape.every((n, d) => n === shape[d]);
   const isLaidOut =

@@ -45,7 +45,7 @@ export function partFinder(
           ? await decodeRange(compressor as BytesToBytesCodec, encoded, part, buffers)
           : encoded;
         try {
-          expectLength(bytes, length);
+          assertLength(bytes, length);
           decodeItems(bytes);
         } catch (error) {
           buffers.give(bytes);
@@ -91,7 +91,7 @@ async function decodeRange(
   }
 }
 
-function expectLength(bytes: Uint8Array, length: number): void {
+function assertLength(bytes: Uint8Array, length: number): void {
   if (bytes.length === length) return;
   throw corrupt("the length of the chunk differs from its shape and data type", {
     expected: `${length} bytes of it`,

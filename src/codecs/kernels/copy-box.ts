@@ -1,6 +1,6 @@
 import type { CopyRows } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
-import { type Loop, turnRows } from "./turn-rows.ts";
+import { type Loop, transposeTiles } from "./transpose-tiles.ts";
 
 /** A box inside a buffer of items: where its first item lies and how far apart neighbours are, all in items. */
 export interface BoxLayout {
@@ -193,9 +193,9 @@ function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: n
 function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: number, depth: number): void {
   const width = isRun() ? (counts[0] ?? 0) : WIDE_ITEM + 1;
   if (depth === 2 && width <= WIDE_ITEM && turns(2)) {
-    turnRows(source, from, target, to, [loopAt(1), loopAt(2)], width);
+    transposeTiles(source, from, target, to, [loopAt(1), loopAt(2)], width);
   } else if (depth === 1 && turns(1)) {
-    turnRows(source, from, target, to, [loopAt(0), loopAt(1)], 1);
+    transposeTiles(source, from, target, to, [loopAt(0), loopAt(1)], 1);
   } else if (depth === 1) {
     copyRuns(source, from, target, to, counts[1] ?? 0, fromSteps[1] ?? 0, toSteps[1] ?? 0);
   } else if (depth === 0) {

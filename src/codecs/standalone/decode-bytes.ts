@@ -79,7 +79,7 @@ export async function decodeBytes(
   if (codec.kind === "bytes-to-bytes") {
     return stepBytes(codec, "decode", bytes, size, size ?? MAX_CHUNK_SIZE);
   }
-  if (size !== undefined) expectSize(size, dataType, shape);
+  if (size !== undefined) assertSize(size, dataType, shape);
   const isCounted = options.shape !== undefined || size !== undefined;
   const pipeline = await lone.pipeline(codec, isCounted ? shape : [statedItems(codec, bytes, dataType)]);
   // Decoding may work in place.
@@ -105,7 +105,7 @@ export async function encodeBytes(
     if (bytes instanceof Uint8Array) return stepBytes(codec, "encode", bytes, bytes.length, bytes.length);
     throw new ZarrflowError("invalid-option", "the codec encodes bytes", { codec: name });
   }
-  expectSize(bytes.length, dataType, shape);
+  assertSize(bytes.length, dataType, shape);
   const pipeline = await lone.pipeline(codec, shape);
   return pipeline.encode(chunkOf(bytes, pipeline), plainBuffers);
 }
@@ -127,7 +127,7 @@ function itemsIn(size: number, dataType: DataType): number {
 }
 
 /** Holds that `size` bytes, or values, are a chunk of `shape`. @throws `invalid-option` */
-function expectSize(size: number, dataType: DataType, shape: readonly number[]): void {
+function assertSize(size: number, dataType: DataType, shape: readonly number[]): void {
   const expected = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size === expected) return;
   throw new ZarrflowError("invalid-option", "the size is not a whole number of items of the chunk's shape", {

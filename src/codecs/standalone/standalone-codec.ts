@@ -25,7 +25,7 @@ export interface ItemOptions {
 }
 
 /** A codec by itself, without a chain around it. */
-export interface LoneCodec {
+export interface StandaloneCodec {
   readonly name: string;
   /** Type of the items; single bytes where nothing is known of them. */
   readonly dataType: DataType;
@@ -41,7 +41,7 @@ const OBJECT_TYPES = ["|O", "O", "object"];
 const LITTLE_ENDIAN: CodecConfig = { name: "bytes", configuration: { endian: "little" } };
 
 /** @throws `invalid-option` for what is missing or contradictory, and as reading the codec's metadata. */
-export function standaloneCodec(json: CodecJson, options: ItemOptions): LoneCodec {
+export function standaloneCodec(json: CodecJson, options: ItemOptions): StandaloneCodec {
   const stated = canonicalConfig(json);
   const { name } = stated;
   const { shape, dataType: option } = options;

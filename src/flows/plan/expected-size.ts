@@ -1,6 +1,6 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { readerMemory } from "../../stores/reader-memory.ts";
-import { buildMemory, S3_MOST_PARTS } from "../../stores/writer-memory.ts";
+import { buildMemory, MAX_S3_PARTS } from "../../stores/writer-memory.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, Plan } from "./plan.ts";
 
@@ -14,7 +14,7 @@ const MAX_HELD = 1 / 8;
 export function expectedSize(sides: readonly { readonly target: GridSide }[], maxMemory: number): number {
   const chunks = ({ shape, chunkShape }: GridSide) => product(gridShape(shape, chunkShape));
   const decoded = sides.reduce((sum, { target }) => sum + chunks(target) * target.decodedSize, 0);
-  return Math.min(decoded, maxMemory * MAX_HELD * S3_MOST_PARTS);
+  return Math.min(decoded, maxMemory * MAX_HELD * MAX_S3_PARTS);
 }
 
 /** Bytes of the budget that the two stores hold from begin to end, so that tasks cannot have them. */

@@ -33,7 +33,7 @@ export function sliceGroup(
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   const following = followingLevels(nodes);
   const led = arrays.filter(({ path }) => !following.has(path));
-  for (const [name] of ranges) demandOneLength(name, led);
+  for (const [name] of ranges) assertOneLength(name, led);
   const selections = new Map<string, Selection>();
   for (const { path, metadata } of led) {
     const own = ranges.filter(([name]) => metadata.dimensionNames?.includes(name));
@@ -48,7 +48,7 @@ export function sliceGroup(
 }
 
 /** Holds that a dimension is the same in all arrays that have it, as far as its length tells. */
-function demandOneLength(name: string, arrays: readonly GroupArray[]): void {
+function assertOneLength(name: string, arrays: readonly GroupArray[]): void {
   const lengths = arrays.flatMap(({ path, metadata: { shape, dimensionNames = [] } }) => {
     const length = shape[dimensionNames.indexOf(name)];
     return length === undefined ? [] : [{ path, length }];

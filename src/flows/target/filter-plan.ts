@@ -15,7 +15,7 @@ interface ExistingNodes {
   /** Whether documents of the node at a path must not be written, as they are there or another's. */
   isKept(path: string): boolean;
   /** Holds that a node that is not left can be added. @throws `target-exists`, `unsupported-operation` */
-  demandAddable(path: string): void;
+  assertAddable(path: string): void;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function existingNodes(
     how: ifExists,
     isLeft: (path) => ifExists === "skip" && nodes.has(path),
     isKept: (path) => nodes.has(path) && (ifExists === "skip" || isOutside(path)),
-    demandAddable(path) {
+    assertAddable(path) {
       assertEditable(store);
       const array = ancestorPaths(path).find((above) => nodes.get(above)?.kind === "array");
       if (array === undefined || ifExists === "update") return;
@@ -54,7 +54,7 @@ export async function existingNodes(
 }
 
 /** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
-function demandVerbatim({ publication, jobs }: Plan): void {
+function assertVerbatim({ publication, jobs }: Plan): void {
   if (publication.from !== publication.zarrFormat || jobs.some(({ tasks }) => tasks > 0)) {
     throw new ZarrflowError("invalid-option", "an update copies keys as they are and cannot change them", {
       hint: "Replace the target, or omit the options that change arrays.",
@@ -76,13 +76,13 @@ export function filterPlan(
   },
 ): Plan {
   const { filter, leftOut, existing, ifExists } = how;
-  if (ifExists === "update") demandVerbatim(plan);
+  if (ifExists === "update") assertVerbatim(plan);
   const { zarrFormat, documents } = plan.publication;
   const { nodeOf, sharedKeys } = formatNamed(zarrFormat).layout(plan.target.path).hierarchy;
   const isWritten = (key: string) =>
     !existing?.isKept(nodeOf(key) ?? "") && !(existing?.how === "skip" && sharedKeys.includes(key));
   const written = documents.filter(({ key }) => isWritten(key));
-  for (const path of new Set(written.map(({ key }) => nodeOf(key) ?? ""))) existing?.demandAddable(path);
+  for (const path of new Set(written.map(({ key }) => nodeOf(key) ?? ""))) existing?.assertAddable(path);
   return {
     ...plan,
     publication: {

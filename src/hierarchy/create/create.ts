@@ -1,10 +1,10 @@
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
-import { ArrayWriter, type WriterOptions } from "../write/array.ts";
+import { ArrayWriter, type NodeWriterOptions } from "../write/array.ts";
 import { GroupWriter } from "../write/group.ts";
 import { groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
 import { type CreateTarget, placeOf } from "./target.ts";
 
-export interface CreateOptions extends WriterOptions {
+export interface CreateOptions extends NodeWriterOptions {
   /** What to do with a node that is there; `error` by default. */
   readonly ifExists?: "error" | "replace";
   /** Takes names of nodes beyond ASCII in v2 too. */

@@ -52,7 +52,7 @@ export async function renameNode(
   const { zarrFormat } = node.layout;
   const home = await homeOf(node);
   const { store, spec, path: old } = home;
-  demandRenaming(store, old);
+  assertRenamable(store, old);
   // a lock would move with the node
   await (await lockPlace(home, { signal })).release();
   const reading = { ...node.reading, spec, zarrFormat, signal };
@@ -61,7 +61,7 @@ export async function renameNode(
   const from = found.layout;
   const to = layoutOf(normalisePath(path), zarrFormat, { allowUnicode });
   assertPath(to, path);
-  await demandPlace(store, from, to, signal);
+  await assertPlaceFree(store, from, to, signal);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
     const documents = areAny ? await documentsBelow(found) : [];
     await moveAll(store, movesOf(from, to), signal);
@@ -81,7 +81,7 @@ export async function renameNode(
 
 type RenamingStore = WritableStore & Required<Pick<WritableStore, "rename">>;
 
-function demandRenaming(store: WritableStore, path: string): asserts store is RenamingStore {
+function assertRenamable(store: WritableStore, path: string): asserts store is RenamingStore {
   if (store.rename !== undefined) return;
   throw new ZarrflowError("unsupported-operation", "this store cannot rename keys", {
     store: store.description,
@@ -91,7 +91,7 @@ function demandRenaming(store: WritableStore, path: string): asserts store is Re
 }
 
 /** Holds that a node may go from one place to the other. */
-async function demandPlace(
+async function assertPlaceFree(
   store: WritableStore,
   from: NodeLayout,
   to: NodeLayout,

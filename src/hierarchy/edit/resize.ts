@@ -57,7 +57,7 @@ export async function resizeArray(
   };
   let old: readonly number[] = [];
   const resize = async (metadata: NodeMetadata) => {
-    demandShape(node.path, metadata, shape);
+    assertShape(node.path, metadata, shape);
     old = metadata.shape;
     if (shape.some((size, d) => size > (old[d] ?? 0))) await remove(chunksOutside(node, metadata, signal));
     return { ...metadata, shape };
@@ -73,7 +73,7 @@ export async function resizeArray(
   return withLockedPlace(await homeOf(node), change, { signal });
 }
 
-function demandShape(
+function assertShape(
   path: string,
   metadata: NodeMetadata,
   shape: readonly number[],

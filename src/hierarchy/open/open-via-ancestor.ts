@@ -12,7 +12,7 @@ import type { ZarrNode } from "../node.ts";
 import { readDocument } from "../stored-documents.ts";
 import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
 import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
-import { nearestMemberHint } from "./suggest-name.ts";
+import { suggestName } from "./suggest-name.ts";
 
 /**
  * The node at `path` that has no documents of its own, by what lies above it: consolidated metadata of a group, or
@@ -77,7 +77,7 @@ async function openInHierarchy(
     path,
     found: `none of ${[...documentKeys, membersPrefix].join(", ")}`,
     hint: isListable(store)
-      ? await nearestMemberHint(store, spec, path, { zarrFormat, signal })
+      ? await suggestName(store, spec, path, { zarrFormat, signal })
       : "This store cannot list its keys, so groups without a document cannot be found.",
   });
 }

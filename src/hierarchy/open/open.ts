@@ -171,7 +171,7 @@ async function notFound(
   { store, spec, path, url }: Place & { readonly url: string },
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
-  const [{ foreignFile }, { nearestMemberHint }] = await Promise.all([
+  const [{ foreignFile }, { suggestName }] = await Promise.all([
     import("./foreign-file.ts"),
     import("./suggest-name.ts"),
   ]);
@@ -185,7 +185,7 @@ async function notFound(
     });
   }
   const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
-  const hint = nodes.length > 0 ? foldersHint(nodes) : await nearestMemberHint(store, spec, path, { signal });
+  const hint = nodes.length > 0 ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
   return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
     store: store.description,
     path,

@@ -20,7 +20,7 @@ const MAX_LISTED = 8;
  * What may have been meant by a path at which no node is: the member of the nearest folder above it whose name is
  * nearest, or all of that group's members where they are few. Undefined where there is nothing to offer.
  */
-export async function nearestMemberHint(
+export async function suggestName(
   store: Store,
   spec: StoreSpec,
   path: string,
@@ -48,7 +48,7 @@ export async function nearestMemberHint(
 export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefined> {
   if (spec.kind !== "zip") return undefined;
   const asFolder: StoreSpec = { kind: "directory", path: spec.path };
-  return nearestMemberHint(await openStore(asFolder), asFolder, "");
+  return suggestName(await openStore(asFolder), asFolder, "");
 }
 
 interface Folder {

@@ -19,7 +19,7 @@ import { PendingCalls } from "./pending-calls.ts";
 import { type RegionOption, regionOf, writeBox } from "./region.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
-export interface WriterOptions {
+export interface NodeWriterOptions {
   /** Requests in flight; 16 by default. */
   readonly io?: number;
   /** Stores chunks that hold nothing but the fill value too. */
@@ -51,7 +51,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   #writable: WritableStream<ArrayPart> | undefined;
   #appended: Promise<void> = Promise.resolve();
 
-  private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: WriterOptions) {
+  private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: NodeWriterOptions) {
     const { io = 16, writeEmpty = false, signal } = options;
     this.store = withIoLimit(site.store, io);
     this.layout = site.layout;
@@ -64,7 +64,11 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   }
 
   /** Begins an array at `place`. @throws as `create` */
-  static async begin(place: OpenCreateTarget, array: NewArray, options: WriterOptions): Promise<ArrayWriter> {
+  static async begin(
+    place: OpenCreateTarget,
+    array: NewArray,
+    options: NodeWriterOptions,
+  ): Promise<ArrayWriter> {
     const description = await describeArray(array, place.layout);
     const site = await place.begin(description.metadata);
     try {
@@ -183,7 +187,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    * @throws the first failure of what was to be written, with nothing left behind.
    */
   async close(): Promise<void> {
-    this.#calls.demandOpen();
+    this.#calls.assertOpen();
     try {
       await this.#calls.finish();
       await this.#site.publish(documentsOf(this.#metadata, this.layout), this.#undo);

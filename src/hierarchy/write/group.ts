@@ -11,9 +11,9 @@ import { isTaken } from "../create/assertions.ts";
 import { layoutOf } from "../create/format.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/target.ts";
-import { ArrayWriter, type WriterOptions } from "./array.ts";
+import { ArrayWriter, type NodeWriterOptions } from "./array.ts";
 
-export interface GroupWriterOptions extends WriterOptions {
+export interface GroupWriterOptions extends NodeWriterOptions {
   /** Gathers the documents of all nodes in the group in one, where many readers look first. */
   readonly consolidated?: boolean;
   /** Takes names of nodes beyond ASCII in v2 too. */
@@ -61,7 +61,7 @@ export class GroupWriter {
   async create(
     name: string,
     array: Omit<NewArray, "zarrFormat">,
-    options: WriterOptions = {},
+    options: NodeWriterOptions = {},
   ): Promise<ArrayWriter> {
     const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
     this.#open.set(name, writer);
@@ -84,7 +84,7 @@ export class GroupWriter {
    * @throws `unsupported-operation` while a member is open; the failure of a member that left something in an archive.
    */
   async close(): Promise<void> {
-    this.#demandOpen();
+    this.#assertOpen();
     const [open] = this.#open.keys();
     if (open !== undefined) {
       throw new ZarrflowError("unsupported-operation", `\`${open}\` in the group is still open`, {
@@ -125,7 +125,7 @@ export class GroupWriter {
   };
 
   #placeOf(name: string): OpenCreateTarget {
-    this.#demandOpen();
+    this.#assertOpen();
     if (name === "" || name.includes("/")) {
       throw new ZarrflowError(
         "invalid-node-name",
@@ -170,7 +170,7 @@ export class GroupWriter {
     };
   }
 
-  #demandOpen(): void {
+  #assertOpen(): void {
     if (!this.#isOver) return;
     throw new ZarrflowError("unsupported-operation", "the group is published or aborted", {
       path: this.path,

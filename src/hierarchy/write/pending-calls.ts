@@ -23,7 +23,7 @@ export class PendingCalls {
 
   /** Runs one call. @throws `unsupported-operation` when the writer's life is over. */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    this.demandOpen();
+    this.assertOpen();
     throwIfAborted(this.#signal);
     const controller = new AbortController();
     const running = work(controller.signal).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export class PendingCalls {
 
   /** Ends the writer's life when what is running has ended. @throws the first failure of any call. */
   async finish(): Promise<void> {
-    this.demandOpen();
+    this.assertOpen();
     await this.#end();
     if (this.#failure) throw this.#failure.error;
     throwIfAborted(this.#signal);
@@ -52,7 +52,7 @@ export class PendingCalls {
     await this.#end();
   }
 
-  demandOpen(): void {
+  assertOpen(): void {
     if (!this.#isOver) return;
     throw new ZarrflowError("unsupported-operation", "the target is published or aborted", {
       path: this.#path,

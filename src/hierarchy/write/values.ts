@@ -62,13 +62,13 @@ export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
 export function countItems(values: Values, dataType: DataType): number {
   if (!ArrayBuffer.isView(values)) return values.length;
   if (!isFixed(dataType)) throw otherType(values, dataType);
-  expectFits(values, dataType);
+  assertFits(values, dataType);
   return values.byteLength / (isWidened(values, dataType) ? 4 : dataType.size);
 }
 
 /** The bytes of a view, when it is one that the data type has. */
 function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
-  expectFits(values, dataType);
+  assertFits(values, dataType);
   if (isWidened(values, dataType)) return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
@@ -78,7 +78,7 @@ function isWidened(values: ArrayBufferView, { kind, size }: FixedDataType): valu
   return kind === "float" && size === 2 && values instanceof Float32Array;
 }
 
-function expectFits(values: ArrayBufferView, dataType: FixedDataType): void {
+function assertFits(values: ArrayBufferView, dataType: FixedDataType): void {
   const Numbers = typedArrayOf(dataType);
   const fits =
     values instanceof Uint8Array ||

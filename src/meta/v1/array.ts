@@ -38,8 +38,8 @@ export type V1Order = "as-written" | "as-stated";
  */
 export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMetadata {
   expectFormat1(document);
-  const shape = expectLengths(document, "shape", 0);
-  const chunkShape = expectLengths(document, "chunks", 1);
+  const shape = assertLengths(document, "shape", 0);
+  const chunkShape = assertLengths(document, "chunks", 1);
   if (shape.length === 0) throw invalid("/shape", "an array needs at least one dimension", []);
   if (chunkShape.length !== shape.length) {
     throw invalid("/chunks", `must have ${shape.length} numbers, one per dimension`, chunkShape);
@@ -82,7 +82,7 @@ function expectFormat1(document: JsonObject): void {
 }
 
 /** A list of integers of at least `least`; a breach is one of the whole. */
-function expectLengths(document: JsonObject, name: string, least: number): number[] {
+function assertLengths(document: JsonObject, name: string, least: number): number[] {
   const pointer = `/${name}`;
   return assertRank(required(document, name), pointer).map((n) => assertInteger(n, least, pointer));
 }

@@ -37,7 +37,7 @@ const SEPARATORS = [".", "/"] as const;
  * @throws `invalid-metadata`, `unsupported-*`.
  */
 export function parseDraftArray(document: JsonObject, form: DraftForm, findings: Finding[]): ArrayMetadata {
-  const shape = expectSizes(assertRank(required(document, "shape"), "/shape"), 0, "/shape");
+  const shape = assertSizes(assertRank(required(document, "shape"), "/shape"), 0, "/shape");
   const type = parseDraftType(required(document, "data_type"), form, "/data_type", findings);
   const { chunkShape, separator } = parseGrid(required(document, "chunk_grid"), shape.length, form);
   const coding = {
@@ -84,7 +84,7 @@ function noteAbsent(document: JsonObject, findings: Finding[]): void {
 }
 
 /** Integers of at least `least`; errors name the list. */
-function expectSizes(list: readonly JsonValue[], least: number, pointer: string): number[] {
+function assertSizes(list: readonly JsonValue[], least: number, pointer: string): number[] {
   return list.map((n) => assertInteger(n, least, pointer));
 }
 
@@ -102,7 +102,7 @@ function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one per dimension`, list);
   const separator = memberOr(grid, "separator", form.separator);
   return {
-    chunkShape: expectSizes(list, 1, shapeAt),
+    chunkShape: assertSizes(list, 1, shapeAt),
     separator: assertWord(separator, SEPARATORS, `${pointer}/separator`),
   };
 }

@@ -52,12 +52,12 @@ function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): Code
   if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
   const at = pointerTo(POINTER, "configuration");
   const configuration = normalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
-  if (id === "gzip") limitLevel(configuration, at);
+  if (id === "gzip") assertLevel(configuration, at);
   return { name: id, configuration, stated: { zarrFormat, json, pointer } };
 }
 
 /** Holds that the level of gzip, if there is one, is an integer from 0 to 9. */
-function limitLevel(configuration: JsonObject, at: string): void {
+function assertLevel(configuration: JsonObject, at: string): void {
   const level = member(configuration, "level");
   if (level === undefined) return;
   const pointer = pointerTo(at, "level");

@@ -64,7 +64,7 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
 /** Puts the layout of ZEP 7 where variable data have no vlen codec. */
 function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
   const { offsetSize } = type;
-  refuseNumberCodecs(codecs, pointer);
+  assertNoNumberCodecs(codecs, pointer);
   const hasVlen = codecs.some(isVlen);
   if (hasVlen && offsetSize === 8)
     throw invalid(pointer, "this data type has its own layout and takes no vlen codec");
@@ -102,7 +102,7 @@ function looksAtNumbers(codec: CodecConfig): boolean {
 }
 
 /** Refuses codecs that look at numbers in front of the one that makes bytes of variable data. */
-function refuseNumberCodecs(codecs: readonly CodecConfig[], pointer: string): void {
+function assertNoNumberCodecs(codecs: readonly CodecConfig[], pointer: string): void {
   const toBytes = codecs.findIndex(({ name }) => makesBytes(name));
   const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
   const at = inFront.findIndex(looksAtNumbers);

@@ -31,11 +31,11 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
 export function assertV3Config(codec: JsonValue, pointer: string): void {
   const { name, configuration } = parseExtension(codec, pointer);
   const at = pointerTo(pointer, "configuration");
-  if (name === "gzip") expectLevel(configuration, "level", at);
+  if (name === "gzip") assertLevel(configuration, "level", at);
   if (name !== "blosc") return;
   const cname = member(configuration, "cname");
   if (cname !== undefined) assertWord(cname, INNER_CODECS, pointerTo(at, "cname"));
-  expectLevel(configuration, "clevel", at);
+  assertLevel(configuration, "clevel", at);
   const shuffle = member(configuration, "shuffle");
   if (shuffle !== undefined) assertWord(shuffle, BLOSC_SHUFFLES, pointerTo(at, "shuffle"));
   if (shuffle === "noshuffle" && member(configuration, "typesize") === undefined) return;
@@ -43,7 +43,7 @@ export function assertV3Config(codec: JsonValue, pointer: string): void {
 }
 
 /** An optional level from 0 to 9. */
-function expectLevel(configuration: JsonObject, name: string, at: string): void {
+function assertLevel(configuration: JsonObject, name: string, at: string): void {
   const level = member(configuration, name);
   if (level === undefined) return;
   const pointer = pointerTo(at, name);

@@ -47,10 +47,10 @@ export function parseFillV3(
     case "fixed-bytes":
       return padBytes(parseBase64(json, pointer), dataType.size, pointer);
     case "raw":
-      return expectLength(parseBytes(json, pointer), dataType.size, pointer);
+      return assertLength(parseBytes(json, pointer), dataType.size, pointer);
     case "struct":
       if (typeof json !== "string") return parseStructFill(json, dataType.fields, endian, pointer);
-      return swapElement(expectLength(parseBase64(json, pointer), dataType.size, pointer), dataType, endian);
+      return swapElement(assertLength(parseBase64(json, pointer), dataType.size, pointer), dataType, endian);
     case "string":
       return parseStringFill(json, pointer);
     case "binary":
@@ -82,7 +82,7 @@ function parseBytes(json: JsonValue, pointer: string): Uint8Array {
   });
 }
 
-function expectLength(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
+function assertLength(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length === size) return bytes;
   throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
 }

@@ -17,7 +17,7 @@ const NO_LINK: number | undefined = constants.O_NOFOLLOW;
 /** Does not wait for the other end of a pipe. */
 const READ = constants.O_RDONLY | (NO_LINK ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-export interface FoundFilesOptions {
+export interface FileLookupOptions {
   readonly files: FileCalls;
   /** No symbolic links are looked for: nobody else writes below the root. */
   readonly exclusive: boolean;
@@ -35,7 +35,7 @@ export class FileLookup {
   readonly #files: FileCalls;
   readonly #exclusive: boolean;
 
-  constructor(folders: DirectoryTree, { files, exclusive }: FoundFilesOptions) {
+  constructor(folders: DirectoryTree, { files, exclusive }: FileLookupOptions) {
     this.#folders = folders;
     this.#files = files;
     this.#exclusive = exclusive;

@@ -88,7 +88,7 @@ async function lookAt(
     const target = await folders.follow(key);
     const kind = kindOf(await files.lstat(target));
     if (kind === "folder") {
-      await refuseCycle(folders, key);
+      await assertNoCycle(folders, key);
       await folders.noteLink(key, target);
     }
     return kind;
@@ -105,7 +105,7 @@ function kindOf(info: FileStats): "file" | "folder" {
 }
 
 /** Refuses a link to a folder that holds one of the folders on the way to the link: a walk would never end. */
-async function refuseCycle(folders: DirectoryTree, link: string): Promise<void> {
+async function assertNoCycle(folders: DirectoryTree, link: string): Promise<void> {
   const target = await folders.follow(link);
   for (let above = link; above !== ""; ) {
     above = folderOf(above);

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { StoreWriter, WriterOptions } from "../store.ts";
-import { partBytes, S3_MOST_PARTS } from "../writer-memory.ts";
+import { MAX_S3_PARTS, partBytes } from "../writer-memory.ts";
 import { abortUpload, beginUpload, completeUpload, type MultipartUpload } from "./multipart-upload.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
@@ -56,8 +56,8 @@ export class MultipartWriter implements StoreWriter {
 
   /** Uploads what the part holds, and makes room in it. */
   async #uploadPart(): Promise<void> {
-    if (this.#tags.length === S3_MOST_PARTS) {
-      throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: S3_MOST_PARTS });
+    if (this.#tags.length === MAX_S3_PARTS) {
+      throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: MAX_S3_PARTS });
     }
     this.#upload ??= await beginUpload(this.#client, this.#key, this.#signal);
     const query = { partNumber: String(this.#tags.length + 1), uploadId: this.#upload.id };
@@ -80,5 +80,5 @@ export class MultipartWriter implements StoreWriter {
 
 /** Parts that double after each tenth of those left hold 5 TiB together, the most that an object may have. */
 function nextDoubling(parts: number): number {
-  return parts + Math.ceil((S3_MOST_PARTS - parts) / 10);
+  return parts + Math.ceil((MAX_S3_PARTS - parts) / 10);
 }

@@ -72,7 +72,7 @@ export class ControlFolder {
    * @throws `target-exists`
    */
   async publish(): Promise<void> {
-    await this.#demandOwn();
+    await this.#assertOwn();
     try {
       await moveWithoutReplacing(this.build, this.#target);
     } catch (error) {
@@ -86,7 +86,7 @@ export class ControlFolder {
 
   /** Puts the build at the target's place, by two renames; if the second fails, the old target is put back. */
   async replace(): Promise<void> {
-    await this.#demandOwn();
+    await this.#assertOwn();
     await rename(this.#target, this.#old);
     try {
       await rename(this.build, this.#target);
@@ -97,7 +97,7 @@ export class ControlFolder {
   }
 
   /** @throws `locked` when another run took this one for dead, and removed what it had built. */
-  async #demandOwn(): Promise<void> {
+  async #assertOwn(): Promise<void> {
     if ((await ownerOf(this.path))?.run === this.#run) return;
     throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
       store: `directory ${this.#target}`,

@@ -18,7 +18,9 @@ type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 export function filePlace(spec: FileSpec): TargetPlace {
   return {
     check: (options) =>
-      tellingStore(spec, async () => checkPlace(spec, await realpathIfThere(resolve(spec.path)), options)),
+      tellingStore(spec, async () =>
+        assertPlaceFree(spec, await realpathIfThere(resolve(spec.path)), options),
+      ),
     open: (options) => openFileBuild(spec, options),
   };
 }
@@ -34,7 +36,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
     const target = await realpathIfThere(resolve(spec.path));
     // what cannot be removed is in nobody's way
     for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
-    await checkPlace(spec, target, options);
+    await assertPlaceFree(spec, target, options);
 
     const parent = dirname(target);
     const firstMade = await mkdir(parent, { recursive: true });
@@ -60,7 +62,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
           await construction.finish();
           throwIfAborted(signal);
           if (options.ifExists === "replace" && (await isThere(target))) {
-            await demandUnlockedFolder(target, options);
+            await assertUnlockedFolder(target, options);
             await control.replace();
           } else await control.publish();
           isPublished = true;
@@ -109,7 +111,7 @@ async function constructionOf(
 }
 
 /** @throws `locked` while a run writes in a folder that is there, or anywhere inside. */
-async function demandUnlockedFolder(path: string, options: LockOptions): Promise<void> {
+async function assertUnlockedFolder(path: string, options: LockOptions): Promise<void> {
   const { assertUnlocked } = await import("./prefix-lock.ts");
   const { assertNoneInside } = await import("./runs-inside.ts");
   const store = new DirectoryStore(path);
@@ -118,7 +120,7 @@ async function demandUnlockedFolder(path: string, options: LockOptions): Promise
 }
 
 /** Refuses early what would fail when all is built. */
-async function checkPlace(
+async function assertPlaceFree(
   { kind }: FileSpec,
   target: string,
   { ifExists, breakLock, signal }: TargetPlaceOptions,
@@ -128,7 +130,7 @@ async function checkPlace(
   }
   if (!(await isThere(target))) return;
   const isFolder = (await lstat(target)).isDirectory();
-  if (isFolder) await demandUnlockedFolder(target, { breakLock, signal });
+  if (isFolder) await assertUnlockedFolder(target, { breakLock, signal });
   const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
   if (ifExists === "error" && !isEmpty) {
     throw new ZarrflowError("target-exists", `${target} exists`, {

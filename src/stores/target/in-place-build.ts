@@ -9,7 +9,7 @@ import { assertNoneInside } from "./runs-inside.ts";
 /** Where a target is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
   return {
-    check: (options) => checkPlace(store, options),
+    check: (options) => assertPlaceFree(store, options),
     open: (options) => openInPlaceBuild(store, options),
   };
 }
@@ -69,7 +69,7 @@ export async function openInPlaceBuild(
 }
 
 /** @throws as `openInPlaceBuild`. */
-async function checkPlace(
+async function assertPlaceFree(
   store: WritableStore & ListableStore,
   { ifExists, breakLock, signal }: TargetPlaceOptions,
 ): Promise<void> {

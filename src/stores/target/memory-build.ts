@@ -7,20 +7,20 @@ import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 /** Where a store in memory is built that `memory:NAME` stands for once it is published. */
 export function memoryPlace(name: string): TargetPlace {
   return {
-    check: async (options) => checkPlace(name, options),
+    check: async (options) => assertPlaceFree(name, options),
     open: async (options) => openMemoryBuild(name, options),
   };
 }
 
 function openMemoryBuild(name: string, options: TargetPlaceOptions): TargetBuild {
-  checkPlace(name, options);
+  assertPlaceFree(name, options);
   const store = new MemoryStore(descriptionOf(name));
   return {
     store,
     reopen: async () => store,
     async publish({ signal } = {}) {
       throwIfAborted(signal);
-      checkPlace(name, options);
+      assertPlaceFree(name, options);
       nameMemoryStore(name, store);
     },
     discard: async () => {},
@@ -28,7 +28,7 @@ function openMemoryBuild(name: string, options: TargetPlaceOptions): TargetBuild
 }
 
 /** @throws `target-exists` */
-function checkPlace(name: string, { ifExists }: TargetPlaceOptions): void {
+function assertPlaceFree(name: string, { ifExists }: TargetPlaceOptions): void {
   if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
   throw new ZarrflowError("target-exists", `memory:${name} exists`, {
     store: descriptionOf(name),

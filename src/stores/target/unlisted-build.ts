@@ -11,7 +11,7 @@ const WRITING: readonly string[] = ["set", "commit"];
 /** Where a target is built in a store that cannot tell its keys. */
 export function unlistedPlace(store: WritableStore): TargetPlace {
   return {
-    check: (options) => checkPlace(store, options),
+    check: (options) => assertPlaceFree(store, options),
     open: (options) => openUnlistedBuild(store, options),
   };
 }
@@ -25,7 +25,7 @@ export function unlistedPlace(store: WritableStore): TargetPlace {
  * @throws `target-exists`; `unsupported-operation` for a replacement, as what would be replaced cannot be found.
  */
 async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptions): Promise<TargetBuild> {
-  await checkPlace(given, options);
+  await assertPlaceFree(given, options);
   const written = new Set<string>();
   const store = wrapStore(given, async ({ operation, key }, run) => {
     const answer = await run();
@@ -47,7 +47,10 @@ async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptio
 }
 
 /** @throws as `openUnlistedBuild`. */
-async function checkPlace(store: WritableStore, { ifExists, signal }: TargetPlaceOptions): Promise<void> {
+async function assertPlaceFree(
+  store: WritableStore,
+  { ifExists, signal }: TargetPlaceOptions,
+): Promise<void> {
   const about = { store: store.description };
   if (ifExists === "replace") {
     throw new ZarrflowError(

@@ -21,7 +21,7 @@ export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
   return {
     async check(options) {
       const { store } = await storeAround(spec.store);
-      await checkPlace(store, spec.key, options);
+      await assertPlaceFree(store, spec.key, options);
     },
     open: (options) => openZipValueBuild(spec, options),
   };
@@ -41,8 +41,8 @@ async function openZipValueBuild(
   { ifExists, deflate, expectedSize, signal }: TargetBuildOptions,
 ): Promise<TargetBuild> {
   const { store, keep } = await storeAround(around);
-  const demandPlace = () => checkPlace(store, key, { ifExists, signal });
-  await demandPlace();
+  const assertStillFree = () => assertPlaceFree(store, key, { ifExists, signal });
+  await assertStillFree();
   const value = await store.openWriter(key, { expectedSize, signal });
   const zip = await zipInto(value, `zip ${store.description}/${key}`, { deflate });
 
@@ -51,7 +51,7 @@ async function openZipValueBuild(
   const commit = async () => {
     await zip.finish();
     if (isCommitted) return;
-    await demandPlace();
+    await assertStillFree();
     await value.commit();
     isCommitted = true;
   };
@@ -78,7 +78,7 @@ async function openZipValueBuild(
 }
 
 /** @throws `target-exists` */
-async function checkPlace(
+async function assertPlaceFree(
   store: WritableStore,
   key: string,
   { ifExists, signal }: TargetPlaceOptions,

@@ -24,14 +24,14 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
  */
 export function parseStoreUrl(text: string): StoreUrl {
   if (text.includes("\0")) throw new ZarrflowError("invalid-option", "a URL must not hold a zero byte");
-  refuseCredentials(text);
+  assertNoCredentials(text);
   assertNotForeign(text);
   const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);
   return stages.reduce(applyStage, parseBase(base));
 }
 
 /** A name and a password, or a signature, would be in every message and every plan. */
-function refuseCredentials(text: string): void {
+function assertNoCredentials(text: string): void {
   if (!/^[a-z][a-z0-9+.-]+:\//i.test(text) || !holdsCredentials(text)) return;
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
     return;

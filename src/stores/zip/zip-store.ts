@@ -111,10 +111,10 @@ export class ZipStore implements ListableStore {
     throwIfAborted(signal);
     assertKey(key);
     try {
-      this.#refuseLink(key);
+      this.#assertNoLink(key);
       const entry = this.#directory.index.get(key);
       if (entry === undefined) return undefined;
-      checkReadable(entry);
+      assertReadable(entry);
       this.#entries.check(entry);
       const { offset, length } = resolveRange(range, entry.size);
       const bytes = allocate(length);
@@ -133,7 +133,7 @@ export class ZipStore implements ListableStore {
     const isGuess = await this.#read(entry, 0, bytes, { isChecked: true, signal });
     if (crc32(bytes) === entry.crc32) return;
     if (isGuess) await this.#read(entry, 0, bytes, { isChecked: false, signal });
-    checkCrc(bytes, entry);
+    assertStoredCrc(bytes, entry);
   }
 
   /** Fills `bytes` from `offset` of the value; tells whether where it starts was guessed. */
@@ -165,11 +165,11 @@ export class ZipStore implements ListableStore {
   }
 
   #sizeOf(key: string): number | undefined {
-    this.#refuseLink(key);
+    this.#assertNoLink(key);
     return this.#directory.index.sizeOf(key);
   }
 
-  #refuseLink(key: string): void {
+  #assertNoLink(key: string): void {
     const link = this.#directory.index.linkOnTheWay(key);
     if (link !== undefined) throw withErrorContext(linkError(link), this.description);
   }
@@ -201,7 +201,7 @@ export class ZipStore implements ListableStore {
   }
 }
 
-function checkReadable({ method, packedSize, size }: ZipEntry): void {
+function assertReadable({ method, packedSize, size }: ZipEntry): void {
   if (method === ENCRYPTED) throw new ZarrflowError("unsupported-operation", "the zip entry is encrypted");
   if (method === DEFLATED) assertInflatedSize(packedSize, size);
   else if (method !== STORED) {
@@ -217,7 +217,7 @@ function checkReadable({ method, packedSize, size }: ZipEntry): void {
   }
 }
 
-function checkCrc(bytes: Uint8Array, entry: ZipEntry): void {
+function assertStoredCrc(bytes: Uint8Array, entry: ZipEntry): void {
   const found = crc32(bytes);
   if (found === entry.crc32) return;
   throw new ZarrflowError("corrupt-store", "the CRC-32 of the zip entry differs", {

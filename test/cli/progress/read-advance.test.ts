@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { ProgressUpdate } from "../../../src/cli/progress/progress-update.ts";
-import { readAdvance } from "../../../src/cli/progress/read-progress.ts";
+import { readProgress } from "../../../src/cli/progress/read-progress.ts";
 
 it("shows each array by itself, and the bytes of all, in whatever order they come", () => {
   const shown: ProgressUpdate[] = [];
-  const note = readAdvance((advance) => shown.push(advance));
+  const note = readProgress((advance) => shown.push(advance));
   note({ type: "read", path: "t", bytes: 1000, allBytes: 4000 });
   note({ type: "read", path: "u", bytes: 500, allBytes: undefined });
   note({ type: "read", path: "t", bytes: 4000, allBytes: 4000 });

@@ -4,7 +4,7 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/sto
 import type { StoreSpec, TargetBuild } from "../../../src/stores/store.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
-import { expectBytes } from "../../stores/expect-bytes.ts";
+import { assertBytes } from "../../stores/expect-bytes.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
 
 const one = new Uint8Array([1]);
@@ -82,7 +82,7 @@ describe.each([
       await build.publish();
       expect(await place.keys()).toEqual(["x.zip"]);
       expect(await read(place, "a/0")).toEqual(one);
-      expectBytes(await read(place, "a/1"), LARGE);
+      assertBytes(await read(place, "a/1"), LARGE);
       await build.discard();
       expect(await place.keys()).toEqual(["x.zip"]);
     }));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { NearReads } from "../../../src/stores/zip/coalescing-reader.ts";
 import type { RangeReadOptions } from "../../../src/util/byte-range.ts";
 import { BytesReader } from "../bytes-reader.ts";
-import { expectBytes } from "../expect-bytes.ts";
+import { assertBytes } from "../expect-bytes.ts";
 
 const KIB = 1024;
 const DATA = new Uint8Array(6 * KIB * KIB).map((_, i) => (i * i) >> 7);
@@ -24,12 +24,12 @@ describe("NearReads", () => {
     ]);
     expect(far.reads).toEqual([{ offset: 100, length: 210 * KIB - 100 }]);
     expect(parts[1]).toBe(into);
-    expectBytes(parts[0], DATA.subarray(200 * KIB, 210 * KIB));
-    expectBytes(into, DATA.subarray(100, 600));
-    expectBytes(parts[2], DATA.subarray(60 * KIB, 140 * KIB));
-    expectBytes(parts[3], DATA.subarray(60 * KIB, 60 * KIB + 100));
+    assertBytes(parts[0], DATA.subarray(200 * KIB, 210 * KIB));
+    assertBytes(into, DATA.subarray(100, 600));
+    assertBytes(parts[2], DATA.subarray(60 * KIB, 140 * KIB));
+    assertBytes(parts[3], DATA.subarray(60 * KIB, 60 * KIB + 100));
     parts[3]?.fill(0);
-    expectBytes(parts[2], DATA.subarray(60 * KIB, 140 * KIB));
+    assertBytes(parts[2], DATA.subarray(60 * KIB, 140 * KIB));
   });
 
   it("leaves apart what is more than 64 KiB apart, or more than 1 MiB together", async () => {
@@ -50,7 +50,7 @@ describe("NearReads", () => {
   it("brings what is behind a small entry, but not behind a part", async () => {
     const { far, near } = readers();
     await near.read(5000, 100, { isEntry: true });
-    expectBytes(await near.read(5200, 20_000), DATA.subarray(5200, 25_200));
+    assertBytes(await near.read(5200, 20_000), DATA.subarray(5200, 25_200));
     expect(far.reads).toEqual([{ offset: 5000, length: 32 * KIB }]);
     await near.read(DATA.length - 10, 10, { isEntry: true });
     await near.read(90_000, 100);
@@ -100,6 +100,6 @@ describe("NearReads", () => {
     const reads = await Promise.allSettled([near.read(0, 10_000), near.read(10_000, 10)]);
     expect(reads.map((one) => one.status === "rejected" && one.reason)).toEqual([failure, failure]);
     far.read = read;
-    expectBytes(await near.read(7, 9), DATA.subarray(7, 16));
+    assertBytes(await near.read(7, 9), DATA.subarray(7, 16));
   });
 });

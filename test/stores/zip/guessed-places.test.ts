@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openZipFile, ZipStore } from "../../../src/stores/zip.ts";
 import { BytesReader } from "../bytes-reader.ts";
-import { expectBytes } from "../expect-bytes.ts";
+import { assertBytes } from "../expect-bytes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { buildZip, type EntryDraft } from "./build-zip.ts";
 
@@ -41,12 +41,12 @@ describe.each(openers)("where data start, guessed wrongly in an archive %s", (_,
   ])("is asked of the local header when the CRC differs: %s", async (_, method, length) => {
     const value = DATA.subarray(0, length);
     const store = await opened(misleading(value, method));
-    expectBytes(await store.get("d"), DATA.subarray(5, 40));
-    expectBytes(await store.get("c"), value);
+    assertBytes(await store.get("d"), DATA.subarray(5, 40));
+    assertBytes(await store.get("c"), value);
     const into = new Uint8Array(length);
     await store.get("d");
     const found = store.getSync?.("c", into);
-    if (found !== undefined) expectBytes(into, value);
+    if (found !== undefined) assertBytes(into, value);
     await store.close();
   });
 
@@ -58,7 +58,7 @@ describe.each(openers)("where data start, guessed wrongly in an archive %s", (_,
     const store = await opened(misleading(value, method));
     await store.get("d");
     const part = await store.get("c", { range: { offset: 400_000, length: 1000 } });
-    expectBytes(part, value.subarray(400_000, 401_000));
+    assertBytes(part, value.subarray(400_000, 401_000));
     await store.close();
   });
 
@@ -81,9 +81,9 @@ describe.each(openers)("where data start, guessed wrongly in an archive %s", (_,
     for (const range of ranges) {
       const start = "suffix" in range ? value.length - range.suffix : range.offset;
       const length = "suffix" in range ? range.suffix : range.length;
-      expectBytes(await store.get(name, { range }), value.subarray(start, start + length));
+      assertBytes(await store.get(name, { range }), value.subarray(start, start + length));
     }
-    expectBytes(await store.get(name), value);
+    assertBytes(await store.get(name), value);
     await store.close();
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ZarrArray } from "../../../src/hierarchy/node.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
-import { expectBytes } from "../../stores/expect-bytes.ts";
+import { assertBytes } from "../../stores/expect-bytes.ts";
 import { withBucket } from "../../support/s3-environment.ts";
 import { MemorySink } from "../memory-sink.ts";
 import { serveValues } from "../value-server.ts";
@@ -51,7 +51,7 @@ async function written(drafts: readonly EntryDraft[]): Promise<Uint8Array> {
 }
 
 async function expectChunk(array: ZarrArray, row: number, column: number): Promise<void> {
-  expectBytes(await array.store.get(`t2m/${row}.${column}`), chunk(row, column));
+  assertBytes(await array.store.get(`t2m/${row}.${column}`), chunk(row, column));
 }
 
 describe("requests for an array in a zip of 20,000 entries", () => {
@@ -113,7 +113,7 @@ it("a chunk of a megabyte is one request of its own bytes", async () => {
     });
     server.requests.length = 0;
     await Promise.all(
-      [0, 1, 2].map(async (i) => expectBytes(await store.get(`t2m/${i}.0`), chunk(i, 0, 2 ** 20))),
+      [0, 1, 2].map(async (i) => assertBytes(await store.get(`t2m/${i}.0`), chunk(i, 0, 2 ** 20))),
     );
     expect(server.requests).toHaveLength(3);
     await store.close?.();

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ZipStore } from "../../../src/stores/zip.ts";
 import type { RangeReader } from "../../../src/util/byte-range.ts";
 import { BytesReader } from "../bytes-reader.ts";
-import { expectBytes } from "../expect-bytes.ts";
+import { assertBytes } from "../expect-bytes.ts";
 import { buildZip } from "./build-zip.ts";
 
 const DATA = new Uint8Array(600_000).map((_, i) => (i * i) >> 6);
@@ -73,7 +73,7 @@ it("reads of any archive, of whatever part, at one time or in turn, are what was
           : "suffix" in range
             ? [Math.max(0, value.length - range.suffix), value.length]
             : [range.offset, range.offset + range.length];
-        expectBytes(found, value.subarray(from, to));
+        assertBytes(found, value.subarray(from, to));
       };
       if (atOnce) await Promise.all(asks.map(check));
       else for (const one of asks) await check(one);

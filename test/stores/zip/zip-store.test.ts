@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, type ZipStoreOptions } from "../../../src/stores/zip.ts";
 import { BytesReader } from "../bytes-reader.ts";
-import { expectBytes } from "../expect-bytes.ts";
+import { assertBytes } from "../expect-bytes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type ArchiveDraft, buildZip, type EntryDraft } from "./build-zip.ts";
 
@@ -82,7 +82,7 @@ describe("archives that others write", () => {
       );
       expect(await keysOf(store)).toEqual(["a/.zarray", "a/0.0", "a/0.1"]);
       expect(await store.get("a/.zarray")).toEqual(DATA);
-      expectBytes(await store.get("a/0.0"), BIG);
+      assertBytes(await store.get("a/0.0"), BIG);
       expect(await store.get("a/0.0", { range: { offset: 5, length: 9 } })).toEqual(BIG.subarray(5, 14));
       expect(await store.get("a/0.1")).toEqual(new Uint8Array(0));
       expect(store.findings).toEqual([]);
@@ -142,7 +142,7 @@ describe("archives that others write", () => {
     ]);
     const store = await openBytes(bytes, { root: "inner.zarr" });
     expect(await keysOf(store)).toEqual([".zgroup", "a/0"]);
-    expectBytes(await store.get("a/0"), BIG);
+    assertBytes(await store.get("a/0"), BIG);
     const top: unknown[] = [];
     for await (const entry of (await openBytes(bytes)).listDirectory("")) top.push(entry);
     expect(top).toEqual([{ prefix: "inner.zarr-not/" }, { prefix: "inner.zarr/" }]);
@@ -196,7 +196,7 @@ describe("broken archives", () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x55;
       try {
         const store = await openBytes(bytes);
-        for (const key of ["a", "b"]) expectBytes((await store.get(key)) ?? DATA, DATA);
+        for (const key of ["a", "b"]) assertBytes((await store.get(key)) ?? DATA, DATA);
       } catch (error) {
         expect(error).toMatchObject({ name: "ZarrflowError" });
       }
@@ -271,7 +271,7 @@ describe("reads of the archive", () => {
     const reader = new BytesReader(buildZip(large));
     const store = await ZipStore.open(reader, "zip test.zip");
     reader.reads.length = 0;
-    for (let i = 0; i < 19; i++) expectBytes(await store.get(`a/${i}`), BIG);
+    for (let i = 0; i < 19; i++) assertBytes(await store.get(`a/${i}`), BIG);
     expect(reader.reads.map(({ length }) => length)).toEqual(Array.from({ length: 19 }, () => BIG.length));
     const part = await store.get("a/3", { range: { offset: 100_000, length: 50 } });
     expect(part).toEqual(BIG.subarray(100_000, 100_050));
@@ -287,7 +287,7 @@ describe("reads of the archive", () => {
     const reader = new BytesReader(buildZip(large));
     const store = await ZipStore.open(reader, "zip test.zip");
     reader.reads.length = 0;
-    for (let i = 0; i < 19; i++) expectBytes(await store.get(`a/${i}`), BIG);
+    for (let i = 0; i < 19; i++) assertBytes(await store.get(`a/${i}`), BIG);
     expect(reader.reads).toHaveLength(20);
   });
 

@@ -10,7 +10,7 @@ import type { WritableStore } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, ZipWriter, type ZipWriterOptions } from "../../../src/stores/zip.ts";
 import { BytesReader } from "../bytes-reader.ts";
-import { expectBytes } from "../expect-bytes.ts";
+import { assertBytes } from "../expect-bytes.ts";
 import { MemorySink } from "../memory-sink.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -63,7 +63,7 @@ describe.each<[string, ZipWriterOptions, boolean]>([
       return sink.bytes;
     });
     const [first, second] = await Promise.all(archives);
-    expectBytes(first, second ?? new Uint8Array(0));
+    assertBytes(first, second ?? new Uint8Array(0));
   });
 
   it("refuses a key that is written, reading, deleting and everything after finish", async () => {
@@ -97,8 +97,8 @@ describe.each<[string, ZipWriterOptions, boolean]>([
     await value.commit();
     await others;
     const store = await reopened(writer);
-    expectBytes(await store.get("a"), new Uint8Array([...DATA, ...DATA]));
-    expectBytes(await store.get("c"), DATA);
+    assertBytes(await store.get("a"), new Uint8Array([...DATA, ...DATA]));
+    assertBytes(await store.get("c"), DATA);
   });
 
   it("is poisoned by a writer that is aborted half written, with the reason", async () => {
@@ -195,7 +195,7 @@ describe("ZipWriter", () => {
     const writer = new ZipWriter(sink, "zip test.zip");
     for (const [key, value] of values) await writer.set(key, value);
     await writer.finish();
-    expectBytes(sink.bytes, await byYazl(values));
+    assertBytes(sink.bytes, await byYazl(values));
   });
 
   it.each([65_534, 65_535, 65_536])("writes %i entries, with zip64 records from 65,535 on", async (count) => {
@@ -218,7 +218,7 @@ describe("ZipWriter", () => {
     await value.write(DATA);
     await value.commit();
     await writer.finish();
-    expectBytes(sink.bytes, await byYazl([["a/0", DATA]], true));
+    assertBytes(sink.bytes, await byYazl([["a/0", DATA]], true));
   });
 
   it("writes streamed entries as it writes others, where the sink can patch", async () => {
@@ -238,7 +238,7 @@ describe("ZipWriter", () => {
       await writer.finish();
       archives.push(fs.readFileSync(path));
     }
-    expectBytes(archives[0], archives[1] ?? new Uint8Array(0));
+    assertBytes(archives[0], archives[1] ?? new Uint8Array(0));
   });
 
   it("uses zip64 for what is beyond 4 GiB", async () => {
@@ -255,8 +255,8 @@ describe("ZipWriter", () => {
 
     const store = await openZipFile(path);
     expect(await store.size("far/large")).toBe(33 * zeros.length + DATA.length);
-    expectBytes(await store.get("far/large", { range: { suffix: DATA.length } }), DATA);
-    expectBytes(await store.get("far/small"), DATA);
+    assertBytes(await store.get("far/large", { range: { suffix: DATA.length } }), DATA);
+    assertBytes(await store.get("far/small"), DATA);
     await store.close();
     fs.rmSync(path);
   });
@@ -281,7 +281,7 @@ describe("FileSink", () => {
     const expected = Buffer.concat([...parts, new Uint8Array([8])]);
     expected.set([7, 7], 1);
     expected.set([9], 4);
-    expectBytes(fs.readFileSync(path), expected);
+    assertBytes(fs.readFileSync(path), expected);
     await sink.abort(new Error("too late"));
     expect(fs.existsSync(path)).toBe(true);
     await expect(sink.write(DATA)).rejects.toMatchObject({ code: "unsupported-operation" });
@@ -297,7 +297,7 @@ describe("FileReader", () => {
     expect(reader.size).toBe(DATA.length);
     const into = new Uint8Array(50);
     expect(await reader.read(1000, 50, { into })).toBe(into);
-    expectBytes(into, DATA.subarray(1000, 1050));
+    assertBytes(into, DATA.subarray(1000, 1050));
     await expect(reader.read(DATA.length - 10, 11)).rejects.toMatchObject({
       code: "short-read",
       details: { expected: 11, found: 10 },

@@ -40,7 +40,7 @@ export async function shardFormat(
   shape: readonly number[],
   pipelineOf: PipelineMaker,
 ): Promise<ShardFormat> {
-  demandDepth(configuration);
+  assertDepth(configuration);
   const chunkShape = innerShape(configuration, shape);
   const grid = shape.map((n, d) => n / (chunkShape[d] ?? 1));
   const chunks = product(grid);
@@ -98,7 +98,7 @@ function innerShape({ chunk_shape }: JsonObject, shape: readonly number[]): numb
   throw invalid(`\`chunk_shape\` must divide the shard's shape, ${shape.join(" x ") || "that of a scalar"}`);
 }
 
-function demandDepth(configuration: JsonObject): void {
+function assertDepth(configuration: JsonObject): void {
   let depth = 0;
   let codecs: CodecConfig[] = [{ name: "sharding_indexed", configuration }];
   while (codecs.length > 0) {

@@ -50,12 +50,12 @@ function only(items: JsonValue[]): JsonValue[] {
 }
 
 function flatten(nested: readonly JsonValue[], shape: readonly number[]): readonly JsonValue[] {
-  let level = expectLength(nested, shape[0] ?? 0);
-  for (const n of shape.slice(1)) level = level.flatMap((list) => expectLength(list, n));
+  let level = assertLength(nested, shape[0] ?? 0);
+  for (const n of shape.slice(1)) level = level.flatMap((list) => assertLength(list, n));
   return level;
 }
 
-function expectLength(list: JsonValue | readonly JsonValue[], length: number): readonly JsonValue[] {
+function assertLength(list: JsonValue | readonly JsonValue[], length: number): readonly JsonValue[] {
   if (Array.isArray(list) && list.length === length) return list;
   const found = Array.isArray(list) ? list.length : typeof list;
   throw corrupt("the nesting of the items does not match their shape", { expected: length, found });

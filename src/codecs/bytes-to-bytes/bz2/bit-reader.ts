@@ -2,7 +2,7 @@ import { corrupt } from "../../failures.ts";
 
 /**
  * Reads bits, the highest of each byte first. Behind the end of the source there are zeros without end, until
- * `expectWhole` is asked.
+ * `assertWhole` is asked.
  */
 export class BitReader {
   readonly source: Uint8Array;
@@ -45,7 +45,7 @@ export class BitReader {
   }
 
   /** @throws `corrupt-chunk` when bits from behind the end have been read. */
-  expectWhole(): void {
+  assertWhole(): void {
     if (this.left < 0) throw corrupt("the bzip2 stream is truncated");
   }
 }

@@ -39,13 +39,13 @@ class Decoder {
     let crc = 0;
     for (;;) {
       const [high, low] = [bits.read(24), bits.read(24)];
-      bits.expectWhole();
+      bits.assertWhole();
       if (high === END_MAGIC[0] && low === END_MAGIC[1]) break;
       if (high !== BLOCK_MAGIC[0] || low !== BLOCK_MAGIC[1]) throw corrupt("a bzip2 block has no header");
       crc = streamCrc(crc, this.#decodeBlock(blockSize));
     }
     const stated = bits.readUint32();
-    bits.expectWhole();
+    bits.assertWhole();
     if (stated !== crc)
       throw corrupt("the checksum of a bzip2 stream differs", { expected: stated, found: crc });
     bits.align();

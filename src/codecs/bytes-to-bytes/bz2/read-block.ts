@@ -51,7 +51,7 @@ function readSelectors(bits: BitReader, tableCount: number): Uint8Array {
     list.copyWithin(1, 0, place);
     list[0] = table;
     if (i < selectors.length) selectors[i] = table;
-    bits.expectWhole();
+    bits.assertWhole();
   }
   return selectors;
 }
@@ -69,7 +69,7 @@ function readTables(bits: BitReader, tables: HuffmanTables, count: number, alpha
       }
       lengths[symbol] = length;
     }
-    bits.expectWhole();
+    bits.assertWhole();
     tables.set(table, lengths);
   }
 }
@@ -136,7 +136,7 @@ function readSymbols(
   bits.position = position;
   bits.held = held;
   bits.count = count;
-  bits.expectWhole();
+  bits.assertWhole();
   if (symbol !== end && size + zeros <= column.length) {
     throw corrupt("a bzip2 block has no end, or a code that is not in its table");
   }

@@ -53,7 +53,7 @@ function readStreamHeader(reader: XzReader, isFirst: boolean): number {
   if (!hasMagic(reader.source, start, HEADER_MAGIC)) {
     throw corrupt(isFirst ? "not xz data" : "bytes follow the last xz stream");
   }
-  reader.expectCrc(reader.position, reader.position + FLAGS_SIZE);
+  reader.assertCrc(reader.position, reader.position + FLAGS_SIZE);
   const flags = readStreamFlags(reader);
   reader.take(CRC_SIZE);
   return flags;
@@ -79,8 +79,8 @@ function decodeBlock(reader: XzReader, target: Uint8Array, written: number, chec
   const { read, written: end } = decodeLzma2(reader.source, target, { read: dataStart, written });
   reader.position = read;
   const decoded = end - written;
-  expectSize("encoded size of an xz block", encodedSize, read - dataStart);
-  expectSize("decoded size of an xz block", decodedSize, decoded);
+  assertSize("encoded size of an xz block", encodedSize, read - dataStart);
+  assertSize("decoded size of an xz block", decodedSize, decoded);
   reader.padding(dataStart);
 
   const bytes = target.subarray(written, end);
@@ -96,7 +96,7 @@ function decodeBlock(reader: XzReader, target: Uint8Array, written: number, chec
 function readBlockHeader(reader: XzReader): BlockHeader {
   const start = reader.position;
   const end = start + 4 * reader.byte();
-  reader.expectCrc(start, end);
+  reader.assertCrc(start, end);
   const flags = reader.byte();
   if (flags & RESERVED_FLAGS) throw unknown("the type of an xz block", flags);
   const encodedSize = flags & HAS_ENCODED_SIZE ? reader.number() : undefined;
@@ -127,13 +127,13 @@ function readFilter(reader: XzReader, isLast: boolean): number | undefined {
 /** @returns the bytes of the index. */
 function readIndex(reader: XzReader, blocks: readonly BlockSizes[]): number {
   const start = reader.take(1);
-  expectSize("number of blocks in an xz index", reader.number(), blocks.length);
+  assertSize("number of blocks in an xz index", reader.number(), blocks.length);
   for (const { unpadded, decoded } of blocks) {
-    expectSize("encoded size in an xz index", reader.number(), unpadded);
-    expectSize("decoded size in an xz index", reader.number(), decoded);
+    assertSize("encoded size in an xz index", reader.number(), unpadded);
+    assertSize("decoded size in an xz index", reader.number(), decoded);
   }
   reader.padding(start);
-  reader.expectCrc(start, reader.position);
+  reader.assertCrc(start, reader.position);
   reader.take(CRC_SIZE);
   return reader.position - start;
 }
@@ -141,7 +141,7 @@ function readIndex(reader: XzReader, blocks: readonly BlockSizes[]): number {
 function readFooter(reader: XzReader, flags: number, indexSize: number): void {
   const stated = reader.uint32();
   const start = reader.position;
-  expectSize("index size in an xz footer", (reader.uint32() + 1) * 4, indexSize);
+  assertSize("index size in an xz footer", (reader.uint32() + 1) * 4, indexSize);
   const hasSameFlags = readStreamFlags(reader) === flags;
   const found = crcOf(reader.source, start, reader.position);
   if (stated !== found) throw corrupt("the checksum of an xz footer differs", { expected: stated, found });
@@ -154,7 +154,7 @@ function unknown(what: string, found: number): ZarrflowError {
   return new ZarrflowError("codec-error", `${what} is not known`, { found });
 }
 
-function expectSize(what: string, stated: number | undefined, found: number): void {
+function assertSize(what: string, stated: number | undefined, found: number): void {
   if (stated === undefined || stated === found) return;
   throw corrupt(`the ${what} differs`, { expected: stated, found });
 }

@@ -58,7 +58,7 @@ export class XzReader {
   }
 
   /** Holds the CRC-32 that stands at `end` against the bytes from `start` on; takes none of them. */
-  expectCrc(start: number, end: number): void {
+  assertCrc(start: number, end: number): void {
     if (end + CRC_SIZE > this.source.length) throw corrupt("the xz stream is truncated");
     const stated = this.#words.getUint32(end, true);
     const found = crcOf(this.source, start, end);

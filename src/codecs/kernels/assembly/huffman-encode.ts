@@ -171,7 +171,7 @@ function makeCodes(size: u32, most: u32): void {
   const used = sortByCount(most);
   measureDepths(used);
   const bySize = max(highBit(size - 1) - 1, 5);
-  limitDepths(used, max(min(MAX_LOG, bySize), highBit(used) + 1));
+  assertDepths(used, max(min(MAX_LOG, bySize), highBit(used) + 1));
 
   memory.fill(RANKS, 0, 4 * 16);
   log = 0;
@@ -298,7 +298,7 @@ function measureDepths(used: u32): void {
 }
 
 /** Shortens codes to `most` bits, at the cost of the least frequent ones that can be longer. */
-function limitDepths(used: u32, most: u32): void {
+function assertDepths(used: u32, most: u32): void {
   if (load<u32>(SORTED) >> 8 <= most) return;
   let excess: i32 = -(<i32>1 << most);
   for (let i: u32 = 0; i < used; i++) {

@@ -25,7 +25,7 @@ export async function openScratchFolder(parent = tmpdir(), bytes: number): Promi
   try {
     await mkdir(parent, { recursive: true });
     await removeAbandoned(parent);
-    await demandSpace(parent, bytes);
+    await assertSpace(parent, bytes);
     await mkdir(path, { mode: PRIVATE });
     await signScratch(path);
   } catch (error) {
@@ -46,7 +46,7 @@ export async function openScratchFolder(parent = tmpdir(), bytes: number): Promi
   };
 }
 
-async function demandSpace(folder: string, bytes: number): Promise<void> {
+async function assertSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (free >= bytes) return;

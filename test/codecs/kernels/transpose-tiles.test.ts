@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Loop, turnRows } from "../../../src/codecs/kernels/turn-rows.ts";
+import { type Loop, transposeTiles } from "../../../src/codecs/kernels/transpose-tiles.ts";
 
 describe.each([1, 2, 3, 4])("items of %i words", (width) => {
   test.each([
@@ -27,7 +27,7 @@ describe.each([1, 2, 3, 4])("items of %i words", (width) => {
     const across: Loop = { count: rows, from: fromRow, to: width };
     for (const loops of [[along, across] as const, [across, along] as const]) {
       const target = new Uint32Array(expected.length);
-      turnRows(source, 5, target, 7, loops, width);
+      transposeTiles(source, 5, target, 7, loops, width);
       expect(target).toEqual(expected);
     }
   });
@@ -38,6 +38,6 @@ test("items that lie apart on both sides are turned, too", () => {
   const target = new Uint32Array(60);
   const along: Loop = { count: 4, from: 2, to: 15 };
   const across: Loop = { count: 5, from: 10, to: 3 };
-  turnRows(source, 0, target, 0, [along, across], 1);
+  transposeTiles(source, 0, target, 0, [along, across], 1);
   for (let a = 0; a < 4; a++) for (let b = 0; b < 5; b++) expect(target[15 * a + 3 * b]).toBe(2 * a + 10 * b);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventAdvance, flowAdvance } from "../../../src/cli/progress/flow-advance.ts";
+import { eventAdvance, flowProgress } from "../../../src/cli/progress/flow-progress.ts";
 import type { Plan } from "../../../src/flows/plan/plan.ts";
 
 const plan = (...jobs: { chunksRead: number; chunksWritten: number }[]) => ({ jobs }) as unknown as Plan;
@@ -11,9 +11,9 @@ const progress = (chunksRead: number, chunksWritten: number) => ({
   bytesWritten: 1000 * chunksWritten,
 });
 
-describe("flowAdvance", () => {
+describe("flowProgress", () => {
   it("takes reading and writing for half of the work each", () => {
-    const advance = flowAdvance(
+    const advance = flowProgress(
       plan({ chunksRead: 10, chunksWritten: 1000 }, { chunksRead: 0, chunksWritten: 0 }),
     );
     expect(advance(progress(0, 0)).fraction).toBe(0);
@@ -27,7 +27,7 @@ describe("flowAdvance", () => {
   });
 
   it("stays at its end when keys are copied that no plan counts", () => {
-    const advance = flowAdvance(plan({ chunksRead: 2, chunksWritten: 2 }));
+    const advance = flowProgress(plan({ chunksRead: 2, chunksWritten: 2 }));
     expect(advance(progress(3, 3))).toMatchObject({
       fraction: 1,
       words: ["6.0 kB in", "3.0 kB out", "2/2 chunks"],
@@ -35,7 +35,7 @@ describe("flowAdvance", () => {
   });
 
   it("takes keys that an update finds to be right for done", () => {
-    const advance = flowAdvance(plan({ chunksRead: 10, chunksWritten: 10 }));
+    const advance = flowProgress(plan({ chunksRead: 10, chunksWritten: 10 }));
     expect(advance({ ...progress(1, 1), keysKept: 4 })).toMatchObject({
       fraction: 0.5,
       words: ["2.0 kB in", "1.0 kB out", "5/10 chunks"],
@@ -43,7 +43,7 @@ describe("flowAdvance", () => {
   });
 
   it("knows no end of a plan without chunks", () => {
-    expect(flowAdvance(plan())(progress(1, 1)).fraction).toBeUndefined();
+    expect(flowProgress(plan())(progress(1, 1)).fraction).toBeUndefined();
   });
 });
 

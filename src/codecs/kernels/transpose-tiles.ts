@@ -12,7 +12,7 @@ const TILE = 32;
  * Copies items of `width` words so that rows become columns: tile by tile, so that the lines of cache that a tile
  * touches are used while they are there.
  */
-export function turnRows(
+export function transposeTiles(
   source: Uint32Array,
   from: number,
   target: Uint32Array,

@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { warningText } from "../text/warning.ts";
 
 /** Tells warnings of what is read, unless only results are wanted, and passes all other events on. */
-export function tellingWarnings(
+export function printWarnings(
   { tell }: Terminal,
   { quiet }: { readonly quiet?: boolean | undefined },
   onEvent: (event: ReadEvent) => void = () => {},

@@ -8,7 +8,7 @@ import type { ProgressUpdate } from "./progress-update.ts";
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
  * Chunks that an update finds to be right are done; those that are not there make it end early.
  */
-export function flowAdvance({
+export function flowProgress({
   jobs,
 }: Plan): (counts: RunCounts & Pick<Progress, "keysKept">) => ProgressUpdate {
   const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
@@ -29,7 +29,7 @@ export function flowAdvance({
 
 /** The same by the events of a run; undefined for those that tell nothing of how far it is. */
 export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate | undefined {
-  const advance = flowAdvance(plan);
+  const advance = flowProgress(plan);
   let latest: ProgressUpdate = { bytes: 0, words: [] };
   return (event) => {
     if (event.type === "progress") latest = advance(event.progress);
