@@ -138,7 +138,7 @@ function describe(
     path !== undefined &&
       url === undefined &&
       `${coords ? "of " : ""}${path === "" ? "the root" : `\`${path}\``}`,
-    key !== undefined && `(key ${key})`,
+    key && `(key ${key})`,
     pointer !== undefined && `at ${pointer || "/"}`,
     codec !== undefined && `codec ${codec}`,
   ].filter(Boolean);

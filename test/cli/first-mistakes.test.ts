@@ -95,7 +95,7 @@ describe("memory budgets", () => {
   it("without a unit", async () => {
     const { code, stderr } = await runHere(await toy(), ...rechunk, "64");
     expect(stderr).toContain("found 64 bytes");
-    expect(stderr).toContain("hint: Sizes without a unit are bytes: Did you mean 64MB?\n");
+    expect(stderr).toContain("hint: Sizes without a unit are bytes. Did you mean 64MB?\n");
     expect(code).toBe(2);
   });
 

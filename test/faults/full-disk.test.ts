@@ -13,7 +13,7 @@ import { ramp, writeV2Array } from "../support/v2-store.ts";
 const library = pathToFileURL(join(import.meta.dirname, "../../dist/index.js")).href;
 
 /**
- * Fills the disk `small` when the first task begins, and tells what became of the run. Ends of tasks are told now and then
+ * Fills the disk `small` before the run, or when the first task begins, and tells what became of the run. Ends of tasks are told now and then
  * only: a fast run has none before its own.
  */
 const PROGRAM = `
@@ -21,14 +21,17 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { rechunk } from "${library}";
 
 let isFull = false;
-const onEvent = ({ type }) => {
-  if (type !== "task-start" || isFull) return;
+const fill = () => {
   isFull = true;
   try {
     for (let i = 0; ; i++) writeFileSync("small/filler" + i, new Uint8Array(4096));
   } catch {}
 };
-const options = JSON.parse(process.argv[2]);
+const onEvent = ({ type }) => {
+  if (type === "task-start" && !isFull) fill();
+};
+const { isFullBefore, ...options } = JSON.parse(process.argv[2]);
+if (isFullBefore) fill();
 const error = await rechunk("a.zarr", process.argv[1], { ...options, onEvent }).then(() => undefined, (e) => e);
 for (const name of readdirSync("small")) if (name.startsWith("filler")) rmSync("small/" + name);
 console.log(JSON.stringify({ code: error?.code, store: error?.details.store, left: readdirSync("small") }));
@@ -53,10 +56,11 @@ async function runBeside(target: string, options: object): Promise<object> {
 
 describe.runIf(canMount)("a small disk", () => {
   test.each([
-    ["with scratch objects", "b.zarr", { strategy: "staged", scratch: "small" }],
-    ["with the target", "small/b.zarr", { strategy: "direct" }],
-    ["with a zip", "small/b.zarr.zip", { strategy: "direct" }],
-  ])("that fills up amid a run, %s, ends it, and nothing is left", async (_, target, options) => {
+    ["amid a run with scratch objects", "b.zarr", { strategy: "staged", scratch: "small" }],
+    ["before a run", "small/b.zarr", { strategy: "direct", isFullBefore: true }],
+    ["amid a run with the target", "small/b.zarr", { strategy: "direct" }],
+    ["amid a run with a zip", "small/b.zarr.zip", { strategy: "direct" }],
+  ])("that fills up, %s, ends the run, and nothing is left", async (_, target, options) => {
     const ended = { code: "no-space", store: expect.stringContaining("small"), left: [] };
     expect(await runBeside(target, options)).toEqual(ended);
   });

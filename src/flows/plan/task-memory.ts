@@ -126,7 +126,7 @@ export function assertBudget(
     found: `${maxMemory} bytes`,
     hint:
       maxMemory < MIN_PLAUSIBLE
-        ? `Sizes without a unit are bytes: Did you mean ${maxMemory}MB?`
+        ? `Sizes without a unit are bytes. Did you mean ${maxMemory}MB?`
         : `Allow at least ${formatBytes(needed)}, or ${wayOut}.`,
   });
 }

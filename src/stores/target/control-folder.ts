@@ -47,7 +47,12 @@ export class ControlFolder {
   static async create(target: string): Promise<ControlFolder> {
     const path = join(dirname(target), controlName(basename(target)));
     await mkdir(path);
-    return new ControlFolder(path, target, await signFolder(path));
+    try {
+      return new ControlFolder(path, target, await signFolder(path));
+    } catch (error) {
+      await removeFolder(path).catch(() => {});
+      throw error;
+    }
   }
 
   /**
