@@ -16,13 +16,21 @@ export interface LockedPlace {
   release(): Promise<void>;
 }
 
+interface LockPlaceOptions extends StoreOptions {
+  /** Whether it is an array's place, in which no other run can have one. */
+  readonly isArray?: boolean;
+}
+
 /**
  * Locks a place in a hierarchy, so that no other run writes at it, around it or in it. Stores without conditional writes
  * have no locks.
  *
  * @throws `locked` while another run does.
  */
-export async function lockPlace(home: ParentHierarchy, { signal }: StoreOptions = {}): Promise<LockedPlace> {
+export async function lockPlace(
+  home: ParentHierarchy,
+  { isArray = false, signal }: LockPlaceOptions = {},
+): Promise<LockedPlace> {
   await assertUnlockedAbove(home, { signal });
   const lock = await PrefixLock.take(home.store, { key: joinKey(home.path, LOCK_NAME), signal });
   const release = async () => {
@@ -32,7 +40,7 @@ export async function lockPlace(home: ParentHierarchy, { signal }: StoreOptions 
     // who takes a place around this one looks for locks inside it when it has it
     if (lock) {
       await assertUnlockedAbove(home, { signal });
-      await assertNoneIn(home, { signal });
+      if (!isArray) await assertNoneIn(home, { signal });
     }
   } catch (error) {
     await release();
@@ -45,7 +53,7 @@ export async function lockPlace(home: ParentHierarchy, { signal }: StoreOptions 
 export async function withLockedPlace<T>(
   home: ParentHierarchy,
   step: () => Promise<T>,
-  options: StoreOptions = {},
+  options: LockPlaceOptions = {},
 ): Promise<T> {
   const lock = await lockPlace(home, options);
   try {

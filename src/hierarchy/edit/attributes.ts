@@ -47,7 +47,7 @@ export async function setAttributes(
   const node = await nodeToEdit(source, signal);
   const set = () => changeMetadata(node, change, { allowLoss, signal });
   const home = await homeOf(node);
-  if (node.kind === "array") return withLockedPlace(home, set, { signal });
+  if (node.kind === "array") return withLockedPlace(home, set, { isArray: true, signal });
   // members of a group may be written while its own document changes
   await assertNotLocked(home, { signal });
   return set();

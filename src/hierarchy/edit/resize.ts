@@ -70,7 +70,7 @@ export async function resizeArray(
     }
     return resized;
   };
-  return withLockedPlace(await homeOf(node), change, { signal });
+  return withLockedPlace(await homeOf(node), change, { isArray: true, signal });
 }
 
 function assertShape(

@@ -36,7 +36,9 @@ export async function openNode<S extends Store>(
   const reading = { maxMetadata: options.maxMetadata, signal };
   const load = async (keys: readonly string[]) => {
     const others = keys.filter((key) => !asked.has(key));
-    const values = await Promise.all(others.map((key) => readDocument(store, key, reading)));
+    const reads = others.map((key) => readDocument(store, key, reading));
+    await Promise.allSettled(reads); // of several failures, the first key's is thrown
+    const values = await Promise.all(reads);
     others.forEach((key, i) => {
       asked.add(key);
       const value = values[i];

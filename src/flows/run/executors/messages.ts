@@ -5,6 +5,7 @@ import type { StoreSpec } from "../../../stores/store.ts";
 import type { Selection } from "../../../streams/selection.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
+import type { OwnBytes } from "../../../util/platform-types.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
 import type { SharedRun } from "./shared-scheduler.ts";
@@ -77,7 +78,7 @@ export interface SlabsWork {
 /** What threads that read slabs send: a slab's items, the start of a buffer that goes back. */
 export interface SlabResult {
   readonly number: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: OwnBytes;
 }
 
 /** Slabs that a thread has read and that were not taken yet. */
