@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
-import { type Bucket, canPass, servers } from "./s3-servers.ts";
+import { type Bucket, canPass, FAULTS, servers } from "./s3-servers.ts";
 
 describe.each(servers)("$name", ({ name: server, openBucket }) => {
   let bucket: Bucket;
@@ -107,6 +107,11 @@ describe.each(servers)("$name", ({ name: server, openBucket }) => {
   const wrongCalls = wrongs.flatMap(([wrong, changed]) =>
     Object.entries(calls).map(([call, run]) => ({ name: `${call} with ${wrong}`, changed, run })),
   );
+  test("only checks are left out", () => {
+    const names = [...checks, { name: uploads }, ...wrongCalls].map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining([...(FAULTS[server] ?? [])]));
+  });
+
   test.each(wrongCalls.filter(({ name }) => canPass(server, name)))(
     "$name is access-denied, and shows nothing of it",
     async ({ changed, run }) => {
