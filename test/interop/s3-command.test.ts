@@ -8,7 +8,7 @@ import { copy, open } from "../../src/index.ts";
 import { requireBuild } from "../built-package.ts";
 import { exitOf, type Run, runCli, startCli } from "../support/cli.ts";
 import { type FaultChoice, type FaultProxy, proxyTo } from "./fault-proxy.ts";
-import { type Bucket, bucketAt, canPass, environmentOf, servers } from "./s3-servers.ts";
+import { type Bucket, bucketAt, canPass, environmentOf, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
 import { digestsOf } from "./trees.ts";
 
@@ -140,7 +140,7 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
     expect(stalled()).toHaveLength(1);
     reach(bucket);
     await expect(open(place)).rejects.toMatchObject({ code: "not-found" });
-    if (canPass(server, "uploads")) {
+    if (canPass(server, LISTS_UPLOADS)) {
       for await (const { key } of bucket.store({ prefix: "" }).listUploads("")) expect(key).toBe("none");
     }
     rmSync(long, { recursive: true });

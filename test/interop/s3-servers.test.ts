@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
-import { type Bucket, canPass, FAULTS, servers } from "./s3-servers.ts";
+import { type Bucket, canPass, FAULTS, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 
 describe.each(servers)("$name", ({ name: server, openBucket }) => {
   let bucket: Bucket;
@@ -67,8 +67,7 @@ describe.each(servers)("$name", ({ name: server, openBucket }) => {
     expect(await store.setIfAbsent("lock", Uint8Array.of(99))).toBe(false);
   });
 
-  const uploads = "uploads that were begun are listed until they end";
-  test.runIf(canPass(server, uploads))(uploads, async () => {
+  test.runIf(canPass(server, LISTS_UPLOADS))(LISTS_UPLOADS, async () => {
     const store = bucket.store();
     const writers = await Promise.all(["a/1", "b/2"].map((key) => store.openWriter(key)));
     for (const writer of writers) await writer.write(new Uint8Array(1e7));
@@ -108,7 +107,7 @@ describe.each(servers)("$name", ({ name: server, openBucket }) => {
     Object.entries(calls).map(([call, run]) => ({ name: `${call} with ${wrong}`, changed, run })),
   );
   test("only checks are left out", () => {
-    const names = [...checks, { name: uploads }, ...wrongCalls].map(({ name }) => name);
+    const names = [...checks, { name: LISTS_UPLOADS }, ...wrongCalls].map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...(FAULTS[server] ?? [])]));
   });
 

@@ -36,13 +36,16 @@ export const servers: readonly Server[] =
         return { name, openBucket: () => makeBucket(endpoint) };
       });
 
+/** Name of the check that uploads are listed. */
+export const LISTS_UPLOADS = "uploads that were begun are listed until they end";
+
 /** Names of checks that a server fails by a fault of its own. */
 export const FAULTS: Readonly<Record<string, readonly string[]>> = {
   // A folder that becomes empty is there for a moment as an object in the way. A HEAD of a key that nobody has is 404.
   versitygw: ["concurrent deletes and sets in one folder", "size with a key that nobody has"],
   // It lists uploads of one key alone, not those below a prefix. A write beside a deletion that empties the folder may be
   // answered with 403 (minio/minio#15157).
-  minio: ["uploads that were begun are listed until they end", "concurrent deletes and sets in one folder"],
+  minio: [LISTS_UPLOADS, "concurrent deletes and sets in one folder"],
 };
 
 /** Whether a server passes a check of this name. */
