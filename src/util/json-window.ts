@@ -11,6 +11,8 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  */
 export class JsonWindow {
   readonly #bytes: Uint8Array;
+  /** The first byte after a byte order mark. */
+  readonly #start: number;
   /** The first byte that is text now, and the first that is not yet. */
   #from: number;
   #to: number;
@@ -18,8 +20,9 @@ export class JsonWindow {
   constructor(bytes: Uint8Array) {
     const [a, b, c] = bytes;
     this.#bytes = bytes;
-    this.#from = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
-    this.#to = this.#from;
+    this.#start = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
+    this.#from = this.#start;
+    this.#to = this.#start;
   }
 
   /** Whether the document ends with what is text now. */
@@ -68,8 +71,7 @@ export class JsonWindow {
   placeOf(end: number): { readonly line: number; readonly column: number } {
     let line = 1;
     let column = 1;
-    const [a, b, c] = this.#bytes;
-    for (let i = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0; i < end; i++) {
+    for (let i = this.#start; i < end; i++) {
       const byte = this.#bytes[i] ?? 0;
       if (byte === 0x0a) {
         line++;

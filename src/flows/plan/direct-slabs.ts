@@ -18,7 +18,7 @@ const CHUNKS_AHEAD = 2;
  *
  * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
  */
-export function directSlabs(request: SlabRequest): SlabCandidate {
+export function directSlabPlan(request: SlabRequest): SlabCandidate {
   const plan = planDirect(request);
   const cost = costOfSlabs({ ...request, slabShape: plan.slabShape }, plan.chunksRead);
   return { plan, cost };

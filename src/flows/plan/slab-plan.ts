@@ -1,7 +1,7 @@
 import { product } from "../../util/shape.ts";
 import { chooseStrategy, type Rival } from "./choose-strategy.ts";
 import { countTouched } from "./chunk-visits.ts";
-import { directSlabs } from "./direct-slabs.ts";
+import { directSlabPlan } from "./direct-slabs.ts";
 import type { SlabCandidate, SlabPlan, SlabRequest } from "./slabs.ts";
 import { type GridStrategy, strategies } from "./strategies/strategies.ts";
 
@@ -16,7 +16,7 @@ const GOOD_ENOUGH = 1.2;
  */
 export function planSlabs(request: SlabRequest & { readonly strategy?: GridStrategy | undefined }): SlabPlan {
   const { selection, array, strategy } = request;
-  const straight = directSlabs(request);
+  const straight = directSlabPlan(request);
   if (product(selection.shape) === 0) return straight.plan;
   const touched = countTouched(selection, array.metadata.chunkGrid.chunkShape);
   const rivals = strategies.flatMap(({ name, slabs }): Rival<SlabCandidate>[] =>

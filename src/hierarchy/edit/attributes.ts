@@ -45,8 +45,8 @@ export async function setAttributes(
     return { ...metadata, attributes: next };
   };
   const node = await nodeToEdit(source, signal);
-  const set = () => changeMetadata(node, change, { allowLoss, signal });
   const home = await homeOf(node);
+  const set = () => changeMetadata(node, home, change, { allowLoss, signal });
   if (node.kind === "array") return withLockedPlace(home, set, { isArray: true, signal });
   // members of a group may be written while its own document changes
   await assertNotLocked(home, { signal });

@@ -7,26 +7,26 @@ import { ancestorPaths } from "../../util/node-path.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { type ConsolidatedMetadata, refreshConsolidated } from "./consolidated.ts";
-import { homeOf } from "./parent.ts";
+import type { ParentHierarchy } from "./parent.ts";
 
 export interface ChangeMetadataOptions extends StoreOptions {
   readonly allowLoss?: readonly string[] | undefined;
 }
 
 /**
- * Changes what the documents of a node say, which are read again before. Only documents that differ are written;
+ * Changes what the documents of a node say, which are read again before, at the node's place in its hierarchy. Only documents that differ are written;
  * consolidated metadata of the node and of the groups above stay true.
  *
  * @returns the node as it is then.
- * @throws `not-found` when it is gone; `unsupported-operation` for a store that cannot be written; `loss-refused`.
+ * @throws `not-found` when it is gone; `loss-refused`.
  */
 export async function changeMetadata(
   node: ZarrNode,
+  { store, path }: ParentHierarchy,
   change: (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>,
   { allowLoss, signal }: ChangeMetadataOptions = {},
 ): Promise<ZarrNode> {
   const { zarrFormat } = node.layout;
-  const { store, path } = await homeOf(node);
   const found = await openNode(store, path, { ...node.reading, zarrFormat, signal });
   if (!found) {
     throw new ZarrflowError("not-found", "the node has no metadata document of its own to write", {

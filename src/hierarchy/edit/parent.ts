@@ -1,12 +1,13 @@
 import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace } from "../../stores/assert-place.ts";
+import { assertWritable } from "../../stores/assert-writable.ts";
 import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
-import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../stores/store.ts";
+import type { Store, StoreSpec, WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { invalid } from "../../util/check-options.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrNode } from "../node.ts";
 import { open } from "../open/open.ts";
 import { readDocument } from "../stored-documents.ts";
@@ -113,13 +114,6 @@ async function* foldersAbove(
 
 function isRootName(spec: StoreSpec): boolean {
   return ROOT_NAME.test(parentSpec(spec)?.name ?? "");
-}
-
-export function assertWritable(store: Store): WritableStore {
-  if (isWritable(store)) return store;
-  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
-    store: store.description,
-  });
 }
 
 /** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */

@@ -1,4 +1,5 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
+import { assertWritable } from "../../stores/assert-writable.ts";
 import { isListable } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { checkedOptions, invalid } from "../../util/check-options.ts";
@@ -8,7 +9,7 @@ import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { withLockedPlace } from "../place-lock.ts";
 import { changeMetadata } from "./metadata.ts";
-import { assertWritable, homeOf, nodeToEdit } from "./parent.ts";
+import { homeOf, nodeToEdit } from "./parent.ts";
 
 export interface ResizeOptions {
   /**
@@ -55,6 +56,7 @@ export async function resizeArray(
     if (outside === "keep") return;
     await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
   };
+  const home = await homeOf(node);
   let old: readonly number[] = [];
   const resize = async (metadata: NodeMetadata) => {
     assertShape(node.path, metadata, shape);
@@ -63,14 +65,14 @@ export async function resizeArray(
     return { ...metadata, shape };
   };
   const change = async () => {
-    const resized = await changeMetadata(node, resize, { signal });
+    const resized = await changeMetadata(node, home, resize, { signal });
     if (resized.kind === "group") throw noArray(resized.path);
     if (shape.some((size, d) => size < (old[d] ?? 0))) {
       await remove(chunksOutside(node, resized.metadata, signal, old));
     }
     return resized;
   };
-  return withLockedPlace(await homeOf(node), change, { isArray: true, signal });
+  return withLockedPlace(home, change, { isArray: true, signal });
 }
 
 function assertShape(

@@ -1,5 +1,6 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import { maxStoredSize } from "../../codecs/limits.ts";
+import { assertWritable } from "../../stores/assert-writable.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Assembly } from "../../streams/assembly.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
@@ -15,7 +16,6 @@ import { checkedOptions, isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
-import { assertWritable } from "../edit/parent.ts";
 import type { ZarrArray } from "../node.ts";
 import { assertArray } from "../node.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";

@@ -1,5 +1,5 @@
-import { isWritable, type Store, type StoreSpec, type WritableStore } from "../../../stores/store.ts";
-import { ZarrflowError } from "../../../util/errors.ts";
+import { assertWritable } from "../../../stores/assert-writable.ts";
+import type { StoreSpec } from "../../../stores/store.ts";
 import { ioPerThread } from "./io-per-thread.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
@@ -29,11 +29,4 @@ export async function serveTasks(
   });
   const stageEnded = async () => buffers.clear();
   await loopTasks(plan, run, { control, note: (notes) => send({ kind: "notes", notes }), stop, stageEnded });
-}
-
-function assertWritable(store: Store): WritableStore {
-  if (isWritable(store)) return store;
-  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
-    store: store.description,
-  });
 }

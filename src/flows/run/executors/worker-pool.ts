@@ -146,11 +146,10 @@ export class WorkerPool<Work, Result> {
   /** Ends all, whatever they do; resolves when they are gone. */
   async end(): Promise<void> {
     this.#unwatch();
+    const busy = this.#workers.filter(({ isDone }) => !isDone);
+    if (busy.length > 0) this.stop();
     const workers = this.#workers.splice(0);
-    const busy = workers.filter(({ isDone }) => !isDone);
     if (busy.length > 0) {
-      this.#control?.stop();
-      for (const { thread } of busy) thread.postMessage({ type: "stop" } satisfies ToWorker<Work>);
       const ended = new AbortController();
       const grace = pause(GRACE_MS, ended.signal).catch(() => {});
       await Promise.race([Promise.allSettled(busy.map(({ ended }) => ended)), grace]);
