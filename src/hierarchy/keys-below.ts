@@ -1,6 +1,9 @@
-import type { NodeLayout } from "../meta/format.ts";
+import type { Documents, NodeLayout } from "../meta/format.ts";
+import { joinKey } from "../meta/join-key.ts";
 import { outerPrefixes } from "../meta/key-trees.ts";
 import type { KeyEntry, ListableStore, StoreOptions } from "../stores/store.ts";
+import type { ZarrNode } from "./node.ts";
+import { type WalkOptions, walk } from "./open/walk.ts";
 
 /** Every key below a node, in whichever tree, but for those that it shares with all others of the hierarchy. */
 export async function* keysBelow(
@@ -13,4 +16,16 @@ export async function* keysBelow(
     for await (const listed of store.list(prefix, options))
       if (!sharedKeys.includes(listed.key)) yield listed;
   }
+}
+
+/** The documents of a node and of all nodes below it, by key. @throws as `walk` */
+export async function documentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
+  const documents = new Map(node.documents);
+  if (node.kind === "group") {
+    for await (const below of walk(node, options)) {
+      for (const [key, bytes] of below.documents) documents.set(key, bytes);
+    }
+  }
+  const prefix = joinKey(node.path, "");
+  return new Map([...documents].filter(([key]) => key.startsWith(prefix)));
 }

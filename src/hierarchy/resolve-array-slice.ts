@@ -1,4 +1,4 @@
-import { withAxes } from "../meta/axes.ts";
+import { withAxes } from "../meta/dimension-names.ts";
 import { isObject } from "../util/check-options.ts";
 import type { ZarrArray } from "./node.ts";
 import { axesFromAbove } from "./open/axes-from-above.ts";

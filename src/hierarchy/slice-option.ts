@@ -1,8 +1,8 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { dimensionNamed, withEqualsSigns } from "../meta/dimension-named.ts";
+import { dimensionNamed, withEqualsSigns } from "../meta/dimension-names.ts";
 import type { Selection } from "../streams/selection.ts";
+import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { wholeNumber } from "../util/whole-number.ts";
 
 /**
  * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or

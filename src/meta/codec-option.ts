@@ -4,7 +4,7 @@ import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { assertObject } from "./assert-json.ts";
-import { compressorsOf } from "./codec-role.ts";
+import { compressorsOf } from "./codec-traits.ts";
 import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
 import { assertV3Config } from "./v3/codec-settings.ts";

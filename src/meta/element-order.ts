@@ -1,6 +1,5 @@
 import { product } from "../util/shape.ts";
-import type { Endian, Field, FixedDataType } from "./data-type.ts";
-import { isFixed } from "./data-type.ts";
+import { type Endian, type Field, type FixedDataType, isFixed } from "./data-type.ts";
 
 /** Items of the field's type in one element: 1, or those of its sub-array. */
 export function fieldItems(field: Field): number {

@@ -1,12 +1,11 @@
 import { fromBase64 } from "../util/base64.ts";
+import { joinBytes } from "../util/buffers.ts";
 import { parseInteger } from "../util/decimal.ts";
-import { joinBytes } from "../util/join-bytes.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonValue } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
 import { assertList, integerOf, invalid, tokenOf } from "./assert-json.ts";
-import type { DataType } from "./data-type.ts";
-import { isFixed } from "./data-type.ts";
+import { type DataType, isFixed } from "./data-type.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-bytes.ts";
 
 /** What v2 and v3 write alike. Everything here is the bytes of one element, little-endian. */

@@ -1,7 +1,9 @@
+import { isZarrflowError } from "../util/errors.ts";
 import { jsonEqual } from "../util/json-equal.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import type { OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
+import type { FillValue, OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
 import { member } from "./assert-json.ts";
+import { bytesEqual } from "./number-bytes.ts";
 
 /**
  * Which of `names` the document words otherwise than `usual`, what we would write; of `optional` also those that it
@@ -43,4 +45,20 @@ function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
 
 function pick(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)));
+}
+
+/** The fill value as `format` once stated it, where `parse` still reads the same bytes from it. */
+export function statedFill(
+  { bytes, stated }: FillValue,
+  zarrFormat: ZarrFormat,
+  parse: (json: JsonValue) => Uint8Array | null,
+): JsonValue | undefined {
+  if (stated?.zarrFormat !== zarrFormat) return undefined;
+  try {
+    const read = parse(stated.json);
+    return read === bytes || (read && bytes && bytesEqual(read, bytes)) ? stated.json : undefined;
+  } catch (error) {
+    if (isZarrflowError(error, "invalid-metadata")) return undefined;
+    throw error;
+  }
 }

@@ -4,7 +4,6 @@ import { resolveRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
-import { bufferedWriter } from "./buffered-writer.ts";
 import { assertKey, assertRename } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
@@ -17,6 +16,7 @@ import type {
   StoreWriter,
   WritableStore,
 } from "./store.ts";
+import { bufferedWriter } from "./writer.ts";
 
 /**
  * Keys and bytes in this process's memory. Values are copied in and out.

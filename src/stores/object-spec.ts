@@ -1,5 +1,4 @@
-import type { Store, StoreSpec } from "./store.ts";
-import { isWritable } from "./store.ts";
+import { isWritable, type Store, type StoreSpec } from "./store.ts";
 import { withFolder, withWritableFolder } from "./with/folder.ts";
 import { wrapStore } from "./with/wrap-store.ts";
 

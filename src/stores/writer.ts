@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../util/abort.ts";
+import { joinBytes } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { StoreWriter } from "./store.ts";
 
@@ -40,4 +41,26 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
         await steps.abort(reason);
       }),
   };
+}
+
+/** A writer that keeps a copy of all pieces and gives them, joined, to `set`: for stores that take whole values only. */
+export function bufferedWriter(
+  key: string,
+  set: (bytes: Uint8Array) => Promise<void>,
+  signal: AbortSignal | undefined,
+): StoreWriter {
+  const pieces: Uint8Array[] = [];
+  return inTurn(
+    {
+      write: async (bytes) => {
+        pieces.push(new Uint8Array(bytes));
+      },
+      commit: () => set(joinBytes(pieces)),
+      abort: async () => {
+        pieces.length = 0;
+      },
+    },
+    key,
+    signal,
+  );
 }

@@ -7,9 +7,8 @@ import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { product } from "../util/shape.ts";
 import { type Assembly, otherItems } from "./assembly.ts";
-import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import type { Selection } from "./selection.ts";
+import { boxInPiece, type Selection } from "./selection.ts";
 
 export interface FixedAssemblyOptions {
   readonly chunk: ChunkSpec;

@@ -6,9 +6,8 @@ import type { Buffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
 import { type Assembly, otherItems } from "./assembly.ts";
-import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import type { Selection } from "./selection.ts";
+import { boxInPiece, type Selection } from "./selection.ts";
 
 export interface VariableAssemblyOptions {
   readonly chunk: ChunkSpec;

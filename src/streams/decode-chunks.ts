@@ -1,9 +1,9 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
+import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkCodec, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
-import { fillData } from "./fill-data.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 

@@ -1,4 +1,4 @@
-import { isFilled } from "../codecs/is-filled.ts";
+import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type ChunkCodec, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";

@@ -5,10 +5,9 @@ import { sourceChanged } from "../stores/version.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { mergeRanges } from "../util/merge-ranges.ts";
 import type { ChunkRef, ChunkStore, ShardedPlace, ShardGrid } from "./chunk.ts";
-import { flatten } from "./flatten.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { tooLarge } from "./read-options.ts";
-import { type ReadableStream, streamFrom } from "./web.ts";
+import { type ReadableStream, streamFrom, TransformStream } from "./web.ts";
 
 /** A chunk, and where it lies within the value of its key. */
 export interface LocatedChunk {
@@ -25,7 +24,7 @@ export interface ChunkRequest {
   readonly parts: readonly LocatedChunk[];
 }
 
-export interface LocateOptions {
+interface LocateOptions {
   /** Whether chunks may be read together as a range of so many bytes. */
   readonly fits: (parts: readonly LocatedChunk[], length: number) => boolean;
   readonly maxEncodedSize: number | undefined;
@@ -120,4 +119,13 @@ async function* runsOf(
     run.push(ref);
   }
   if (run.length > 0) yield run;
+}
+
+/** Passes on the items of lists one by one. */
+export function flatten<T>(): TransformStream<readonly T[], T> {
+  return new TransformStream<readonly T[], T>({
+    transform(items, controller) {
+      for (const item of items) controller.enqueue(item);
+    },
+  });
 }

@@ -3,9 +3,8 @@ import { copyShared, heapBox } from "../codecs/kernels/heap-box.ts";
 import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { product } from "../util/shape.ts";
 import type { Assembly } from "./assembly.ts";
-import { boxInPiece } from "./box-in-piece.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
-import { intersect, type Selection } from "./selection.ts";
+import { boxInPiece, intersect, type Selection } from "./selection.ts";
 
 /** A box of items of the target while they arrive. */
 export interface OpenBox {

@@ -1,4 +1,5 @@
-import type { Region } from "./chunk.ts";
+import type { BoxLayout } from "../codecs/kernels/copy-box.ts";
+import type { ChunkRef, Region } from "./chunk.ts";
 
 /** A box of an array with steps: item `o` of the result is item `start + step * o` of the array. Steps are >= 1. */
 export interface Selection {
@@ -85,4 +86,23 @@ export function chunkRegion(
     start,
     shape: start.map((from, d) => Math.max(0, Math.min(chunkShape[d] ?? 1, (shape[d] ?? 0) - from))),
   };
+}
+
+/** Where the items that become `region` of the target lie in a source piece with `strides`. */
+export function boxInPiece(
+  piece: ChunkRef,
+  strides: readonly number[],
+  region: Region,
+  selection: Selection,
+): BoxLayout {
+  const stepped = new Array<number>(strides.length);
+  let offset = 0;
+  for (let d = 0; d < strides.length; d++) {
+    const stride = strides[d] ?? 0;
+    const step = selection.step[d] ?? 1;
+    const item = (selection.start[d] ?? 0) + step * (region.start[d] ?? 0) - (piece.region.start[d] ?? 0);
+    offset += item * stride;
+    stepped[d] = stride * step;
+  }
+  return { offset, strides: stepped };
 }

@@ -64,3 +64,27 @@ export function signalOfOurs(signal: AbortSignal): AbortSignal {
   else onAbort(signal, abort);
   return ours;
 }
+
+/** A signal that is aborted when one of two is, with its reason. */
+export function eitherSignal(
+  a: AbortSignal | undefined,
+  b: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return a && b ? AbortSignal.any([a, b]) : (a ?? b);
+}
+
+/** What `work` gives, or `aborted` once the signal is; the work itself goes on unheard. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  if (!signal) return work;
+  let stopListening = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = () => reject(abortError(signal.reason));
+    stopListening = onAbort(signal, stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stopListening();
+  }
+}

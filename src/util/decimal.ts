@@ -1,5 +1,5 @@
 /** A decimal number, exactly: `sign * digits * 10 ** exponent`; `digits` has no zeros at its ends, "" is zero. */
-export interface Decimal {
+interface Decimal {
   readonly negative: boolean;
   readonly digits: string;
   readonly exponent: number;
@@ -23,4 +23,11 @@ export function parseInteger(token: string, maxDigits = 20): bigint | undefined 
   if (exponent < 0 || digits.length + exponent > maxDigits) return undefined;
   const magnitude = BigInt(digits || "0") * 10n ** BigInt(exponent);
   return negative ? -magnitude : magnitude;
+}
+
+/** The number that a text of digits, perhaps after a minus, stands for; undefined for any other text, such as `1e1`. */
+export function wholeNumber(text: string): number | undefined {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const number = Number(text) + 0; // -0 is 0
+  return Number.isSafeInteger(number) ? number : undefined;
 }

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { retryText } from "../../src/cli/progress/retry-log.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
 import { toJson } from "../../src/cli/text/json.ts";
 import { planText } from "../../src/cli/text/plan.ts";
-import { retryText } from "../../src/cli/text/retry.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
 import {

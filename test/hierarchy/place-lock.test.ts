@@ -10,13 +10,11 @@ import {
   resizeArray,
   setAttributes,
 } from "../../src/index.ts";
-
 import { PrefixLock } from "../../src/stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { requireBuild } from "../built-package.ts";
 import { pausedCopy } from "../flows/paused-run.ts";
-import type { S3Server } from "../stores/s3-server.ts";
-import { BUCKET } from "../stores/s3-server.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";

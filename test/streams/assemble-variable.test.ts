@@ -3,8 +3,7 @@ import { VariableAssembly } from "../../src/streams/assemble-variable.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../../src/streams/chunk.ts";
 import { wholeSelection } from "../../src/streams/selection.ts";
-import type { Buffers } from "../../src/util/buffers.ts";
-import { plainBuffers } from "../../src/util/buffers.ts";
+import { type Buffers, plainBuffers } from "../../src/util/buffers.ts";
 import { stringsOf, variableData } from "./support.ts";
 
 function assembly(buffers: Buffers, region: Region, fill: string | null = "none"): VariableAssembly {

@@ -6,8 +6,7 @@ import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../../src/streams/chunk.ts";
 import { chunkRegion } from "../../src/streams/selection.ts";
-import type { ReadableStream } from "../../src/streams/web.ts";
-import { TransformStream } from "../../src/streams/web.ts";
+import { type ReadableStream, TransformStream } from "../../src/streams/web.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 

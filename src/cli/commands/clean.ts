@@ -1,9 +1,9 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
 import { defineCommand } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { counted } from "../text/count.ts";
+import { writeJsonList } from "../text/json.ts";
+import { counted } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
 
 export const command = defineCommand({

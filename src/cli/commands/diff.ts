@@ -1,13 +1,13 @@
 import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
 import { defineCommand, FAILED } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
-import { printWarnings } from "../progress/print-warnings.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { type DifferenceCounts, differenceText, diffSummary } from "../text/difference.ts";
+import { writeJsonList } from "../text/json.ts";
+import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
   summary: summaries.diff,

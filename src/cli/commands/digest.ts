@@ -1,11 +1,11 @@
 import { defineCommand } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
-import { printWarnings } from "../progress/print-warnings.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
+import { writeJsonList } from "../text/json.ts";
 import { printable } from "../text/printable.ts";
+import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
   summary: summaries.digest,

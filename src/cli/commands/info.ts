@@ -1,9 +1,9 @@
 import { defineCommand } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
-import { printWarnings } from "../progress/print-warnings.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";
+import { writeJsonList } from "../text/json.ts";
+import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
   summary: summaries.info,

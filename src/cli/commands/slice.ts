@@ -8,15 +8,15 @@ import type { Options, Values } from "../command-line.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { bytesProgress } from "../progress/bytes-progress.ts";
-import { printWarnings } from "../progress/print-warnings.ts";
+import { bytesProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { runPlanned } from "../run-flow.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
-import { outputText } from "../text/output.ts";
+import { outputText } from "../text/report.ts";
+import { printWarnings } from "../text/warning.ts";
 
 const options = {
   slice: {

@@ -1,9 +1,9 @@
 import type { TreeNode } from "../../flows/tree.ts";
 import { defineCommand, FAILED } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
+import { writeJsonList } from "../text/json.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";
 
 export const command = defineCommand({

@@ -1,11 +1,11 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { defineCommand } from "../command.ts";
-import { writeJsonList } from "../json-list.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { findingSummary, findingText } from "../text/finding.ts";
+import { writeJsonList } from "../text/json.ts";
 
 const EXIT_FOUND = 1;
 

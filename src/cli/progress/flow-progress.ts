@@ -1,7 +1,7 @@
 import type { FlowEvent, Progress, RunCounts } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { grouped } from "../text/count.ts";
+import { grouped } from "../text/numbers.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 
 /**

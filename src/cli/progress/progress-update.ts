@@ -1,5 +1,5 @@
 import { formatBytes } from "../../util/byte-size.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/numbers.ts";
 import type { Meter } from "./meter.ts";
 
 /** How far a run is. */

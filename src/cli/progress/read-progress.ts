@@ -1,6 +1,6 @@
 import type { ReadEvent } from "../../flows/events.ts";
+import { formatBytes } from "../../util/byte-size.ts";
 import { printable } from "../text/printable.ts";
-import { bytesProgress } from "./bytes-progress.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
@@ -12,5 +12,15 @@ export function readProgress(show: (advance: ProgressUpdate) => void): (event: R
     bytesByPath.set(event.path, event.bytes);
     const { words } = bytesProgress(event.bytes, event.allBytes);
     show({ bytes, words: [printable(event.path), ...words].filter(Boolean) });
+  };
+}
+
+/** How far a file is that will have `total` bytes, where that is known. */
+export function bytesProgress(bytes: number, total: number | undefined): ProgressUpdate {
+  if (total === undefined || total === 0) return { bytes, words: [formatBytes(bytes)] };
+  return {
+    fraction: Math.min(1, bytes / total),
+    bytes,
+    words: [`${formatBytes(bytes)} of ${formatBytes(total)}`],
   };
 }

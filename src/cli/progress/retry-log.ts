@@ -1,5 +1,6 @@
 import type { Retry } from "../../stores/remote/retry-events.ts";
-import { retryText } from "../text/retry.ts";
+import { formatDuration } from "../text/numbers.ts";
+import { printable } from "../text/printable.ts";
 
 /** Milliseconds between two lines at least. */
 const INTERVAL_MS = 1000;
@@ -21,4 +22,15 @@ export class RetryLog {
     this.#told = now;
     this.#tell(retryText(retry, this.#count));
   }
+}
+
+/** A line for a request that will be made again; `count` of them were so far. */
+export function retryText({ store, operation, key, error, attempt, wait }: Retry, count: number): string {
+  const { reason, details } = error;
+  const found = details.found === undefined ? "" : ` (${details.found})`;
+  const what = [operation, key].filter(Boolean).join(" ");
+  const times = attempt === 1 ? "" : `, attempt ${attempt}`;
+  return printable(
+    `waiting ${formatDuration(wait / 1000)}: ${what} in ${store}: ${reason}${found}${times}; ${count} so far`,
+  );
 }

@@ -1,17 +1,16 @@
 import { printable } from "../text/printable.ts";
-import { drawBar } from "./bar.ts";
 import { Meter } from "./meter.ts";
 import { advanceText, type ProgressUpdate } from "./progress-update.ts";
 
 /** Where progress is shown. */
-export interface ProgressView {
+interface ProgressView {
   show(advance: ProgressUpdate): void;
   /** Ends it, and takes from the screen what is no record. */
   stop(): void;
 }
 
 /** The part of standard error that progress needs. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
@@ -69,4 +68,18 @@ function drawing(interval: number, draw: (text: string, advance: ProgressUpdate)
 
 function seconds(): number {
   return performance.now() / 1000;
+}
+
+/** Characters that a text is expected to take; the bar keeps its width while the text changes. */
+const TEXT_ROOM = 68;
+const WIDEST = 30;
+const NARROWEST = 8;
+
+/** A bar and its text in one line of fewer than `columns` characters. */
+export function drawBar(text: string, fraction: number | undefined, columns: number): string {
+  const room = columns - 1;
+  if (fraction === undefined || room < TEXT_ROOM / 2) return text.trimStart().slice(0, room);
+  const width = Math.max(NARROWEST, Math.min(WIDEST, room - TEXT_ROOM - 3));
+  const full = Math.round(width * fraction);
+  return `[${"#".repeat(full)}${"-".repeat(width - full)}] ${text}`.slice(0, room);
 }

@@ -3,9 +3,8 @@ import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
-import { counted, grouped } from "../text/count.ts";
+import { counted, formatShape, grouped } from "../text/numbers.ts";
 import { codecsText } from "../text/plan.ts";
-import { formatShape } from "../text/shape.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
 

@@ -1,7 +1,6 @@
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, grouped } from "../text/count.ts";
-import { formatDuration } from "../text/duration.ts";
+import { counted, formatDuration, grouped } from "../text/numbers.ts";
 import { place } from "../text/place.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
 import { type Content, Html, html } from "./html.ts";

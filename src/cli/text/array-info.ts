@@ -1,10 +1,9 @@
 import type { ArrayInfo } from "../../flows/info.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
-import { grouped } from "./count.ts";
 import { toJson } from "./json.ts";
+import { formatShape, grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
-import { formatShape } from "./shape.ts";
 
 const ATTRIBUTE_WIDTH = 60;
 

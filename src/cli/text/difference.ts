@@ -1,9 +1,8 @@
 import type { Difference } from "../../flows/diff.ts";
 import { readDouble } from "../../meta/conventions/missing-value.ts";
-import { grouped } from "./count.ts";
 import { toJson } from "./json.ts";
+import { formatShape, grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
-import { formatShape } from "./shape.ts";
 
 const VALUE_WIDTH = 60;
 

@@ -1,5 +1,5 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
-import { counted, grouped } from "./count.ts";
+import { counted, grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 /** A finding as a line; `name` stands for a node without a path. */

@@ -9,3 +9,16 @@ import { printableJson } from "./printable.ts";
 export function toJson(value: unknown, indent = 0): string {
   return printableJson(writeJson(fromPlain(value), { indent, nonFinite: "null" }));
 }
+
+/** Writes values to standard output as one JSON list, each on a line of its own as soon as it is known. */
+export async function writeJsonList(
+  values: AsyncIterable<unknown>,
+  { write }: { readonly write: (text: string) => Promise<void> },
+): Promise<void> {
+  let separator = "[\n";
+  for await (const value of values) {
+    await write(separator + toJson(value));
+    separator = ",\n";
+  }
+  await write(separator === "[\n" ? "[]\n" : "\n]\n");
+}

@@ -9,11 +9,9 @@ import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
-import { counted, grouped } from "./count.ts";
-import { formatDuration } from "./duration.ts";
+import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
 import { place, storeText } from "./place.ts";
 import { printable } from "./printable.ts";
-import { formatShape } from "./shape.ts";
 import { warningText } from "./warning.ts";
 
 /** What a plan will do and what it will cost, as lines. */

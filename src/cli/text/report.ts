@@ -1,8 +1,7 @@
 import type { RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted } from "./count.ts";
-import { formatDuration } from "./duration.ts";
+import { counted, formatDuration, formatShape } from "./numbers.ts";
 import { place } from "./place.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
@@ -31,4 +30,23 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
   ].join("\n");
+}
+
+interface OutputReport {
+  readonly output: string;
+  readonly format: string;
+  readonly shape: readonly number[];
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Of the process, in bytes. */
+  readonly peakMemory: number;
+}
+
+/** What was written to a file. */
+export function outputText({ output, format, shape, bytes, seconds, peakMemory }: OutputReport): string {
+  const speed = `${formatBytes(bytes / Math.max(seconds, 0.001))}/s`;
+  return (
+    `${output}: ${format} of ${formatShape(shape)}, ${formatBytes(bytes)} in ${formatDuration(seconds)}` +
+    ` (${speed}), ${formatBytes(peakMemory)} of memory`
+  );
 }

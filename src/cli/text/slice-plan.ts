@@ -1,9 +1,8 @@
 import type { SlicePlan } from "../../flows/plan-slice.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
-import { counted } from "./count.ts";
+import { counted, formatShape } from "./numbers.ts";
 import { printable } from "./printable.ts";
-import { formatShape } from "./shape.ts";
 
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {

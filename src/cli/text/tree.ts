@@ -1,6 +1,6 @@
 import type { TreeNode } from "../../flows/tree.ts";
+import { formatShape } from "./numbers.ts";
 import { printable } from "./printable.ts";
-import { formatShape } from "./shape.ts";
 
 /** The characters that a tree is drawn with. */
 interface Branches {

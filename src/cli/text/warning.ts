@@ -1,8 +1,22 @@
+import type { ReadEvent, WarningEvent } from "../../flows/events.ts";
 import type { Warning } from "../../flows/request/warnings.ts";
+import type { Terminal } from "../terminal.ts";
 import { printable } from "./printable.ts";
 
 /** A warning as a line. */
 export function warningText({ message, key, path, hint }: Warning): string {
   const about = key !== undefined ? ` (key ${printable(key)})` : path ? ` (${printable(path)})` : "";
   return `warning: ${printable(message)}${about}${hint ? `; ${printable(hint)}` : ""}`;
+}
+
+/** Tells warnings of what is read, unless only results are wanted, and passes all other events on. */
+export function printWarnings(
+  { tell }: Terminal,
+  { quiet }: { readonly quiet?: boolean | undefined },
+  onEvent: (event: ReadEvent) => void = () => {},
+): (event: ReadEvent | WarningEvent) => void {
+  return (event) => {
+    if (event.type !== "warning") onEvent(event);
+    else if (!quiet) tell(warningText(event));
+  };
 }

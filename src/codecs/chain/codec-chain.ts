@@ -1,15 +1,21 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
+import { isObject } from "../../meta/assert-json.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import { settingPointer } from "../../meta/setting-pointer.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import { product } from "../../util/shape.ts";
-import type { ChunkSpec, Codec, CodecContext, PipelineMaker, PlacedCodec } from "../codec.ts";
+import type {
+  BytesToBytesCodec,
+  ChunkSpec,
+  Codec,
+  CodecContext,
+  PipelineMaker,
+  PlacedCodec,
+} from "../codec.ts";
 import { foreignSizeBound, MAX_CHUNK_SIZE } from "../limits.ts";
 import { makeCodec } from "../registry.ts";
 import { assertLength } from "./check-results.ts";
 import { fuseCodecs } from "./fuse-codecs.ts";
-import { unknownCodec } from "./unknown-codec.ts";
 
 export type { PlacedCodec };
 
@@ -170,4 +176,41 @@ function misplaced(reason: string, list: string): ZarrflowError {
     pointer: list,
     hint: "List the array-to-array codecs first, then one array-to-bytes codec, then the bytes-to-bytes codecs.",
   });
+}
+
+/** Where a setting of a codec stands, or would stand, in the document that names the codec at `pointer`. */
+function settingPointer({ stated }: CodecConfig, pointer: string, setting: string): string {
+  switch (stated?.zarrFormat) {
+    case "v1":
+      return isObject(stated.json) && isObject(stated.json.compression_opts)
+        ? pointerTo("/compression_opts", setting)
+        : "/compression_opts";
+    case "v2":
+      return pointerTo(pointer.replace(/\/id$/, ""), setting);
+    case "v3-draft-2019":
+    case "v3-draft-2020":
+      return pointerTo(pointer.replace(/\/codec$/, "/configuration"), setting);
+    default:
+      return pointerTo(`${pointer}/configuration`, setting);
+  }
+}
+
+/**
+ * Stands for a codec that is not known where a document lets readers pass over it: chunks that are missing read as the
+ * fill value all the same, and no other chunk is read or written.
+ *
+ * @param refusal what is wrong with the codec
+ */
+function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
+  // An error of its own for each chunk, whose key and coords are filled in on the way up.
+  const fail = (): never => {
+    throw new ZarrflowError(refusal.code, refusal.reason, refusal.details, { cause: refusal });
+  };
+  return {
+    kind: "bytes-to-bytes",
+    name: refusal.details.codec ?? "",
+    maxEncodedSize: (decodedSize) => decodedSize,
+    encodeInto: fail,
+    decodeInto: fail,
+  };
 }

@@ -3,7 +3,7 @@ import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
-import { writerMemory } from "../../stores/writer-memory.ts";
+import { writerMemory } from "../../stores/store-memory.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertListable } from "./assert-listable.ts";
 import { type SweepOptions, sweep } from "./copy-keys.ts";

@@ -1,6 +1,6 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { writerMemory } from "../../stores/store-memory.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
-import { writerMemory } from "../../stores/writer-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { copyMemory } from "../keys/copy-value.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice, type PlannedArray } from "./array-job.ts";

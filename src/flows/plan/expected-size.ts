@@ -1,6 +1,5 @@
 import { gridShape } from "../../meta/array-metadata.ts";
-import { readerMemory } from "../../stores/reader-memory.ts";
-import { buildMemory, MAX_S3_PARTS } from "../../stores/writer-memory.ts";
+import { buildMemory, MAX_S3_PARTS, readerMemory } from "../../stores/store-memory.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, Plan } from "./plan.ts";
 

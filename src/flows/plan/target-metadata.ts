@@ -1,6 +1,6 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import type { FormatDefinition } from "../../meta/format.ts";
-import { FORMAT_DEFAULTS } from "../../meta/format-defaults.ts";
+import { FORMAT_DEFAULTS } from "../../meta/formats.ts";
 import type { Change, HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 
 /** What becomes of a node. */

@@ -1,4 +1,4 @@
-import { writerMemory } from "../../stores/writer-memory.ts";
+import { writerMemory } from "../../stores/store-memory.ts";
 import { product } from "../../util/shape.ts";
 import { copyMemory } from "../keys/copy-value.ts";
 import { pieceBytesWithin } from "../keys/read-pieces.ts";

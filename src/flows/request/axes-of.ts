@@ -1,7 +1,7 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import { type Axes, withAxes } from "../../meta/axes.ts";
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
+import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import type { SourceNode } from "../plan/hierarchy-request.ts";
 import type { Changes } from "./changes.ts";
 

@@ -1,7 +1,7 @@
 import { parseSlice, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
-import { type Axes, withAxes } from "../../meta/axes.ts";
 import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
+import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";

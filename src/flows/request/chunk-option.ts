@@ -1,8 +1,8 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-named.ts";
+import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/reshard.ts";
+import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { wholeNumber } from "../../util/whole-number.ts";
 
 /**
  * A chunk shape as people ask for it: one size a dimension, or sizes by dimension name, where dimensions that are

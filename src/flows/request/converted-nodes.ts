@@ -1,6 +1,6 @@
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { withAxes } from "../../meta/axes.ts";
 import { convertConventions } from "../../meta/conventions/convert-conventions.ts";
+import { withAxes } from "../../meta/dimension-names.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { NodesInFormat, SourceNode } from "../plan/hierarchy-request.ts";
 

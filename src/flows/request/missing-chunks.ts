@@ -1,6 +1,10 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
-import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { gridShape } from "../../meta/array-metadata.ts";
+import {
+  type ArrayMetadata,
+  gridShape,
+  type NodeMetadata,
+  type ZarrFormat,
+} from "../../meta/array-metadata.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";

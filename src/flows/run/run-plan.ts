@@ -2,7 +2,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import type { StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import { eitherSignal } from "../../util/either-signal.ts";
+import { eitherSignal } from "../../util/abort.ts";
 import type { FlowEvent, RunReport } from "../events.ts";
 import { copyAllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";

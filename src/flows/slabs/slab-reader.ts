@@ -1,11 +1,11 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
+import { fillData } from "../../codecs/filled-data.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { Store } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
-import { fillData } from "../../streams/fill-data.ts";
 import { regridStage } from "../../streams/regrid.ts";
 import { chunkRegion, type Selection } from "../../streams/selection.ts";
 import { coordsAt, cStrides } from "../../util/shape.ts";

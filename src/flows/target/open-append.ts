@@ -1,5 +1,5 @@
-import { documentsBelow } from "../../hierarchy/documents-below.ts";
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
+import { documentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";

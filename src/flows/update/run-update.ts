@@ -1,12 +1,12 @@
-import { documentsBelow } from "../../hierarchy/documents-below.ts";
 import { type DocumentChanges, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
+import { documentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
 import { assertNoneInside } from "../../stores/target/runs-inside.ts";
 import type { ReadableStream } from "../../streams/web.ts";
-import { eitherSignal } from "../../util/either-signal.ts";
+import { eitherSignal } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { RunReport } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";

@@ -3,7 +3,7 @@ import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { KeyEntry, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
-import { writerMemory } from "../../stores/writer-memory.ts";
+import { writerMemory } from "../../stores/store-memory.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";

@@ -11,7 +11,7 @@ import type {
   ZarrFormat,
 } from "../../meta/array-metadata.ts";
 import { parseCodec } from "../../meta/codec-option.ts";
-import { makesBytes } from "../../meta/codec-role.ts";
+import { makesBytes } from "../../meta/codec-traits.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import {
   type DataTypeOption,
@@ -20,8 +20,7 @@ import {
 } from "../../meta/data-type-option.ts";
 import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
-import { FORMAT_DEFAULTS } from "../../meta/format-defaults.ts";
-import { formatNamed } from "../../meta/formats.ts";
+import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
 import { wholeShards, withShards } from "../../meta/reshard.ts";
 import { parseV2Codec } from "../../meta/v2/codec.ts";
 import { objectType } from "../../meta/v2/codec-list.ts";

@@ -11,7 +11,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
 import { inTurn } from "../consolidated-turn.ts";
-import { documentsBelow } from "../documents-below.ts";
+import { documentsBelow } from "../keys-below.ts";
 import { openNode } from "../open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 

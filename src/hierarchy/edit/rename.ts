@@ -8,7 +8,7 @@ import { assertPath } from "../assert-path.ts";
 import { createAncestors, formatAbove } from "../create/ancestors.ts";
 import { assertDistinctNames, assertEmpty, isTaken } from "../create/assertions.ts";
 import { agreed, layoutOf } from "../create/format.ts";
-import { documentsBelow } from "../documents-below.ts";
+import { documentsBelow } from "../keys-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { lockPlace } from "../place-lock.ts";

@@ -2,8 +2,8 @@ import { type DataType, type Field, isFixed } from "../../meta/data-type.ts";
 import { fieldItems } from "../../meta/element-order.ts";
 import { padBytes, parseStringFill, parseTextFill } from "../../meta/fill-values.ts";
 import { floatBytes, integerBytes } from "../../meta/number-bytes.ts";
+import { joinBytes } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { joinBytes } from "../../util/join-bytes.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import { writeJson } from "../../util/json-write.ts";
 

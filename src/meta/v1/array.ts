@@ -14,8 +14,7 @@ import {
 import { isFixed } from "../data-type.ts";
 import { keptNames, otherNames } from "../documents.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, wordingOf } from "../original-spelling.ts";
-import { statedFill } from "../stated-fill.ts";
+import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
 import { noteGenericTimes } from "../v2/array.ts";
 import { parseV2Codecs, writeV2Codecs } from "../v2/codec-list.ts";
 import { parseNumpyType, writeNumpyType } from "../v2/data-type.ts";

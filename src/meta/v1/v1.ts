@@ -1,8 +1,10 @@
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
+import { normalisePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
+import { folderLayout } from "../folder-layout.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -16,7 +18,6 @@ import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
 import { parseV1Array, type V1Order, writeV1Array } from "./array.ts";
-import { layoutV1 } from "./layout.ts";
 
 /** Zarr v1: an array is `meta`, its attributes `attrs`, dimension names among these; there are no groups. */
 export function v1Format(order: V1Order = "as-written"): FormatDefinition {
@@ -94,4 +95,14 @@ function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
 
 function anew({ name, configuration }: CodecConfig): CodecConfig {
   return { name: name === "v1.gzip" ? "zlib" : name, configuration };
+}
+
+/**
+ * Keys of a v1 array: two documents and the chunks, side by side. The format knows one array a location; a path is
+ * the folder of a store in which such an array lies.
+ *
+ * @throws `path-not-allowed` for a segment `.` or `..`.
+ */
+export function layoutV1(path: string): NodeLayout {
+  return folderLayout("v1", normalisePath(path), { documents: ["attrs", "meta"], attributes: "attrs" });
 }

@@ -3,7 +3,7 @@ import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { assertList, invalid } from "../assert-json.ts";
-import { isCompressor } from "../codec-role.ts";
+import { isCompressor } from "../codec-traits.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
 import type { Losses } from "../losses.ts";

@@ -2,7 +2,6 @@ import type { JsonValue } from "../../util/json-value.ts";
 import { assertInteger, assertItemSize, invalid, refusal, repeatedName } from "../assert-json.ts";
 import { type DataType, type Endian, type Field, type FixedDataType, isFixed } from "../data-type.ts";
 import { fieldItems, hasByteOrder } from "../element-order.ts";
-import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 
 /** A data type with the byte order in which it is stored; undefined where order means nothing. */
 export interface StoredType {
@@ -153,4 +152,16 @@ export function writeNumpyType(dataType: DataType, endian: Endian | undefined): 
 export function numpyItemSize(type: JsonValue | undefined): number | undefined {
   const [, , kind, digits] = typeof type === "string" ? (TYPE.exec(type) ?? []) : [];
   return kind === undefined ? undefined : Number(digits) * (kind === "U" ? 4 : 1);
+}
+
+/** Units of NumPy's times and time differences. */
+const UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
+
+/** Largest count of units that one step may have. */
+export const MAX_TIME_SCALE = 2 ** 31 - 1;
+
+/** The unit as NumPy writes it; undefined when it is none. Both letters in use for micro are read. */
+export function normalTimeUnit(unit: string): string | undefined {
+  const name = unit === "\u03bcs" || unit === "\u00b5s" ? "us" : unit;
+  return UNITS.includes(name) ? name : undefined;
 }

@@ -1,10 +1,12 @@
 import { type JsonPath, pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
+import { normalisePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
+import { folderLayout } from "../folder-layout.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -18,7 +20,6 @@ import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
 import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
-import { layoutV2 } from "./layout.ts";
 
 export interface V2Options {
   /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. */
@@ -121,4 +122,19 @@ function withVlen(metadata: ArrayMetadata): ArrayMetadata {
     codec.name === "zep0007" ? { name: vlen, configuration: {} } : codec,
   );
   return { ...metadata, codecs };
+}
+
+/**
+ * Keys of a v2 node: documents and chunks lie side by side below its path.
+ *
+ * @throws `path-not-allowed` for a segment `.` or `..`.
+ */
+export function layoutV2(path: string): NodeLayout {
+  return folderLayout("v2", normalisePath(path), {
+    documents: [".zattrs", ".zarray", ".zgroup"],
+    attributes: ".zattrs",
+    group: ".zgroup",
+    consolidated: ".zmetadata",
+    wantsAscii: true,
+  });
 }

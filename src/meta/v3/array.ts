@@ -19,8 +19,7 @@ import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../
 import { zeroElement } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, wordingOf } from "../original-spelling.ts";
-import { statedFill } from "../stated-fill.ts";
+import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
 import { usualFill } from "../usual-fill.ts";
 import { parseV3Codecs } from "./codec-list.ts";
 import { writeV3Codecs } from "./codec-writer.ts";

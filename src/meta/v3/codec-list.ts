@@ -3,7 +3,7 @@ import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { assertList, invalid, member, refusal } from "../assert-json.ts";
-import { makesBytes } from "../codec-role.ts";
+import { makesBytes } from "../codec-traits.ts";
 import { isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
 import { typeAfter } from "./cast.ts";

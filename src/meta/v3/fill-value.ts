@@ -1,5 +1,5 @@
 import { toBase64 } from "../../util/base64.ts";
-import { joinBytes } from "../../util/join-bytes.ts";
+import { joinBytes } from "../../util/buffers.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { assertInteger, assertObject, assertString, invalid, member, required } from "../assert-json.ts";

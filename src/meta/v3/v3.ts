@@ -1,3 +1,4 @@
+import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
@@ -13,6 +14,7 @@ import {
   parseDocument,
 } from "../documents.ts";
 import { assertKnown } from "../extension.ts";
+import { folderLayout } from "../folder-layout.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -25,7 +27,6 @@ import type {
 import { Losses } from "../losses.ts";
 import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { parseV3Array, writeV3Array } from "./array.ts";
-import { layoutV3 } from "./layout.ts";
 
 const GROUP_NAMES = ["attributes", "zarr_format", "node_type", "consolidated_metadata"];
 
@@ -157,4 +158,30 @@ function withoutFieldOrders(dataType: DataType): DataType {
     dataType: withoutFieldOrders(field.dataType),
   }));
   return { ...dataType, fields };
+}
+
+/**
+ * Keys of a v3 node. Names stand as they are; a slash at either end of the path is taken off.
+ *
+ * @throws `invalid-node-name` with the rule that a name breaks.
+ */
+export function layoutV3(path: string): NodeLayout {
+  const normal = path.replace(/^\//, "").replace(/\/$/, "");
+  for (const name of normal === "" ? [] : normal.split("/")) {
+    const broken = brokenRule(name);
+    if (broken === undefined) continue;
+    throw new ZarrflowError("invalid-node-name", `the node name \`${name}\` ${broken}`, {
+      format: "v3",
+      path,
+    });
+  }
+  return folderLayout("v3", normal, { documents: ["zarr.json"], consolidated: "zarr.json" });
+}
+
+function brokenRule(name: string): string | undefined {
+  if (name === "") return "is empty";
+  if (/^\.+$/.test(name)) return "has only periods";
+  if (name.startsWith("__")) return "starts with `__`, which is reserved";
+  if (name === "zarr.json") return "is reserved";
+  return undefined;
 }

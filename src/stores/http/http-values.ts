@@ -4,10 +4,17 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
 import type { HttpResponse } from "./answer.ts";
-import { type ContentRange, parseContentRange, parseUnsatisfiedRange } from "./content-range.ts";
 import { failureOf } from "./http-failure.ts";
-import { CAN_SET_CONDITIONS, statedLength, strongTag, versionOf } from "./http-version.ts";
 import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
+import {
+  CAN_SET_CONDITIONS,
+  type ContentRange,
+  parseContentRange,
+  parseUnsatisfiedRange,
+  statedLength,
+  strongTag,
+  versionOf,
+} from "./value-headers.ts";
 
 /** Asks a server for the value at `key`. @throws for a request that gets no answer. */
 export type SendRequest = (

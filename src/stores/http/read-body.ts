@@ -1,6 +1,6 @@
+import { joinBytes } from "../../util/buffers.ts";
 import type { ByteRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { joinBytes } from "../../util/join-bytes.ts";
 import type { HttpResponse } from "./answer.ts";
 import { connectionFailure } from "./http-failure.ts";
 

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { StoreWriter, WriterOptions } from "../store.ts";
-import { MAX_S3_PARTS, partBytes } from "../writer-memory.ts";
+import { MAX_S3_PARTS, partBytes } from "../store-memory.ts";
 import { abortUpload, beginUpload, completeUpload, type MultipartUpload } from "./multipart-upload.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";

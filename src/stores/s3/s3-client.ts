@@ -1,7 +1,6 @@
-import { throwIfAborted } from "../../util/abort.ts";
+import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
-import { unlessAborted } from "../../util/unless-aborted.ts";
 import type { HttpResponse, PlainFetch } from "../http/answer.ts";
 import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
 import { connectionFailure } from "../http/http-failure.ts";

@@ -2,12 +2,12 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import { bufferedWriter } from "../buffered-writer.ts";
 import { forKey, storeFailure } from "../error-context.ts";
 import { isMissing } from "../files/file-error.ts";
 import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import { isWritable, type ListableStore, type Store, type WritableStore } from "../store.ts";
+import { bufferedWriter } from "../writer.ts";
 import { withWrappedErrors } from "./wrapped-errors.ts";
 
 /** A key as zarrita has it. */

@@ -1,8 +1,8 @@
 import { abortError } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { mergeRanges } from "../../util/merge-ranges.ts";
-import { MAX_HELD } from "../reader-memory.ts";
 import { readForAll, soon } from "../shared-read.ts";
+import { MAX_HELD } from "../store-memory.ts";
 
 /** Entries of so few bytes are read with those behind them, up to `AHEAD`: metadata documents lie side by side. */
 const SMALL_BYTES = 4 * 1024;

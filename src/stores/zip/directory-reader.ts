@@ -1,7 +1,7 @@
 import { RandomAccessReader } from "yauzl";
+import { joinBytes } from "../../util/buffers.ts";
 import type { RangeReader } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { joinBytes } from "../../util/join-bytes.ts";
 
 const END_BYTES = 22;
 const END_SIGNATURE = 0x06054b50;

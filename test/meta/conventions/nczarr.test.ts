@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
 import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
 import type { Documents } from "../../../src/meta/format.ts";
-import { FORMAT_DEFAULTS } from "../../../src/meta/format-defaults.ts";
-import { formatNamed } from "../../../src/meta/formats.ts";
+import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 const array = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { v2Format } from "../../../src/meta/v2/v2.ts";
+import { layoutV2, v2Format } from "../../../src/meta/v2/v2.ts";
 import { JsonNumber } from "../../../src/util/json-value.ts";
 import { arrayWith, failure, hex, json, parseWith, textOf, writeWith } from "../helpers.ts";
 
@@ -508,4 +508,28 @@ it("reads documents with a byte order mark", () => {
     textOf(v2.write(arrayWith(v2, { ".zarray": `\ufeff${EXAMPLE}` }), v2.layout("")).get(".zarray")),
   ).toBe(EXAMPLE);
   expect(json("1")).toBe(1);
+});
+
+it("lays documents and chunks side by side below the path", () => {
+  const layout = layoutV2("/foo\\bar//");
+  expect(layout).toMatchObject({
+    zarrFormat: "v2",
+    path: "foo/bar",
+    documentKeys: ["foo/bar/.zattrs", "foo/bar/.zarray", "foo/bar/.zgroup"],
+  });
+  const plain = { name: "plain", separator: "." } as const;
+  expect(layout.chunkKey([0, 12], plain)).toBe("foo/bar/0.12");
+  expect(layout.parseChunkKey("foo/bar/0.12", 2, plain)).toEqual([0, 12]);
+  expect(layout.parseChunkKey("foo/barbaz/0.12", 2, plain)).toBeUndefined();
+  expect(layout.parseChunkKey("foo/bar/.zarray", 2, plain)).toBeUndefined();
+});
+
+it("has no prefix at the root", () => {
+  const layout = layoutV2("");
+  expect(layout.documentKeys).toEqual([".zattrs", ".zarray", ".zgroup"]);
+  expect(layout.chunkKey([], { name: "plain", separator: "/" })).toBe("0");
+});
+
+it("refuses to leave the root", () => {
+  expect(failure(() => layoutV2("foo/../bar")).code).toBe("path-not-allowed");
 });

@@ -1,12 +1,11 @@
 import { isFixed } from "../../../meta/data-type.ts";
-import type { Buffers } from "../../../util/buffers.ts";
+import { type Buffers, joinBytes } from "../../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import { joinBytes } from "../../../util/join-bytes.ts";
 import { coordsOf, product } from "../../../util/shape.ts";
 import type { ChunkData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecPipeline, NestingCodecFactory } from "../../codec.ts";
 import { corrupt, partFailure } from "../../failures.ts";
-import { isFilled } from "../../is-filled.ts";
+import { isFilled } from "../../filled-data.ts";
 import { foreignSizeBound, MAX_CHUNK_SIZE } from "../../limits.ts";
 import { type InnerRange, ShardIndex } from "./entries.ts";
 import { fixedBoxes } from "./fixed.ts";

@@ -1,3 +1,4 @@
+import { MAX_TOGETHER } from "../util/merge-ranges.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** Bytes of the first parts in which S3 is given a value of unknown size; it takes none below 5 MiB but the last. */
@@ -23,4 +24,12 @@ export function writerMemory({ kind }: StoreSpec, expectedSize?: number): number
  */
 export function buildMemory(spec: StoreSpec, expectedSize?: number): number {
   return spec.kind === "zip-value" ? writerMemory(spec.store, expectedSize) : 0;
+}
+
+/** The most bytes of all requests for several ranges of a zip that are under way. */
+export const MAX_HELD = 2 * MAX_TOGETHER;
+
+/** Bytes that reading the store which `spec` names takes, besides the buffers of those who read. */
+export function readerMemory({ kind }: StoreSpec): number {
+  return kind === "zip-value" ? MAX_HELD : 0;
 }

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
+import type { ArrayMetadata } from "./array-metadata.ts";
 
 /** Place of the dimension called `name`. @throws `invalid-option` offering the nearest name. */
 export function dimensionNamed(name: string, names: readonly (string | null)[], path: string): number {
@@ -30,4 +31,18 @@ export function withEqualsSigns(text: string): string | undefined {
 
 function invalid(reason: string, path: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, { path, ...(hint && { hint }) });
+}
+
+/** Names of dimensions that are stated elsewhere than at the arrays themselves, by path of the array. */
+export type Axes = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * An array as its dimensions are asked for by name: where it names none, by the names of the image it is a level of.
+ * Written only where the image stays behind, as these are no part of its own metadata.
+ */
+export function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
+  const isNamed = metadata.dimensionNames?.some((name) => name !== null);
+  return axes === undefined || isNamed || axes.length !== metadata.shape.length
+    ? metadata
+    : { ...metadata, dimensionNames: axes };
 }

@@ -1,0 +1,43 @@
+import { isFixed } from "../meta/data-type.ts";
+import type { Buffers } from "../util/buffers.ts";
+import { cStrides, product } from "../util/shape.ts";
+import type { ChunkData } from "./chunk-data.ts";
+import type { ChunkSpec } from "./codec.ts";
+import { fillItems } from "./kernels/copy-box.ts";
+
+/** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
+export function isFilled(data: ChunkData, item: Uint8Array): boolean {
+  const { bytes } = data;
+  if (data.kind === "fixed") {
+    const { length } = item;
+    if (bytes.length === 0) return true;
+    for (let i = 0; i < length; i++) if (bytes[i] !== item[i]) return false;
+    for (let i = length; i < bytes.length; i++) if (bytes[i] !== bytes[i - length]) return false;
+    return true;
+  }
+  for (let i = 0; i + 1 < data.offsets.length; i++) {
+    const start = data.offsets[i] ?? 0;
+    if ((data.offsets[i + 1] ?? 0) - start !== item.length) return false;
+    for (let b = 0; b < item.length; b++) if (bytes[start + b] !== item[b]) return false;
+  }
+  return true;
+}
+
+/** Items in C order that are all the fill value; empty ones or zeros where it is undefined. */
+export function fillData({ dataType, shape, fillValue }: ChunkSpec, buffers: Buffers): ChunkData {
+  const count = product(shape);
+  if (isFixed(dataType)) {
+    const bytes = buffers.take(count * dataType.size);
+    fillItems(bytes, fillValue);
+    return { kind: "fixed", bytes, itemSize: dataType.size, shape, strides: cStrides(shape) };
+  }
+  const length = fillValue?.length ?? 0;
+  const bytes = buffers.take(count * length);
+  if (fillValue && length > 0) fillItems(bytes, fillValue);
+  return {
+    kind: "variable",
+    bytes,
+    offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i * length),
+    shape,
+  };
+}
