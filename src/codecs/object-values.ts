@@ -2,8 +2,10 @@ import type { DataType } from "../meta/data-type.ts";
 import { readString } from "../meta/fill-values.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { JSON_VALUES, parseJson } from "../util/json-parse.ts";
 import { fromPlain, toPlain } from "../util/json-plain.ts";
-import { objectText, parseObject } from "./array-to-bytes/object-text.ts";
+import type { JsonValue } from "../util/json-value.ts";
+import { writeJson } from "../util/json-write.ts";
 import { packItems } from "./array-to-bytes/packed-items.ts";
 import type { VariableData } from "./chunk-data.ts";
 
@@ -39,4 +41,14 @@ function bytesOf(value: unknown, { kind }: DataType): Uint8Array {
     return new TextEncoder().encode(value);
   }
   throw new ZarrflowError("invalid-option", `this is not a ${kind} value`, { value });
+}
+
+/** The object of its JSON text, with bare tokens for what is not finite; no text is `null`. */
+export function parseObject(text: Uint8Array): JsonValue {
+  return text.length === 0 ? null : parseJson(text, JSON_VALUES);
+}
+
+/** The JSON text that an object is held as between codecs. */
+export function objectText(object: JsonValue): string {
+  return writeJson(object, { nonFinite: "token" });
 }

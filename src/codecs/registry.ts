@@ -17,8 +17,8 @@ const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
 
     bytes: async () => (await import("./array-to-bytes/bytes/codec.ts")).createBytes,
     sharding_indexed: async () => (await import("./array-to-bytes/sharding/codec.ts")).loadSharding,
-    json2: async () => (await import("./array-to-bytes/tree/json2.ts")).createJson2,
-    msgpack2: async () => (await import("./array-to-bytes/tree/msgpack2.ts")).createMsgpack2,
+    json2: async () => (await import("./array-to-bytes/tree/codec.ts")).createJson2,
+    msgpack2: async () => (await import("./array-to-bytes/tree/codec.ts")).createMsgpack2,
     "v3.packbits": async () => (await import("./array-to-bytes/bit-packing/codec.ts")).createBitPacking,
     "vlen-array": async () => (await import("./array-to-bytes/vlen/vlen-array.ts")).createVlenArray,
     "vlen-bytes": async () => (await import("./array-to-bytes/vlen/codec.ts")).createVlenBytes,

@@ -1,7 +1,7 @@
+import { offsetsOf } from "../codecs/array-to-bytes/packed-items.ts";
 import type { VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../codecs/limits.ts";
-import { offsetsOf } from "../codecs/offsets.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";

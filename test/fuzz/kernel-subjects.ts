@@ -1,5 +1,5 @@
+import { loadDeflate } from "../../src/codecs/bytes-to-bytes/deflate/codec.ts";
 import { fflateDeflate } from "../../src/codecs/bytes-to-bytes/deflate/fflate-deflate.ts";
-import { loadDeflate } from "../../src/codecs/bytes-to-bytes/deflate/load-deflate.ts";
 import { corrupt } from "../../src/codecs/failures.ts";
 import { joinBits, splitBits } from "../../src/codecs/kernels/bit-shuffle.ts";
 import { blosclzDecode, blosclzEncode } from "../../src/codecs/kernels/blosclz.ts";

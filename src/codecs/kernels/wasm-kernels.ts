@@ -1,7 +1,6 @@
-import type { Kernels, NumberFormat } from "./kernel-types.ts";
+import type { HeapBoxes, Kernels, NumberFormat } from "./kernel-types.ts";
 import { lz4Decode, lz4Encode } from "./lz4-block.ts";
 import { wasmBlocks } from "./wasm-blocks.ts";
-import { wasmHeapBoxes } from "./wasm-heap-boxes.ts";
 import { MAX_MEMORY, PIECE, WasmMemory } from "./wasm-memory.ts";
 import { wasmTranspose } from "./wasm-transpose.ts";
 import { wasmZstd } from "./wasm-zstd.ts";
@@ -213,4 +212,27 @@ function sizeOf(lane: NumberFormat): number {
 /** Whether what works in place, 16 bytes a step, touches nothing behind so many bytes. */
 function isWhole(length: number): boolean {
   return length > 0 && length % 16 === 0;
+}
+
+/** Targets that are copied to in one call. */
+const MAX_TARGETS = 1024;
+
+/** Boxes are laid out one after the other, the source first. */
+function wasmHeapBoxes(wasm: WasmMemory): HeapBoxes {
+  return {
+    holds: (bytes) => wasm.inHeap(bytes, bytes) !== undefined,
+    copyShared(source, targets, itemSize) {
+      const { length, byteLength } = source;
+      const rank = (length - 1) / 3;
+      const most = MAX_TARGETS * length;
+      for (let first = 0; first < targets.length; first += most) {
+        const some = targets.length > most ? targets.subarray(first, first + most) : targets;
+        const [at = 0] = wasm.allocate(byteLength + some.byteLength);
+        const boxes = new Float64Array(wasm.bytes.buffer, at, length + some.length);
+        boxes.set(source);
+        boxes.set(some, length);
+        wasm.exports.copyShared(at, at + byteLength, some.length / length, rank, itemSize);
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { roundToEven } from "./convert.ts";
 import type { NumberType } from "./number-type.ts";
 import { floatRounder, type Rounding } from "./round-float.ts";
-import { roundToEven } from "./round-to-even.ts";
 
 /** What becomes of a number that a type cannot hold. */
 export type OutOfRange = "error" | "clamp" | "wrap";

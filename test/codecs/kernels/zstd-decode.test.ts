@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { wordsOf } from "../../../src/codecs/kernels/words.ts";
-import { xxh64 } from "../../../src/codecs/kernels/xxh64.ts";
 import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { wasmKernels } from "./kernel-pair.ts";
+import { xxh64 } from "./plain-xxh64.ts";
 import { INPUTS } from "./zstd-inputs.ts";
 
 // The twin: zstd itself, in WebAssembly.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { convertNumbers } from "../../../src/codecs/numbers/convert.ts";
+import { convertNumbers, roundToEven } from "../../../src/codecs/numbers/convert.ts";
 
 // The results are those of NumPy's `astype`.
 describe("casts", () => {
@@ -26,3 +26,16 @@ describe("casts", () => {
     expect<unknown[]>([...to]).toEqual(expected);
   });
 });
+
+test.each([
+  [0.5, 0],
+  [1.5, 2],
+  [2.5, 2],
+  [-0.5, -0],
+  [-1.5, -2],
+  [0.49999999999999994, 0],
+  [2 ** 51 + 1, 2 ** 51 + 1],
+  [1e300, 1e300],
+  [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  [Number.NaN, Number.NaN],
+])("%d rounded to even is %d", (value, rounded) => expect(roundToEven(value)).toBe(rounded));

@@ -7,7 +7,7 @@ import { product } from "../../../util/shape.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext } from "../../codec.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { itemsToEncode } from "../../item-count.ts";
-import { objectText, parseObject } from "../object-text.ts";
+import { objectText, parseObject } from "../../object-values.ts";
 import { mapItems, packTexts, valuesSize } from "../packed-items.ts";
 import { makeTree, takeItems } from "./item-tree.ts";
 import { jsonElements } from "./json-elements.ts";

@@ -6,8 +6,8 @@ import type { ChunkData, VariableData } from "../../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecContext, CodecFactory } from "../../codec.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { assertStrings } from "../assert-strings.ts";
 import { assertVariable } from "../packed-items.ts";
+import { assertStrings } from "../utf8.ts";
 
 const COUNT_SIZE = 4;
 const LENGTH_SIZE = 4;

@@ -7,7 +7,7 @@ import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 import { isBig, readNumbers, writeNumbers } from "../../numbers/number-array.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
-import { parseObject } from "../object-text.ts";
+import { parseObject } from "../../object-values.ts";
 import { mapItems, packItems, packTexts, valuesSize } from "../packed-items.ts";
 import { vlenCodec } from "./codec.ts";
 

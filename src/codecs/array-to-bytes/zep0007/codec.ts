@@ -6,8 +6,8 @@ import type { ArrayToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { assertStrings } from "../assert-strings.ts";
 import { assertVariable } from "../packed-items.ts";
+import { assertStrings } from "../utf8.ts";
 
 /** The items' bytes begin at a multiple of this. */
 const ALIGNMENT = 64;

@@ -2,10 +2,9 @@ import { corrupt } from "../../failures.ts";
 import type { BlockLayout } from "../../kernels/kernel-types.ts";
 import { rangeInStream, type Span } from "../../kernels/stream-range.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { blockKernels } from "./block-kernels.ts";
 import { shuffleOfBlock, unshuffleBlock, workingBuffer } from "./block-shuffle.ts";
 import { type BloscHeader, blockCount, HEADER_SIZE, streamCount } from "./frame.ts";
-import type { InnerCodec } from "./inner-codecs.ts";
+import { blockKernels, type InnerCodec } from "./inner-codecs.ts";
 
 /**
  * Decodes the blocks of `source` into `target`, which holds `header.size` bytes or more.

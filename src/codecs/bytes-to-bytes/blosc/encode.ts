@@ -1,8 +1,7 @@
 import { wordsOf } from "../../kernels/words.ts";
-import { blockKernels } from "./block-kernels.ts";
 import { shuffleBlock, shuffleOfBlock, workingBuffer } from "./block-shuffle.ts";
 import { type BloscHeader, blockCount, HEADER_SIZE, MIN_STREAM, streamCount, writeHeader } from "./frame.ts";
-import type { InnerCodec } from "./inner-codecs.ts";
+import { blockKernels, type InnerCodec } from "./inner-codecs.ts";
 
 /**
  * Writes `source` as one blosc value, stored plainly where encoding does not make it smaller.

@@ -1,8 +1,10 @@
 import { isOverrun } from "../../failures.ts";
 import { blosclzDecode, blosclzEncode } from "../../kernels/blosclz.ts";
+import type { BlockKernels } from "../../kernels/kernel-types.ts";
+import { kernels } from "../../kernels/kernels.ts";
 import { lz4Decode, lz4Encode } from "../../kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../kernels/snappy.ts";
-import type { InnerName } from "./frame.ts";
+import type { BloscHeader, InnerName } from "./frame.ts";
 
 /** A codec of the streams within blosc blocks; works on parts of larger buffers. */
 export interface InnerCodec {
@@ -75,7 +77,7 @@ export function innerCodec(name: InnerName): InnerCodec | Promise<InnerCodec> {
 }
 
 async function loadInnerZlib(): Promise<InnerCodec> {
-  const { loadDeflate } = await import("../deflate/load-deflate.ts");
+  const { loadDeflate } = await import("../deflate/codec.ts");
   const { inflate, deflate } = await loadDeflate();
   return {
     decode: (source, start, end, target, targetStart, targetEnd) =>
@@ -86,10 +88,7 @@ async function loadInnerZlib(): Promise<InnerCodec> {
 }
 
 async function loadInnerZstd(): Promise<InnerCodec> {
-  const [{ loadZstd }, { decodeZstd }] = await Promise.all([
-    import("../zstd/load-zstd.ts"),
-    import("../zstd/codec.ts"),
-  ]);
+  const { decodeZstd, loadZstd } = await import("../zstd/codec.ts");
   const backend = await loadZstd();
   const { kernelLevels } = backend;
   return {
@@ -126,4 +125,14 @@ function orTooLarge(decode: () => number): number {
     if (isOverrun(error)) return -1;
     throw error;
   }
+}
+
+/** The kernels that do whole blocks of this kind, where there are any. */
+export function blockKernels(
+  { inner: name, blockSize }: BloscHeader,
+  inner: InnerCodec,
+): BlockKernels | undefined {
+  const { blocks } = kernels();
+  if (inner.kernelEffort === undefined) return undefined;
+  return blocks.inner.includes(name) && blockSize <= blocks.maxSize ? blocks : undefined;
 }

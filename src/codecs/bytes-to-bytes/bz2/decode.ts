@@ -1,8 +1,15 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { BitReader } from "./bit-reader.ts";
-import { blockCrc, streamCrc } from "./block-crc.ts";
-import { BLOCK_MAGIC, BLOCK_UNIT, END_MAGIC, RUN_START, STREAM_MAGIC } from "./format.ts";
+import {
+  BLOCK_MAGIC,
+  BLOCK_UNIT,
+  blockCrc,
+  END_MAGIC,
+  RUN_START,
+  STREAM_MAGIC,
+  streamCrc,
+} from "./format.ts";
 import { HuffmanTables } from "./huffman-tables.ts";
 import { readBlock } from "./read-block.ts";
 

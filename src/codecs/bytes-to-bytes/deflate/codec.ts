@@ -1,7 +1,7 @@
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
-import { type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
-import { loadDeflate } from "./load-deflate.ts";
+import { type Deflate, type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
+import { nodeZlib } from "./node-zlib.ts";
 
 /** What tells the codecs of deflate from one another. */
 interface DeflateCodec {
@@ -58,4 +58,11 @@ export const loadV1Gzip = () =>
 /** No zlib stream begins so. */
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b;
+}
+
+/** Node's zlib, or fflate where there is none. */
+export async function loadDeflate(): Promise<Deflate> {
+  const zlib = await nodeZlib();
+  if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);
+  return (await import("./fflate-deflate.ts")).fflateDeflate;
 }

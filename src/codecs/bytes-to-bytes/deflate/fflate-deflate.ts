@@ -2,7 +2,7 @@ import { Gunzip, gzipSync, Unzlib, zlibSync } from "fflate";
 import { crc32 } from "../../../util/crc32.ts";
 import { isZarrflowError } from "../../../util/errors.ts";
 import { corrupt, overrun } from "../../failures.ts";
-import { adler32 } from "../../kernels/adler32.ts";
+import { adler32 } from "../../kernels/checksums.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import type { Deflate } from "./deflate.ts";
 

@@ -1,10 +1,9 @@
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
-import { convertNumbers } from "../../numbers/convert.ts";
+import { convertNumbers, roundToEven } from "../../numbers/convert.ts";
 import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
-import { roundToEven } from "../../numbers/round-to-even.ts";
 
 /**
  * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats are computed

@@ -1,6 +1,5 @@
 import { corrupt } from "../../failures.ts";
-import { decodeDelta } from "./delta-filter.ts";
-import type { FilterChain } from "./filters.ts";
+import { decodeDelta, type FilterChain } from "./filters.ts";
 import { decodeAlone, decodeLzma1 } from "./lzma1.ts";
 import { decodeLzma2 } from "./lzma2.ts";
 import type { Progress } from "./progress.ts";

@@ -1,7 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { LzmaFormat } from "./decode.ts";
-import { encodeDelta } from "./delta-filter.ts";
-import type { FilterChain } from "./filters.ts";
+import { encodeDelta, type FilterChain } from "./filters.ts";
 import { encodeAlone, encodeLzma1, maxLzma1Size } from "./lzma1-encode.ts";
 import { CHUNK_SPACE, encodeLzma2, maxLzma2Size } from "./lzma2-encode.ts";
 import { matchFinderSize } from "./match-finder.ts";

@@ -33,7 +33,7 @@ const BRANCH_FILTERS = new Map([
   [11, "RISC-V"],
 ]);
 
-export const MAX_DELTA = 256;
+const MAX_DELTA = 256;
 const MAX_FILTERS = 4;
 const DEFAULT_PRESET = 6;
 /** A preset may have a bit for "extreme", which takes more time. */
@@ -128,4 +128,18 @@ function effortOf(
 
 function invalid(reason: string, value: JsonValue, setting = "filters"): ZarrflowError {
   return new ZarrflowError("invalid-metadata", reason, { setting, value: JSON.stringify(value) });
+}
+
+/** Puts in place of each byte its difference to the one `distance` before. */
+export function encodeDelta(bytes: Uint8Array, distance: number): void {
+  for (let i = bytes.length - 1; i >= distance; i--) {
+    bytes[i] = (bytes[i] as number) - (bytes[i - distance] as number);
+  }
+}
+
+/** Adds to each byte, in place, the one `distance` before. */
+export function decodeDelta(bytes: Uint8Array, distance: number): void {
+  for (let i = distance; i < bytes.length; i++) {
+    bytes[i] = (bytes[i] as number) + (bytes[i - distance] as number);
+  }
 }

@@ -1,7 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
-import { decodeDelta } from "./delta-filter.ts";
-import { assertNoBranchFilter, DELTA, LZMA2 } from "./filters.ts";
+import { assertNoBranchFilter, DELTA, decodeDelta, LZMA2 } from "./filters.ts";
 import { decodeLzma2 } from "./lzma2.ts";
 import type { Progress } from "./progress.ts";
 import { type XzCheck, xzCheck } from "./xz-checks.ts";

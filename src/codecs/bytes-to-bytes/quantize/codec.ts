@@ -1,11 +1,10 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
-import { convertNumbers } from "../../numbers/convert.ts";
+import { convertNumbers, roundToEven } from "../../numbers/convert.ts";
 import { keeper } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
 import { numberType } from "../../numbers/number-type.ts";
-import { roundToEven } from "../../numbers/round-to-even.ts";
 
 /**
  * `quantize` of numcodecs: floats rounded to the power of two that keeps `digits` decimal digits. Lossy when encoding;

@@ -1,9 +1,12 @@
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
+import { kernels } from "../../kernels/kernels.ts";
+import { nodeZlib } from "../deflate/node-zlib.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
-import { loadZstd } from "./load-zstd.ts";
+import { kernelZstd } from "./kernel-zstd.ts";
+import { type NodeZstd, nodeZstd } from "./node-zstd.ts";
 
 /** `zstd`: RFC 8878. Frames without a content size, several of them and skippable ones are read. */
 export async function loadZstdCodec(): Promise<CodecFactory> {
@@ -62,4 +65,11 @@ function contentSize(frames: readonly ZstdFrame[]): number | undefined {
     total += frame.contentSize;
   }
   return total;
+}
+
+/** Kernels of our own, and beside them Node's zstd where it has one (from 22.15). */
+export async function loadZstd(): Promise<ZstdBackend> {
+  const zlib = await nodeZlib();
+  const library = zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as unknown as NodeZstd) : undefined;
+  return kernelZstd(kernels().zstd, library);
 }

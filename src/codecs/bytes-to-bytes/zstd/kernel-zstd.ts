@@ -1,5 +1,5 @@
+import { ZarrflowError } from "../../../util/errors.ts";
 import type { ZstdKernels } from "../../kernels/kernel-types.ts";
-import { assertHeldLimit } from "./assert-held-limit.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 
 /** Chunks from this size on are encoded faster by the library: its calls cost more, its loops less. */
@@ -28,4 +28,13 @@ export function kernelZstd(kernels: ZstdKernels, library: ZstdBackend | undefine
       return kernels.encode(source, target, level, checksum);
     },
   };
+}
+
+/** @throws `resource-limit` when a WebAssembly memory would have to hold more than `most` bytes at once. */
+function assertHeldLimit(bytes: number, most: number): void {
+  if (bytes <= most) return;
+  throw new ZarrflowError("resource-limit", "zstd takes at most 1 GiB a chunk, encoded and decoded", {
+    expected: most,
+    found: bytes,
+  });
 }

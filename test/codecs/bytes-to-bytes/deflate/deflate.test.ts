@@ -1,9 +1,9 @@
 // @module-tag slow
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
+import { loadDeflate } from "../../../../src/codecs/bytes-to-bytes/deflate/codec.ts";
 import { type Deflate, maxDeflatedSize } from "../../../../src/codecs/bytes-to-bytes/deflate/deflate.ts";
 import { fflateDeflate } from "../../../../src/codecs/bytes-to-bytes/deflate/fflate-deflate.ts";
-import { loadDeflate } from "../../../../src/codecs/bytes-to-bytes/deflate/load-deflate.ts";
 import { isOverrun } from "../../../../src/codecs/failures.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../../support.ts";
 

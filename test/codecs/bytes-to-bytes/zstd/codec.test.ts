@@ -2,9 +2,8 @@
 import { decompress } from "@foxglove/wasm-zstd";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { ZstdBackend } from "../../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
-import { decodeZstd, maxZstdSize } from "../../../../src/codecs/bytes-to-bytes/zstd/codec.ts";
+import { decodeZstd, loadZstd, maxZstdSize } from "../../../../src/codecs/bytes-to-bytes/zstd/codec.ts";
 import { kernelZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/kernel-zstd.ts";
-import { loadZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts";
 import { nodeZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/node-zstd.ts";
 import { isOverrun } from "../../../../src/codecs/failures.ts";
 import { wasmKernels } from "../../kernels/kernel-pair.ts";
@@ -140,7 +139,7 @@ describe("without WebAssembly", () => {
     vi.stubGlobal("WebAssembly", undefined);
     vi.stubGlobal("process", undefined);
     try {
-      const fresh = await import("../../../../src/codecs/bytes-to-bytes/zstd/load-zstd.ts");
+      const fresh = await import("../../../../src/codecs/bytes-to-bytes/zstd/codec.ts");
       const error = await fresh.loadZstd().catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "unsupported-codec", details: { hint: expect.any(String) } });
     } finally {

@@ -1,5 +1,54 @@
 import { wordsOf } from "./words.ts";
 
+const ADLER_MODULUS = 65_521;
+/** The most bytes whose sums stay below 2^32. */
+const ADLER_RUN = 5552;
+
+/** Adler-32 as in zlib (RFC 1950). */
+export function adler32(bytes: Uint8Array): number {
+  let a = 1;
+  let b = 0;
+  for (let i = 0; i < bytes.length; ) {
+    for (const end = Math.min(i + ADLER_RUN, bytes.length); i < end; i++) {
+      a += bytes[i] as number;
+      b += a;
+    }
+    a %= ADLER_MODULUS;
+    b %= ADLER_MODULUS;
+  }
+  return ((b << 16) | a) >>> 0;
+}
+
+/** The most words whose sums stay below 2^32. */
+const FLETCHER_RUN = 360;
+
+/** Fletcher-32 as in HDF5: over big-endian 16-bit words, an odd last byte being the high half of one. */
+export function fletcher32(bytes: Uint8Array): number {
+  const words = wordsOf(bytes);
+  const whole = bytes.length - (bytes.length % 2);
+  let a = 0;
+  let b = 0;
+  for (let i = 0; i < whole; ) {
+    for (const end = Math.min(i + 2 * FLETCHER_RUN, whole); i < end; i += 2) {
+      a += words.getUint16(i, false);
+      b += a;
+    }
+    a = fold(a);
+    b = fold(b);
+  }
+  if (whole < bytes.length) {
+    a += words.getUint8(whole) << 8;
+    b += a;
+    a = fold(a);
+    b = fold(b);
+  }
+  return ((fold(b) << 16) | fold(a)) >>> 0;
+}
+
+function fold(sum: number): number {
+  return (sum & 0xffff) + (sum >>> 16);
+}
+
 const ROUND = 12;
 
 /** Bob Jenkins' lookup3 (`hashlittle`), as HDF5 has it. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isUtf8 } from "../../../src/codecs/kernels/utf8.ts";
+import { isUtf8 } from "../../../src/codecs/array-to-bytes/utf8.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

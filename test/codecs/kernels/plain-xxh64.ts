@@ -1,4 +1,4 @@
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 
 const P1 = 0x9e37_79b1_85eb_ca87n;
 const P2 = 0xc2b2_ae3d_27d4_eb4fn;
