@@ -76,6 +76,8 @@ export interface CodecDescriptor {
    */
   readonly parseOption?: (parts: readonly string[]) => JsonObject;
   readonly engines?: CodecEngines;
+  /** Fetches the factory, a `CodecFactory`, when the codec is first wanted; absent where there is no implementation. */
+  readonly load?: () => Promise<unknown>;
   /** Why it is not implemented. */
   readonly refused?: string;
 }

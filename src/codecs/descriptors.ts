@@ -29,7 +29,7 @@ import { assertNoMore } from "./option-parts.ts";
 import { pcodec, pickle, zfpy } from "./refused/descriptor.ts";
 
 /** All codecs that come with the library and are implemented, in the order of docs/codecs.md. */
-const IMPLEMENTED = [
+export const BUILTIN_CODECS = [
   ...[blosc, zstd, lz4, gzip, zlib, v1Gzip, bz2, lzma],
   ...[adler32, crc32, crc32c, fletcher32, jenkinsLookup3],
   ...[astype, base64, bitround, categorize, delta, fixedscaleoffset, packbits, quantize, shuffle],
@@ -38,21 +38,21 @@ const IMPLEMENTED = [
 ] as const;
 
 /** Names of the codecs that come with the library. */
-export type BuiltinCodec = (typeof IMPLEMENTED)[number]["name"];
+export type BuiltinCodec = (typeof BUILTIN_CODECS)[number]["name"];
 
 /** Names of the codecs that encode values, not bytes; `categorize` does where it is told the type of objects. */
-export type ObjectCodecName = Extract<(typeof IMPLEMENTED)[number], { readonly objects: string }>["name"];
+export type ObjectCodecName = Extract<(typeof BUILTIN_CODECS)[number], { readonly objects: string }>["name"];
 
 /**
  * A codec of the program's: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
  * does not say what it is for is taken for a compressor, unless a document of v2 lists it among its filters.
  */
-export type NewCodec = Pick<CodecDescriptor, "name"> & Partial<Omit<CodecDescriptor, "refused">>;
+export type NewCodec = Pick<CodecDescriptor, "name"> & Partial<Omit<CodecDescriptor, "refused" | "load">>;
 
 type KnownCodec = Omit<CodecDescriptor, "role"> & Partial<Pick<CodecDescriptor, "role">>;
 
 const builtin = new Map<string, CodecDescriptor>();
-for (const descriptor of [...IMPLEMENTED, pickle, pcodec, zfpy]) builtin.set(descriptor.name, descriptor);
+for (const descriptor of [...BUILTIN_CODECS, pickle, pcodec, zfpy]) builtin.set(descriptor.name, descriptor);
 
 const known = new Map<string, KnownCodec>(builtin);
 const v2Ids = new Map<string, string>();
@@ -61,7 +61,7 @@ for (const { name, aliases } of builtin.values()) addAliases(name, aliases);
 
 /** Codecs that come with the library and are implemented, in the order of docs/codecs.md. */
 export function builtinCodecs(): readonly CodecDescriptor[] {
-  return IMPLEMENTED;
+  return BUILTIN_CODECS;
 }
 
 /** All codecs that are known, those of the program's and those that are refused included. */

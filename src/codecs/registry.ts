@@ -3,52 +3,14 @@ import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
 import type { CodecKind } from "./descriptor.ts";
-import { addCodec, type BuiltinCodec, codecNamed, type NewCodec } from "./descriptors.ts";
+import { addCodec, BUILTIN_CODECS, codecNamed, type NewCodec } from "./descriptors.ts";
 import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
 /** Fetches a factory when the codec is first wanted, so that its code is loaded on use. */
 export type CodecLoader = () => Promise<CodecFactory | NestingCodecFactory | NumcodecsClass>;
 
 const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
-  Object.entries({
-    cast_value: async () => (await import("./array-to-array/cast-value/codec.ts")).createCastValue,
-    scale_offset: async () => (await import("./array-to-array/scale-offset/codec.ts")).createScaleOffset,
-    transpose: async () => (await import("./array-to-array/transpose/codec.ts")).createTranspose,
-
-    bytes: async () => (await import("./array-to-bytes/bytes/codec.ts")).createBytes,
-    sharding_indexed: async () => (await import("./array-to-bytes/sharding/codec.ts")).loadSharding,
-    json2: async () => (await import("./array-to-bytes/tree/codec.ts")).createJson2,
-    msgpack2: async () => (await import("./array-to-bytes/tree/codec.ts")).createMsgpack2,
-    "v3.packbits": async () => (await import("./array-to-bytes/bit-packing/codec.ts")).createBitPacking,
-    "vlen-array": async () => (await import("./array-to-bytes/vlen/vlen-array.ts")).createVlenArray,
-    "vlen-bytes": async () => (await import("./array-to-bytes/vlen/codec.ts")).createVlenBytes,
-    "vlen-utf8": async () => (await import("./array-to-bytes/vlen/codec.ts")).createVlenUtf8,
-    zep0007: async () => (await import("./array-to-bytes/zep0007/codec.ts")).createZep0007,
-
-    adler32: async () => (await import("./bytes-to-bytes/checksum/codec.ts")).createAdler32,
-    astype: async () => (await import("./bytes-to-bytes/astype/codec.ts")).createAstype,
-    base64: async () => (await import("./bytes-to-bytes/base64/codec.ts")).createBase64,
-    bitround: async () => (await import("./bytes-to-bytes/bitround/codec.ts")).createBitround,
-    blosc: async () => (await import("./bytes-to-bytes/blosc/codec.ts")).createBlosc,
-    bz2: async () => (await import("./bytes-to-bytes/bz2/codec.ts")).createBz2,
-    categorize: async () => (await import("./bytes-to-bytes/categorize/codec.ts")).createCategorize,
-    crc32: async () => (await import("./bytes-to-bytes/checksum/codec.ts")).createCrc32,
-    crc32c: async () => (await import("./bytes-to-bytes/checksum/codec.ts")).createCrc32c,
-    delta: async () => (await import("./bytes-to-bytes/delta/codec.ts")).createDelta,
-    fixedscaleoffset: async () =>
-      (await import("./bytes-to-bytes/fixedscaleoffset/codec.ts")).createFixedScaleOffset,
-    fletcher32: async () => (await import("./bytes-to-bytes/checksum/codec.ts")).createFletcher32,
-    gzip: async () => (await import("./bytes-to-bytes/deflate/codec.ts")).loadGzip(),
-    jenkins_lookup3: async () => (await import("./bytes-to-bytes/checksum/codec.ts")).createJenkinsLookup3,
-    lz4: async () => (await import("./bytes-to-bytes/lz4/codec.ts")).createLz4,
-    lzma: async () => (await import("./bytes-to-bytes/lzma/codec.ts")).createLzma,
-    packbits: async () => (await import("./bytes-to-bytes/packbits/codec.ts")).createPackbits,
-    quantize: async () => (await import("./bytes-to-bytes/quantize/codec.ts")).createQuantize,
-    shuffle: async () => (await import("./bytes-to-bytes/shuffle/codec.ts")).createShuffle,
-    "v1.gzip": async () => (await import("./bytes-to-bytes/deflate/codec.ts")).loadV1Gzip(),
-    zlib: async () => (await import("./bytes-to-bytes/deflate/codec.ts")).loadZlib(),
-    zstd: async () => (await import("./bytes-to-bytes/zstd/codec.ts")).loadZstdCodec(),
-  } satisfies Record<BuiltinCodec, CodecLoader>),
+  BUILTIN_CODECS.map(({ name, load }) => [name, load]),
 );
 
 /**

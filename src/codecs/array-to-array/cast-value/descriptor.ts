@@ -7,4 +7,5 @@ export const castValue = {
   aliases: { v3: "cast_value" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createCastValue,
 } as const satisfies CodecDescriptor;

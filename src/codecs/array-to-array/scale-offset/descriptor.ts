@@ -7,4 +7,5 @@ export const scaleOffset = {
   aliases: { v3: "scale_offset" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createScaleOffset,
 } as const satisfies CodecDescriptor;

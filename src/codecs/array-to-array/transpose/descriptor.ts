@@ -9,4 +9,5 @@ export const transpose = {
   costClass: "none",
   describe: describeValues("order"),
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createTranspose,
 } as const satisfies CodecDescriptor;

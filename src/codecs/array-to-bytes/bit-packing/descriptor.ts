@@ -9,4 +9,5 @@ export const bitPacking = {
   settings: ["padding_encoding", "first_bit", "last_bit"],
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createBitPacking,
 } as const satisfies CodecDescriptor;

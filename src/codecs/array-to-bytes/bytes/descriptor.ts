@@ -10,4 +10,5 @@ export const bytes = {
   costClass: "none",
   describe: describeValues("endian"),
   engines: KERNEL,
+  load: async () => (await import("./codec.ts")).createBytes,
 } as const satisfies CodecDescriptor;

@@ -10,4 +10,5 @@ export const sharding = {
   costClass: "none",
   describe: ({ chunk_shape = null }) => describeValue(chunk_shape),
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).loadSharding,
 } as const satisfies CodecDescriptor;

@@ -10,6 +10,12 @@ export const json2 = {
   orderless: true,
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createJson2,
 } as const satisfies CodecDescriptor;
 
-export const msgpack2 = { ...json2, name: "msgpack2", aliases: { v2: "msgpack2" } } as const;
+export const msgpack2 = {
+  ...json2,
+  name: "msgpack2",
+  aliases: { v2: "msgpack2" },
+  load: async () => (await import("./codec.ts")).createMsgpack2,
+} as const;

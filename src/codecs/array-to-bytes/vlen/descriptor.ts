@@ -13,6 +13,7 @@ export const vlenUtf8 = {
   aliases: { v2: "vlen-utf8", v3: "vlen-utf8" },
   settings: [],
   objects: "string",
+  load: async () => (await import("./codec.ts")).createVlenUtf8,
 } as const satisfies CodecDescriptor;
 
 export const vlenBytes = {
@@ -21,6 +22,7 @@ export const vlenBytes = {
   aliases: { v2: "vlen-bytes", v3: "vlen-bytes" },
   settings: [],
   objects: "binary",
+  load: async () => (await import("./codec.ts")).createVlenBytes,
 } as const satisfies CodecDescriptor;
 
 export const vlenArray = {
@@ -28,4 +30,5 @@ export const vlenArray = {
   name: "vlen-array",
   aliases: { v2: "vlen-array" },
   objects: "object",
+  load: async () => (await import("./vlen-array.ts")).createVlenArray,
 } as const satisfies CodecDescriptor;

@@ -9,4 +9,5 @@ export const zep0007 = {
   costClass: "other",
   describe: describeValues("offset_size"),
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createZep0007,
 } as const satisfies CodecDescriptor;

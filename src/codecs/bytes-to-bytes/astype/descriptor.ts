@@ -8,4 +8,5 @@ export const astype = {
   itemFilter: { input: "decode_dtype" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createAstype,
 } as const satisfies CodecDescriptor;

@@ -7,4 +7,5 @@ export const base64 = {
   aliases: { v2: "base64" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createBase64,
 } as const satisfies CodecDescriptor;

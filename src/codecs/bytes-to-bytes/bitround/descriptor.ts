@@ -8,4 +8,5 @@ export const bitround = {
   itemFilter: {},
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createBitround,
 } as const satisfies CodecDescriptor;

@@ -21,4 +21,5 @@ export const blosc = {
     return { cname, clevel: parseLevel(clevel), shuffle, blocksize: 0 };
   },
   engines: { node: "kernels, `node:zlib` for zlib", browser: "kernels, fflate for zlib" },
+  load: async () => (await import("./codec.ts")).createBlosc,
 } as const satisfies CodecDescriptor;

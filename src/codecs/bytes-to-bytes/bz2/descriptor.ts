@@ -10,4 +10,5 @@ export const bz2 = {
   describe: describeValues("level"),
   parseOption: levelOption(1),
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createBz2,
 } as const satisfies CodecDescriptor;

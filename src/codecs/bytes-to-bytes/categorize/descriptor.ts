@@ -8,4 +8,5 @@ export const categorize = {
   objects: "string",
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createCategorize,
 } as const satisfies CodecDescriptor;

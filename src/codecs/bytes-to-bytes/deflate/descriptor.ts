@@ -15,6 +15,7 @@ export const gzip = {
   settings: ["level"],
   describe: describeValues("level"),
   parseOption: levelOption(5),
+  load: async () => (await import("./codec.ts")).loadGzip(),
 } as const satisfies CodecDescriptor;
 
 export const zlib = {
@@ -23,6 +24,7 @@ export const zlib = {
   aliases: { v1: "zlib", v2: "zlib", v3Draft: "zlib", v3: "numcodecs.zlib" },
   describe: describeValues("level"),
   parseOption: levelOption(1),
+  load: async () => (await import("./codec.ts")).loadZlib(),
 } as const satisfies CodecDescriptor;
 
 /** What v1 calls `gzip`. */
@@ -30,4 +32,5 @@ export const v1Gzip = {
   ...deflate,
   name: "v1.gzip",
   aliases: { v1: "gzip" },
+  load: async () => (await import("./codec.ts")).loadV1Gzip(),
 } as const satisfies CodecDescriptor;

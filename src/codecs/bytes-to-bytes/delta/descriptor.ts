@@ -8,4 +8,5 @@ export const delta = {
   itemFilter: { input: "dtype" },
   costClass: "none",
   engines: KERNEL,
+  load: async () => (await import("./codec.ts")).createDelta,
 } as const satisfies CodecDescriptor;

@@ -8,4 +8,5 @@ export const fixedscaleoffset = {
   itemFilter: { input: "dtype" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createFixedScaleOffset,
 } as const satisfies CodecDescriptor;

@@ -10,4 +10,5 @@ export const lz4 = {
   decodesParts: () => true,
   parseOption: levelOption(1, "acceleration"),
   engines: KERNEL,
+  load: async () => (await import("./codec.ts")).createLz4,
 } as const satisfies CodecDescriptor;

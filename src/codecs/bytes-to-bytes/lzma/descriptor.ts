@@ -12,4 +12,5 @@ export const lzma = {
     return { format: 1, check: -1, preset: preset === undefined ? null : parseLevel(preset), filters: null };
   },
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createLzma,
 } as const satisfies CodecDescriptor;

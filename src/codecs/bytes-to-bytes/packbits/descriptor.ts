@@ -8,4 +8,5 @@ export const packbits = {
   itemFilter: { output: "|u1" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createPackbits,
 } as const satisfies CodecDescriptor;

@@ -8,4 +8,5 @@ export const quantize = {
   itemFilter: { input: "dtype" },
   costClass: "other",
   engines: TYPESCRIPT,
+  load: async () => (await import("./codec.ts")).createQuantize,
 } as const satisfies CodecDescriptor;

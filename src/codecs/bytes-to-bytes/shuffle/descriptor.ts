@@ -7,4 +7,5 @@ export const shuffle = {
   aliases: { v2: "shuffle", v3: "numcodecs.shuffle" },
   costClass: "none",
   engines: KERNEL,
+  load: async () => (await import("./codec.ts")).createShuffle,
 } as const satisfies CodecDescriptor;

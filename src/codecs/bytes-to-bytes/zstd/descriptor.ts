@@ -11,4 +11,5 @@ export const zstd = {
   describe: describeValues("level"),
   parseOption: levelOption(3),
   engines: { node: "kernel; Node's own from 22.15", browser: "kernel" },
+  load: async () => (await import("./codec.ts")).loadZstdCodec(),
 } as const satisfies CodecDescriptor;
