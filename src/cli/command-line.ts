@@ -7,6 +7,8 @@ export interface Option {
   readonly type: "boolean" | "string";
   /** May be given several times; the value is a list. */
   readonly multiple?: boolean;
+  /** What it means without a value, which is written after `=` then: `--verify=values`. */
+  readonly bare?: string;
   /** What its value is called in the help, such as `SIZE`. */
   readonly value?: string;
   /** The values it can have; any by default. */
@@ -49,7 +51,15 @@ export function parseCommandLine<O extends Options>(
   args: readonly string[],
   { usage, operands: [least, most], options }: Grammar<O>,
 ): { operands: readonly string[]; values: Values<O> } {
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const types = Object.entries(options).map(([name, { type, bare }]) => {
+    return [name, { type: bare === undefined ? type : "boolean" }] as const;
+  });
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(types),
+    strict: false,
+    tokens: true,
+  });
   const operands: string[] = [];
   const values = new Map<string, boolean | string | string[]>();
   for (const token of tokens) {
@@ -69,13 +79,14 @@ export function parseCommandLine<O extends Options>(
 
 function flagValue(
   name: string,
-  { type, choices, aliases = {}, value: placeholder }: Option,
+  { type, bare, choices, aliases = {}, value: placeholder }: Option,
   { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },
 ): boolean | string {
   if (type === "boolean") {
     if (value === undefined) return true;
     throw invalid(`--${name} takes no value, but \`${value}\` is given`);
   }
+  if (value === undefined && bare !== undefined) return bare;
   if (value === undefined || (value.startsWith("--") && !inlineValue)) {
     throw invalid(`--${name} needs a value`, `Write --${name} ${placeholder ?? "VALUE"}.`);
   }

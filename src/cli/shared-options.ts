@@ -129,7 +129,14 @@ export const writingOptions = {
   ...taskOptions,
   ...rateOptions,
   ...existingOptions,
-  verify: { type: "boolean", summary: "read every key back and compare it before the target is published" },
+  verify: {
+    type: "string",
+    bare: "written",
+    value: "written|values",
+    choices: ["written", "values"],
+    summary:
+      "before the target is published, read back every key and compare its size and checksum; =values also compares the values of all arrays with the source",
+  },
   "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
   "break-lock": {
     type: "boolean",

@@ -1,10 +1,8 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
-import { isFixed } from "../meta/data-type.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { belowPath } from "../util/node-path.ts";
-import { product } from "../util/shape.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { compareValues } from "./diff/compare-values.ts";
@@ -115,16 +113,7 @@ function stateOf(node: AnyNode | undefined): string | undefined {
 
 async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
   const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal, onEvent } = options;
-  const { dataType, shape } = a.metadata;
-  const itemSize = isFixed(dataType) ? dataType.size : undefined;
-  const onItems = (items: number) =>
-    onEvent?.({
-      type: "read",
-      path,
-      bytes: items * (itemSize ?? 1),
-      allBytes: product(shape) * (itemSize ?? 1),
-    });
   const [rootOfA, rootOfB] = options.roots;
   const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
-  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, signal, onItems });
+  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, path, signal, onEvent });
 }

@@ -30,6 +30,8 @@ export interface RunReport extends RunCounts {
   readonly keysDeleted?: number;
   /** Keys that were read back and compared; absent without `verify`. */
   readonly keysVerified?: number;
+  /** Arrays whose values were read back and compared with the source's; absent without `verify: "values"`. */
+  readonly arraysVerified?: number;
   /** The most bytes that all buffers took at one time. */
   readonly peakBuffers: number;
   /** The threads that ran tasks; absent where none did. */
@@ -49,7 +51,7 @@ export type WarningEvent = { readonly type: "warning" } & Warning;
 
 /**
  * What a flow tells, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
- * `progress` between them now and then, `retry` at any time, also before, `verify` now and then where it is asked for, `done` once, at the end.
+ * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is asked for, `done` once, at the end.
  */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
@@ -62,6 +64,8 @@ export type FlowEvent =
   | { readonly type: "retry"; readonly retry: Retry }
   /** Keys that were read back and found right so far, of those that were written. */
   | { readonly type: "verify"; readonly keys: number; readonly allKeys: number }
+  /** How far the values of an array have been compared with the source's. */
+  | ReadEvent
   | { readonly type: "done"; readonly report: RunReport };
 
 export interface EventOptions {

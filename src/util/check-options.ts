@@ -59,6 +59,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   v2: { expected: "an object", holds: isObject },
   chunks: textOrObject,
   shards: textOrObject,
+  verify: { expected: "true, false, written or values", holds: (value) => isVerification(value) },
   codec: {
     expected: "a string such as zstd:5, or { name, configuration }",
     holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
@@ -68,10 +69,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   include: textOrTexts,
   exclude: textOrTexts,
   ...Object.fromEntries(
-    ["verify", "fsync", "writeEmpty", "strict", "deep", "replace", "consolidated"].map((name) => [
-      name,
-      flag,
-    ]),
+    ["fsync", "writeEmpty", "strict", "deep", "replace", "consolidated"].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(
     ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [
@@ -113,6 +111,10 @@ function kindOf(value: unknown): string {
 
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
+}
+
+function isVerification(value: unknown): boolean {
+  return flag.holds(value) || value === "written" || value === "values";
 }
 
 function isSignal(value: unknown): boolean {

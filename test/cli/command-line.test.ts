@@ -6,6 +6,7 @@ const options = {
   chunks: { type: "string", multiple: true, value: "SIZES", summary: "" },
   mode: { type: "string", choices: ["error", "replace"], summary: "" },
   io: { type: "string", value: "N", summary: "" },
+  verify: { type: "string", bare: "written", choices: ["written", "values"], summary: "" },
 } as const satisfies Options;
 
 const parse = (...args: string[]) => parseCommandLine(args, { usage: "SRC DST", operands: [1, 2], options });
@@ -28,16 +29,31 @@ describe("parseCommandLine", () => {
     expect(parse("a", "--chunks", "-1,16").values.chunks).toEqual(["-1,16"]);
   });
 
+  it("takes a flag with a default without a value, and another value after an equals sign only", () => {
+    expect(parse("--verify", "a")).toEqual({ operands: ["a"], values: { verify: "written" } });
+    expect(parse("--verify=values", "a")).toEqual({ operands: ["a"], values: { verify: "values" } });
+    const wrong = "invalid value for --verify: keys (expected written, values)";
+    expect(() => parse("--verify=keys", "a")).toThrow(wrong);
+  });
+
   it("takes all after -- as operands", () => {
     expect(parse("--", "--quiet", "-x").operands).toEqual(["--quiet", "-x"]);
   });
 
   it.each([
     [["a", "--quite"], "unknown flag `--quite`", "Did you mean `--quiet`?"],
-    [["a", "--zzzzzz"], "unknown flag `--zzzzzz`", "The flags are --quiet, --chunks, --mode, --io."],
+    [
+      ["a", "--zzzzzz"],
+      "unknown flag `--zzzzzz`",
+      "The flags are --quiet, --chunks, --mode, --io, --verify.",
+    ],
     [["a", "--toString"], "unknown flag `--toString`", undefined],
     [["a", "-q"], "unknown flag `-q`", undefined],
-    [["a", "--no-quiet"], "unknown flag `--no-quiet`", "The flags are --quiet, --chunks, --mode, --io."],
+    [
+      ["a", "--no-quiet"],
+      "unknown flag `--no-quiet`",
+      "The flags are --quiet, --chunks, --mode, --io, --verify.",
+    ],
     [["a", "--quiet=yes"], "--quiet takes no value, but `yes` is given", undefined],
     [["a", "--io"], "--io needs a value", "Write --io N."],
     [["a", "--io", "--quiet"], "--io needs a value", "Write --io N."],

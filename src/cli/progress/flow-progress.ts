@@ -3,6 +3,7 @@ import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { grouped } from "../text/numbers.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
+import { bytesProgress } from "./read-progress.ts";
 
 /**
  * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
@@ -34,6 +35,7 @@ export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate |
   return (event) => {
     if (event.type === "progress") latest = advance(event.progress);
     else if (event.type === "verify") latest = { bytes: latest.bytes, words: readBack(event) };
+    else if (event.type === "read") latest = { bytes: latest.bytes, words: compared(event) };
     else return undefined;
     return latest;
   };
@@ -41,6 +43,10 @@ export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate |
 
 function readBack({ keys, allKeys }: Extract<FlowEvent, { type: "verify" }>): string[] {
   return ["reading back", `${grouped(keys)}/${grouped(allKeys)} keys`];
+}
+
+function compared({ path, bytes, allBytes }: Extract<FlowEvent, { type: "read" }>): string[] {
+  return ["comparing values", path, ...bytesProgress(bytes, allBytes).words].filter(Boolean);
 }
 
 function part(done: number, all: number): number {

@@ -12,12 +12,12 @@ export function completionScript(shell: Shell, commands: readonly NamedCommand[]
 
 function bash(commands: readonly NamedCommand[]): string {
   const flags = commands.map(([name, { options }]) => {
-    const names = Object.keys(options).map((option) => `--${option}`);
+    const names = Object.entries(options).flatMap(([option, table]) => spellings(option, table));
     return `    ${name}) flags="${names.join(" ")}" ;;`;
   });
   const values = commands.flatMap(([name, { options }]) =>
     Object.entries(options)
-      .filter(([, option]) => offered(option))
+      .filter(([, option]) => offered(option) && option.bare === undefined)
       .map(([option, table]) => `    "${name} --${option}") words="${offered(table)?.join(" ")}" ;;`),
   );
   return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
@@ -86,18 +86,25 @@ fi
 `;
 }
 
+/** A flag, with each of its values where they follow `=`. */
+function spellings(name: string, { bare, choices = [] }: Option): string[] {
+  const values = bare === undefined ? [] : choices.map((choice) => `--${name}=${choice}`);
+  return [`--${name}`, ...values];
+}
+
 /** The values that a shell offers for a flag. */
 function offered({ choices, suggestions }: Option): readonly string[] | undefined {
   return choices ?? suggestions;
 }
 
 function zshSpec(name: string, option: Option): string {
-  const { type, multiple, summary, value = "" } = option;
+  const { type, bare, multiple, summary, value = "" } = option;
   const values = offered(option);
   const many = multiple ? "*" : "";
   const text = summary.replace(/[[\]:\\]/g, "\\$&");
   if (type === "boolean") return `${many}--${name}[${text}]`;
   const action = values ? `(${values.join(" ")})` : value.startsWith("FILE") ? "_files" : " ";
+  if (bare !== undefined) return `${many}--${name}=-[${text}]::${value}:(${option.choices?.join(" ")})`;
   return `${many}--${name}[${text}]:${value.replace(/[:\\]/g, "\\$&")}:${action}`;
 }
 
@@ -108,15 +115,18 @@ function fish(commands: readonly NamedCommand[]): string {
   );
   const flags = commands.flatMap(([name, { options }]) =>
     Object.entries(options).map(([option, table]: [string, Option]) => {
-      const { type, summary, value } = table;
+      const { type, bare, summary, value } = table;
       const values = offered(table);
-      const argument = values
-        ? ` -x -a ${quoted(values.join(" "))}`
-        : type === "string"
-          ? value?.startsWith("FILE")
-            ? " -r"
-            : " -x"
-          : "";
+      const argument =
+        bare !== undefined
+          ? ` -f -a ${quoted(table.choices?.join(" ") ?? "")}`
+          : values
+            ? ` -x -a ${quoted(values.join(" "))}`
+            : type === "string"
+              ? value?.startsWith("FILE")
+                ? " -r"
+                : " -x"
+              : "";
       return `complete -c zarrflow -n '__fish_seen_subcommand_from ${name}' -l ${option}${argument} -d ${quoted(summary)}`;
     }),
   );

@@ -49,10 +49,15 @@ export function commandHelp(name: string, command: CommandWords): string {
   return `${sections.filter(Boolean).join("\n\n")}\n`;
 }
 
+function valueText({ value, bare }: Option): string {
+  if (value === undefined) return "";
+  return bare === undefined ? ` ${value}` : `[=${value}]`;
+}
+
 function flags(options: Options): string {
   return definitions(
     Object.entries(options).map(([name, option]: [string, Option]) => [
-      `--${name}${option.value ? ` ${option.value}` : ""}`,
+      `--${name}${valueText(option)}`,
       option.summary,
     ]),
   );

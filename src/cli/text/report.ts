@@ -12,6 +12,7 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     keysKept,
     keysDeleted = 0,
     keysVerified,
+    arraysVerified,
     bytesRead,
     bytesWritten,
     seconds,
@@ -22,8 +23,10 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     keysKept === undefined
       ? ""
       : `, ${counted(keysKept, "key")} up to date, ${counted(keysDeleted, "key")} deleted`;
-  const verified =
-    keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`;
+  const verified = [
+    keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`,
+    arraysVerified === undefined ? "" : `, ${counted(arraysVerified, "array")} equal to the source`,
+  ].join("");
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${updated}${verified}`,

@@ -1,9 +1,10 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import type { DataType } from "../../meta/data-type.ts";
+import { type DataType, isFixed } from "../../meta/data-type.ts";
 import type { Region } from "../../streams/chunk.ts";
-import { chunkRegion, wholeSelection } from "../../streams/selection.ts";
+import { chunkRegion, type Selection, selectionWithin, wholeSelection } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
+import type { ReadEvent } from "../events.ts";
 import { smallestSlabBudget } from "../plan/direct-slabs.ts";
 import { assertBudget } from "../plan/task-memory.ts";
 import { chunkItems } from "../slabs/formats/json-items.ts";
@@ -16,7 +17,7 @@ export interface ValueDifference {
   readonly count: number;
   /** How many items each has. */
   readonly items: number;
-  /** The first item that differs, in C order. */
+  /** The first item that differs, in C order, by its place in the second. */
   readonly first: readonly number[];
   /** The chunk of the first array that holds it, in items. */
   readonly region: Region;
@@ -26,20 +27,24 @@ export interface ValueDifference {
 }
 
 export interface CompareOptions extends ReadSlabsOptions {
-  /** Called with how many items have been compared so far. */
-  readonly onItems?: (items: number) => void;
+  /** The items of the first array that the second has; all by default. */
+  readonly selection?: Selection;
+  /** What the arrays are called in events. */
+  readonly path: string;
+  /** Told how far the comparison is. */
+  readonly onEvent?: ((event: ReadEvent) => void) | undefined;
 }
 
 /**
- * Compares two arrays of one shape and data type item by item, by their little-endian bytes: a NaN equals itself, and
- * 0 is not -0. Both are read in C order, and share the memory budget.
+ * Compares an array, or a selection of one, with another of that shape and data type item by item, by their
+ * little-endian bytes: a NaN equals itself, and 0 is not -0. Both are read in C order, and share the memory budget.
  *
  * @throws `budget-too-small` with the smallest budget that holds both; what reading and decoding throw.
  */
 export async function compareValues(
   a: ZarrArray,
   b: ZarrArray,
-  { maxMemory, onItems, ...options }: CompareOptions,
+  { maxMemory, path, onEvent, selection = wholeSelection(a.shape), ...options }: CompareOptions,
 ): Promise<ValueDifference | undefined> {
   const [needA, needB] = await Promise.all(
     [a, b].map(async (array) => smallestSlabBudget(await array.innerChunks().pipeline())),
@@ -48,22 +53,27 @@ export async function compareValues(
   assertBudget(needed, maxMemory, a.path);
   const shareOfA = Math.floor((needA ?? 0) * (maxMemory / needed));
 
-  const slabs = (array: ZarrArray, share: number) =>
-    readSlabs(array, wholeSelection(array.shape), { ...options, threads: 1, maxMemory: share });
+  const slabs = (array: ZarrArray, part: Selection, share: number) =>
+    readSlabs(array, part, { ...options, threads: 1, maxMemory: share });
+  const slabsOfA = slabs(a, selection, shareOfA);
+  const slabsOfB = slabs(b, wholeSelection(b.shape), maxMemory - shareOfA);
   const { dataType } = a.metadata;
+  const itemSize = isFixed(dataType) ? dataType.size : 1;
+  const allBytes = product(b.shape) * itemSize;
   let compared = 0;
   let count = 0;
   let first: Pick<ValueDifference, "first" | "region" | "a" | "b"> | undefined;
-  for await (const { left, right, items } of aligned(slabs(a, shareOfA), slabs(b, maxMemory - shareOfA))) {
+  for await (const { left, right, items } of aligned(slabsOfA, slabsOfB)) {
     const tally = tallyDifferences(left, right, items);
     if (tally.count > 0 && first === undefined) {
-      const coords = coordsAt(compared + tally.first, a.shape);
+      const coords = coordsAt(compared + tally.first, b.shape);
       const [textA, textB] = [left, right].map((run) => itemText(run, tally.first, dataType));
-      first = { first: coords, region: chunkHolding(a, coords), a: textA ?? "", b: textB ?? "" };
+      const region = chunkHolding(a, selectionWithin(selection, { start: coords, shape: [] }).start);
+      first = { first: coords, region, a: textA ?? "", b: textB ?? "" };
     }
     count += tally.count;
     compared += items;
-    onItems?.(compared);
+    onEvent?.({ type: "read", path, bytes: compared * itemSize, allBytes });
   }
   return first && { count, items: compared, ...first };
 }

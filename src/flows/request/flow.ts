@@ -58,9 +58,15 @@ export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is read back of a target before it is published. */
+export type Verification = boolean | "written" | "values";
+
 export interface RunOptions extends PlanOptions, EventOptions {
-  /** Reads every key that is written back and compares it before the target is published. */
-  readonly verify?: boolean;
+  /**
+   * Reads back what is written before the target is published. `written`, or true: every key, by its size and CRC-32.
+   * `values`: also all items of every array, which are compared with the source's.
+   */
+  readonly verify?: Verification;
   /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
   readonly fsync?: boolean;
   /** Writes chunks that hold nothing but the fill value too. */

@@ -1,5 +1,5 @@
 import { formatNamed } from "../../meta/formats.ts";
-import type { StoreOptions, TargetBuild } from "../../stores/store.ts";
+import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { eitherSignal } from "../../util/abort.ts";
@@ -7,6 +7,7 @@ import type { FlowEvent, RunReport } from "../events.ts";
 import { copyAllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Verification } from "../request/flow.ts";
 import type { Warning } from "../request/warnings.ts";
 import { assertSoleWriter } from "../target/assert-sole-writer.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
@@ -15,15 +16,15 @@ import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.t
 import { type Ledger, MemoryLedger, noLedger } from "./ledger.ts";
 import { RunLog } from "./run-log.ts";
 import { withScratch } from "./scratch/with-scratch.ts";
-import { verifyLedger } from "./verify.ts";
+import { type Verified, verifyTarget } from "./verify-target.ts";
 
 export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
   /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
   readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
   readonly writeEmpty?: boolean;
-  /** Reads every key back before the target is published. */
-  readonly verify?: boolean;
+  /** What is read back before the target is published. */
+  readonly verify?: Verification;
   readonly onEvent?: (event: FlowEvent) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,7 +41,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
   try {
     const buffers = new BufferPool(memoryForTasks(plan));
     const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
-    const keysVerified = await withWorkers(plan, options, (threads) =>
+    const verified = await withWorkers(plan, options, (threads) =>
       fill(plan, { ...options, threads }, log, buffers),
     );
     await ledger.close();
@@ -50,7 +51,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       ...log.counts,
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
-      ...(keysVerified !== undefined && { keysVerified }),
+      ...verified,
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
     };
@@ -64,20 +65,23 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
   }
 }
 
-async function openLedger({ controlFolder }: TargetBuild, { verify }: RunPlanOptions): Promise<Ledger> {
-  if (controlFolder === undefined) return verify ? new MemoryLedger() : noLedger;
+async function openLedger(
+  { controlFolder }: TargetBuild,
+  { verify = false }: RunPlanOptions,
+): Promise<Ledger> {
+  if (controlFolder === undefined) return verify === false ? noLedger : new MemoryLedger();
   const { FileLedger } = await import("./ledger-file.node.ts");
   return new FileLedger(`${controlFolder}/ledger.jsonl`);
 }
 
-/** Everything that goes into the target before it is published; returns how many keys were verified. */
+/** Everything that goes into the target before it is published; returns what was verified. */
 async function fill(
   plan: Plan,
   options: RunPlanOptions & Pick<RunTasksOptions, "threads">,
   log: RunLog,
   buffers: BufferPool,
-): Promise<number | undefined> {
-  const { source, build, signal } = options;
+): Promise<Verified> {
+  const { source, build, verify = false, signal } = options;
   const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, source, signal);
@@ -88,28 +92,28 @@ async function fill(
   if (build.store.singleWriter) await publish();
   const maxMemory = budget.limit;
   await withScratch(plan, (scratch) =>
-    runTasks(plan, { ...options, scratch, documents, buffers, maxMemory, log }),
+    runTasks(plan, { ...options, verify: verify !== false, scratch, documents, buffers, maxMemory, log }),
   );
   if (plan.publication.sweep) {
-    const sweeping = { documents, skipChecksum: options.verify !== true, budget, buffers, log, signal };
+    const sweeping = { documents, skipChecksum: verify === false, budget, buffers, log, signal };
     await copyAllKeys(source, build.store, plan, { ...sweeping, documentsLast: build.isInPlace === true });
   }
   await options.assertUnchanged?.({ signal });
-  const onKeys = (keys: number) => log.keysVerified(keys);
-  const verifying = { budget, buffers, io, signal, onKeys };
-  let done = 0;
+  const readBack = (target: Store, before?: Verified) =>
+    verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });
+  let verified: Verified = {};
   // What lies at its place is checked before the documents that show it are written.
   if (build.isInPlace) {
-    if (options.verify) done = await verifyLedger(build.store, log.ledger, verifying);
+    verified = await readBack(build.store);
     if (plan.publication.existing === undefined) await assertSoleWriter(build.store, log, { signal });
   }
   if (!build.store.singleWriter) await publish();
-  if (!options.verify) return undefined;
+  if (verify === false) return verified;
   const written = await build.reopen();
   try {
-    const keys = await verifyLedger(written, log.ledger, { ...verifying, done });
-    log.emit({ type: "verify", keys, allKeys: log.keys });
-    return keys;
+    verified = await readBack(written, verified);
+    log.emit({ type: "verify", keys: verified.keysVerified ?? 0, allKeys: log.keys });
+    return verified;
   } finally {
     await written.close?.();
   }

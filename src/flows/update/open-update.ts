@@ -6,6 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent } from "../events.ts";
 import { assertListable } from "../keys/assert-listable.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Verification } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { MemoryLedger, noLedger } from "../run/ledger.ts";
 import { RunLog } from "../run/run-log.ts";
@@ -23,7 +24,7 @@ export interface OpenUpdateOptions {
   /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
   readonly assertUnchanged?: ((options: StoreOptions) => Promise<void>) | undefined;
   /** Reads back every key that is written, before the documents that show it are. */
-  readonly verify?: boolean;
+  readonly verify?: Verification;
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
   /** Wraps the target's store. */
   readonly wrap?: ((store: EditableStore) => EditableStore) | undefined;
@@ -58,7 +59,7 @@ export async function openUpdate(
     verify,
     budget: new ByteBudget(plan.budget.maxMemory),
     buffers,
-    log: new RunLog(verify ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
+    log: new RunLog(verify !== false ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
     maxMetadata,
     signal,
   };

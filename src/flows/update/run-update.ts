@@ -12,7 +12,7 @@ import type { RunReport } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { publishDocuments } from "../run/documents.ts";
 import { Withdrawal } from "../run/unpublish.ts";
-import { verifyLedger } from "../run/verify.ts";
+import { type Verified, verifyTarget } from "../run/verify-target.ts";
 import type { Pair } from "./merge-listings.ts";
 import { type OpenUpdateOptions, openUpdate } from "./open-update.ts";
 import {
@@ -37,12 +37,12 @@ export interface RunUpdateOptions extends OpenUpdateOptions {
  * are deleted. An array is out of view from before the first of its chunks changes until all are right; where nothing
  * differs, nothing is written.
  *
- * @throws `target-not-empty` for what would be lost at a target that is no Zarr; `differs` as `verifyLedger`.
+ * @throws `target-not-empty` for what would be lost at a target that is no Zarr; `differs` as `verifyTarget`.
  */
 export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<RunReport> {
   const started = performance.now();
   let context = await openUpdate(plan, options);
-  let keysVerified: number | undefined;
+  let verified: Verified = {};
   if (!(await isRight(context))) {
     const lock = await PrefixLock.take(context.target, options);
     try {
@@ -52,7 +52,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
       // what was there may have changed until the place was this run's
       const signal = eitherSignal(options.signal, lock?.lost);
       context = await openUpdate(plan, { ...options, signal });
-      keysVerified = await updateLocked(context, lock, options.home);
+      verified = await updateLocked(context, lock, options.home);
     } finally {
       await lock?.release();
     }
@@ -63,7 +63,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
     ...log.existing,
     seconds: (performance.now() - started) / 1000,
     keysWritten: log.keys,
-    ...(keysVerified !== undefined && { keysVerified }),
+    ...verified,
     peakBuffers: buffers.peak,
   };
   log.emit({ type: "progress", progress: log.progress });
@@ -86,26 +86,26 @@ async function isRight(context: UpdateContext): Promise<boolean> {
   return areRight;
 }
 
-/** Changes what differs, in a place that is this run's; returns how many keys were read back. */
+/** Changes what differs, in a place that is this run's; returns what was read back. */
 async function updateLocked(
   context: UpdateContext,
   lock: PrefixLock | undefined,
   home: ParentHierarchy | undefined,
-): Promise<number | undefined> {
+): Promise<Verified> {
   const { plan, target, nodes, documents, log, maxMetadata, signal } = context;
   const changes = new Withdrawal(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   const place = home ?? { store: target, path: plan.target.path };
   const areLate = !(await isEmpty(differences(context, "documents", () => {})));
-  let keysVerified: number | undefined;
+  let verified: Verified = {};
   const change = async () => {
     const values = differences(context, "values", () => log.keysKept(1));
-    keysVerified = await update(values, { ...context, changes, lock, areLate });
+    verified = await update(values, { ...context, changes, lock, areLate });
     return documentsAt(place, maxMetadata);
   };
   const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
   await refreshConsolidated(place.store, scope, change, { maxMetadata, signal });
-  return keysVerified;
+  return verified;
 }
 
 interface Changing extends UpdateContext {
@@ -116,20 +116,17 @@ interface Changing extends UpdateContext {
 }
 
 /**
- * What is too many goes first; then values are copied, then documents, those of groups last. Returns how many keys were
+ * What is too many goes first; then values are copied, then documents, those of groups last. Returns what was
  * read back.
  */
 async function update(
   values: ReadableStream<Pair>,
   { changes, lock, areLate, ...context }: Changing,
-): Promise<number | undefined> {
-  const { plan, target, documents, verify, log, budget, buffers, signal } = context;
+): Promise<Verified> {
+  const { plan, target, documents, log, signal } = context;
   const { io } = plan.execution;
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
-  const readBack = (done: number) => {
-    const onKeys = (keys: number) => log.keysVerified(keys);
-    return verifyLedger(target, log.ledger, { budget, buffers, io, signal, onKeys, done });
-  };
+  const readBack = (before?: Verified) => verifyTarget(plan, { ...context, before });
   const before = (key: string) => changes.before(key);
   const extra = extraDocuments(context);
   await changes.begin(extra);
@@ -138,7 +135,7 @@ async function update(
   await deleteExtra(context, "values", before);
   await copyDifferences(values, context, before);
   await context.assertUnchanged?.({ signal });
-  const done = verify ? await readBack(0) : 0;
+  const verified = await readBack();
   await lock?.demand({ signal });
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const outdated = changes.outdated(documents);
@@ -146,7 +143,7 @@ async function update(
   await publishDocuments(outdated, target, { io, hierarchy, onWritten, signal });
   const others = differences(context, "documents", () => log.keysKept(1));
   await copyDifferences(others, context, async () => {});
-  return verify ? readBack(done) : undefined;
+  return readBack(verified);
 }
 
 /** What is written of a place in a hierarchy, for the consolidated metadata above. */

@@ -13,6 +13,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { sweep } from "../keys/copy-keys.ts";
 import { keysToCopy } from "../keys/keys-to-copy.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Verification } from "../request/flow.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { targetKeys } from "../target/target-keys.ts";
 import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";
@@ -30,7 +31,7 @@ export interface UpdateContext {
   /** Documents to be at the target, which are published apart from other keys. */
   readonly documents: Documents;
   /** Whether values will be read back, for which their checksums must be known. */
-  readonly verify: boolean;
+  readonly verify: Verification;
   readonly budget: ByteBudget;
   readonly buffers: BufferPool;
   readonly log: RunLog;
@@ -132,7 +133,7 @@ export async function copyDifferences(
     prefix: "",
     listing: copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal }))),
     targetKeyOf: keysToCopy(plan, documents),
-    skipChecksum: !verify,
+    skipChecksum: verify === false,
     budget,
     buffers,
     io,

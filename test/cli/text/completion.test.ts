@@ -47,8 +47,10 @@ describe.each(["zsh", "fish"] as const)("completion in %s", (shell) => {
     const script = completionScript(shell, await loadCommands());
     for (const [name, { options }] of await loadCommands()) {
       expect(script).toContain(name);
-      for (const flag of Object.keys(options))
-        expect(script).toContain(shell === "zsh" ? `--${flag}[` : `-l ${flag} `);
+      for (const [flag, { bare }] of Object.entries(options)) {
+        const inZsh = bare === undefined ? `--${flag}[` : `--${flag}=-[`;
+        expect(script).toContain(shell === "zsh" ? inZsh : `-l ${flag} `);
+      }
     }
   });
 

@@ -1,14 +1,10 @@
-import { ZarrArray } from "../../../hierarchy/node.ts";
-import { findNode } from "../../../hierarchy/open/find-node.ts";
-import { formatNamed } from "../../../meta/formats.ts";
 import type { Store, WritableStore } from "../../../stores/store.ts";
-import { ZarrflowError } from "../../../util/errors.ts";
 import type { ArrayJob, Driver, Plan } from "../../plan/plan.ts";
 import type { Task } from "../../plan/task.ts";
+import { type JobArrays, openJob } from "../open-job.ts";
 import { loopTask } from "../tasks/loop-task.ts";
 import { runTask } from "../tasks/run-task.ts";
 import type { TaskContext } from "../tasks/task-context.ts";
-import { readingOf } from "./source-reading.ts";
 
 /** What the tasks of a plan are run with, in one thread. */
 export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"> {
@@ -33,11 +29,6 @@ const DRIVERS = { streams: runTask, loop: loopTask };
 /** Arrays that stay open: tasks of one array follow one another. */
 const MAX_OPEN = 16;
 
-interface BothArrays {
-  readonly source: ZarrArray;
-  readonly target: ZarrArray<WritableStore>;
-}
-
 /**
  * Runs tasks of a plan, whichever thread they are dealt to; the arrays of their jobs are opened once.
  *
@@ -46,15 +37,15 @@ interface BothArrays {
 export function taskRunner(work: TaskWork): TaskRunner {
   const { buffers, io, scratch, writeEmpty, verify = false } = work;
   const run = DRIVERS[work.driver];
-  const arrays = new Map<ArrayJob, Promise<BothArrays>>();
-  const opened = (job: ArrayJob, signal: AbortSignal): Promise<BothArrays> => {
+  const arrays = new Map<ArrayJob, Promise<JobArrays<WritableStore>>>();
+  const opened = (job: ArrayJob, signal: AbortSignal): Promise<JobArrays<WritableStore>> => {
     const known = arrays.get(job);
     if (known) return known;
     for (const oldest of arrays.keys()) {
       if (arrays.size < MAX_OPEN) break;
       arrays.delete(oldest);
     }
-    const both = openBoth(job, work, signal);
+    const both = openJob(job, { ...work, signal });
     arrays.set(job, both);
     return both;
   };
@@ -70,30 +61,5 @@ export function taskRunner(work: TaskWork): TaskRunner {
       ...(writeEmpty && { writeEmpty }),
       checksums: verify,
     });
-  };
-}
-
-async function openBoth(
-  job: ArrayJob,
-  { plan, source, target, documents }: TaskWork,
-  signal: AbortSignal,
-): Promise<BothArrays> {
-  const zarrFormat = formatNamed(plan.publication.zarrFormat);
-  const layout = zarrFormat.layout(job.targetPath);
-  const parsed = zarrFormat.parse(documents, layout);
-  const reading = { ...readingOf(plan, job), signal };
-  const found = await findNode(source, plan.source.store, job.path, reading);
-  if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
-    throw new ZarrflowError("source-changed", "the array no longer exists", { path: job.path });
-  }
-  const written = new ZarrArray({
-    store: target,
-    spec: plan.target.store,
-    layout,
-    metadata: parsed.metadata,
-  });
-  return {
-    source: job.source.shardShape ? found.innerChunks() : found,
-    target: job.target.shardShape ? written.innerChunks(1) : written,
   };
 }

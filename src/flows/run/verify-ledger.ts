@@ -7,7 +7,7 @@ import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../../util/er
 import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 
-export interface VerifyOptions {
+export interface VerifyLedgerOptions {
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
@@ -27,7 +27,7 @@ export interface VerifyOptions {
 export async function verifyLedger(
   store: Store,
   ledger: Ledger,
-  { budget, buffers, io, signal, onKeys, done = 0 }: VerifyOptions,
+  { budget, buffers, io, signal, onKeys, done = 0 }: VerifyLedgerOptions,
 ): Promise<number> {
   const pieceBytes = pieceBytesWithin(budget.limit);
   let keys = done;

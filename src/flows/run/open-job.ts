@@ -1,0 +1,46 @@
+import { ZarrArray } from "../../hierarchy/node.ts";
+import { findNode } from "../../hierarchy/open/find-node.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
+import { readingOf } from "./executors/source-reading.ts";
+
+/** The two arrays of a job: of inner chunks, where they are sharded. */
+export interface JobArrays<S extends Store = Store> {
+  readonly source: ZarrArray;
+  readonly target: ZarrArray<S>;
+}
+
+interface OpenJobOptions<S extends Store> extends StoreOptions {
+  readonly plan: Plan;
+  readonly source: Store;
+  readonly target: S;
+  /** The target's documents by key, which need not be in the store yet. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Opens the arrays of a job. @throws `source-changed` where the source's is gone. */
+export async function openJob<S extends Store>(
+  job: ArrayJob,
+  { plan, source, target, documents, signal }: OpenJobOptions<S>,
+): Promise<JobArrays<S>> {
+  const zarrFormat = formatNamed(plan.publication.zarrFormat);
+  const layout = zarrFormat.layout(job.targetPath);
+  const parsed = zarrFormat.parse(documents, layout);
+  const reading = { ...readingOf(plan, job), signal };
+  const found = await findNode(source, plan.source.store, job.path, reading);
+  if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
+    throw new ZarrflowError("source-changed", "the array no longer exists", { path: job.path });
+  }
+  const written = new ZarrArray({
+    store: target,
+    spec: plan.target.store,
+    layout,
+    metadata: parsed.metadata,
+  });
+  return {
+    source: job.source.shardShape ? found.innerChunks() : found,
+    target: job.target.shardShape ? written.innerChunks(1) : written,
+  };
+}

@@ -1,0 +1,48 @@
+import type { BufferPool } from "../../streams/buffer-pool.ts";
+import type { RunReport } from "../events.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Verification } from "../request/flow.ts";
+import type { RunLog } from "./run-log.ts";
+import { type VerifyLedgerOptions, verifyLedger } from "./verify-ledger.ts";
+import { type VerifyValuesOptions, verifyValues } from "./verify-values.ts";
+
+/** What was read back so far, and found right. */
+export type Verified = Pick<RunReport, "keysVerified" | "arraysVerified">;
+
+export interface VerifyTargetOptions
+  extends Pick<VerifyLedgerOptions, "budget" | "signal">,
+    Pick<VerifyValuesOptions, "source" | "target" | "documents"> {
+  readonly verify: Verification;
+  readonly buffers: BufferPool;
+  readonly log: RunLog;
+  /** What was read back before; more keys may have been written after it. */
+  readonly before?: Verified | undefined;
+}
+
+/**
+ * Reads back what a run wrote, as far as that was asked for.
+ *
+ * @throws as `verifyLedger` and `verifyValues`.
+ */
+export async function verifyTarget(
+  plan: Plan,
+  { verify, log, before = {}, budget, buffers, signal, ...stores }: VerifyTargetOptions,
+): Promise<Verified> {
+  if (verify === false) return before;
+  const { io } = plan.execution;
+  const onKeys = (keys: number) => log.keysVerified(keys);
+  const done = before.keysVerified ?? 0;
+  const keysVerified = await verifyLedger(stores.target, log.ledger, {
+    budget,
+    buffers,
+    io,
+    signal,
+    onKeys,
+    done,
+  });
+  if (verify !== "values" || before.arraysVerified !== undefined) return { ...before, keysVerified };
+  buffers.clear();
+  const onEvent = log.emit.bind(log);
+  const arraysVerified = await verifyValues(plan, { ...stores, maxMemory: budget.limit, onEvent, signal });
+  return { keysVerified, arraysVerified };
+}

@@ -1,0 +1,51 @@
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { compareValues } from "../diff/compare-values.ts";
+import type { ReadEvent } from "../events.ts";
+import type { Plan } from "../plan/plan.ts";
+import { openJob } from "./open-job.ts";
+
+export interface VerifyValuesOptions extends StoreOptions {
+  readonly source: Store;
+  readonly target: Store;
+  /** The target's documents by key, which need not be in the store yet. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Bytes that the buffers of both arrays may take. */
+  readonly maxMemory: number;
+  readonly onEvent: (event: ReadEvent) => void;
+}
+
+/**
+ * Reads all items of every array of a plan from source and target, and compares them.
+ *
+ * @returns how many arrays were compared
+ * @throws `differs` naming the array, and the first item that is another one; `budget-too-small`.
+ */
+export async function verifyValues(
+  plan: Plan,
+  { maxMemory, onEvent, signal, ...stores }: VerifyValuesOptions,
+): Promise<number> {
+  const { io } = plan.execution;
+  for (const job of plan.jobs) {
+    const { source, target } = await openJob(job, { plan, ...stores, signal });
+    const { selection, targetPath: path } = job;
+    const difference = await compareValues(source, target, {
+      selection,
+      maxMemory,
+      io,
+      scratch: plan.scratch,
+      path,
+      onEvent,
+      signal,
+    });
+    if (difference === undefined) continue;
+    const { first, count, a, b } = difference;
+    const values = count === 1 ? "1 value read back differs" : `${count} values read back differ`;
+    throw new ZarrflowError("differs", `${values} from the source, the first at [${first.join(", ")}]`, {
+      path,
+      expected: a,
+      found: b,
+    });
+  }
+  return plan.jobs.length;
+}
