@@ -4,7 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import type { RunLog } from "./run-log.ts";
 import { type VerifyLedgerOptions, verifyLedger } from "./verify-ledger.ts";
-import { type VerifyValuesOptions, verifyValues } from "./verify-values.ts";
+import type { VerifyValuesOptions } from "./verify-values.ts";
 
 /** What was read back so far, and found right. */
 export type Verified = Pick<RunReport, "keysVerified" | "arraysVerified">;
@@ -43,6 +43,7 @@ export async function verifyTarget(
   if (verify !== "values" || before.arraysVerified !== undefined) return { ...before, keysVerified };
   buffers.clear();
   const onEvent = log.emit.bind(log);
+  const { verifyValues } = await import("./verify-values.ts");
   const arraysVerified = await verifyValues(plan, { ...stores, maxMemory: budget.limit, onEvent, signal });
   return { keysVerified, arraysVerified };
 }
