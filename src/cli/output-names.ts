@@ -1,6 +1,8 @@
 import { fileEnding } from "../flows/slabs/formats/file-ending.ts";
-import type { SliceFormat } from "../flows/slabs/formats/slice-format.ts";
+import { SLICE_FORMATS, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
+
+const DEFAULT_FORMAT = SLICE_FORMATS[0].name;
 
 /**
  * The format that a slice is written in: what `--format` says, or the ending of `--output`, which must agree.
@@ -8,7 +10,7 @@ import { ZarrflowError } from "../util/errors.ts";
  * @throws `invalid-option` for an ending that names another format, or one that is not written.
  */
 export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
-  if (output === undefined) return asked ?? "raw";
+  if (output === undefined) return asked ?? DEFAULT_FORMAT;
   if (output === "-") {
     throw invalid(
       "`--output -` would write a file named `-`",
@@ -25,10 +27,10 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (named.kind === "foreign") {
     throw invalid(
       `slices cannot be written as .${named.ending} files`,
-      "Use a name that ends in .npy, .json, .raw or .bin.",
+      `Use a name that ends in ${SLICE_FORMATS.flatMap(({ endings }) => endings.map((ending) => `.${ending}`)).join(", ")}.`,
     );
   }
-  if (named.kind !== "written") return asked ?? "raw";
+  if (named.kind !== "written") return asked ?? DEFAULT_FORMAT;
   if (asked === undefined || asked === named.format) return named.format;
   throw invalid(
     `--format ${asked} contradicts the name \`${output}\``,

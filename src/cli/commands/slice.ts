@@ -1,4 +1,9 @@
-import type { SliceFormat } from "../../flows/slabs/formats/slice-format.ts";
+import {
+  formattedPieces,
+  isTextFormat,
+  SLICE_FORMATS,
+  type SliceFormat,
+} from "../../flows/slabs/formats/slice-format.ts";
 import type { Slice } from "../../flows/slice.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -18,6 +23,8 @@ import { toJson } from "../text/json.ts";
 import { outputText } from "../text/report.ts";
 import { printWarnings } from "../text/warning.ts";
 
+const formatNames = SLICE_FORMATS.map(({ name }) => name);
+
 const options = {
   slice: {
     type: "string",
@@ -27,10 +34,9 @@ const options = {
   },
   format: {
     type: "string",
-    value: "raw|npy|json",
-    choices: ["raw", "npy", "json"] satisfies SliceFormat[],
-    summary:
-      "raw: items in C order, little-endian; npy: a NumPy file; json: one flat list; by default the extension of --output (.npy, .json), or raw",
+    value: formatNames.join("|"),
+    choices: formatNames,
+    summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format that the extension of --output names, or ${formatNames[0]}`,
   },
   output: { type: "string", value: "FILE", summary: "write to a file, complete or not at all" },
   ...changingOptions,
@@ -137,11 +143,10 @@ async function writeSlice(
   values: SliceValues & { readonly format: SliceFormat },
   terminal: Terminal,
 ): Promise<void> {
-  const { formattedPieces } = await import("../../flows/slabs/formats/slice-format.ts");
   const { format, output, json, quiet, "if-exists": ifExists = "error" } = values;
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
-  if (toScreen && format !== "json") {
+  if (toScreen && !isTextFormat(format)) {
     throw new ZarrflowError("invalid-option", `${format} bytes cannot be shown in a terminal`, {
       hint: "Write them to a file with --output FILE or into a pipe, or use --format json.",
     });
@@ -179,7 +184,7 @@ async function tellSkipped(output: string, { json, quiet }: SliceValues, termina
 /** Bytes of all items where each has the same; undefined where the format or the type does not tell. */
 async function itemBytes(slice: Slice, format: SliceFormat): Promise<number | undefined> {
   const dataType = await slice.dataType();
-  if (format === "json" || !isFixed(dataType)) return undefined;
+  if (isTextFormat(format) || !isFixed(dataType)) return undefined;
   return product(await slice.shape()) * dataType.size;
 }
 

@@ -1,12 +1,4 @@
-import type { SliceFormat } from "./slice-format.ts";
-
-/** Endings of file names that name a format that slices are written in. */
-const WRITTEN: Readonly<Record<string, SliceFormat>> = {
-  npy: "npy",
-  json: "json",
-  raw: "raw",
-  bin: "raw",
-};
+import { SLICE_FORMATS, type SliceFormat } from "./slice-format.ts";
 
 /** Endings of files of other formats: for arrays and tables, for pictures, and for what is compressed as a whole. */
 const FOREIGN: ReadonlySet<string> = new Set([
@@ -40,8 +32,8 @@ export type FileEnding =
 /** What the ending of a name or path says; case not counted. */
 export function fileEnding(path: string): FileEnding {
   const ending = /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  const format = Object.hasOwn(WRITTEN, ending) ? WRITTEN[ending] : undefined;
-  if (format !== undefined) return { kind: "written", ending, format };
+  const written = SLICE_FORMATS.find(({ endings }) => endings.some((one) => one === ending));
+  if (written) return { kind: "written", ending, format: written.name };
   if (/^(?:zarr|zip|ozx)$/.test(ending)) return { kind: "zarr", ending };
   return { kind: FOREIGN.has(ending) ? "foreign" : "unknown", ending };
 }

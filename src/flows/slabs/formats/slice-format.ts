@@ -1,13 +1,56 @@
+import type { Awaitable } from "../../../util/awaitable.ts";
 import { invalid, isObject } from "../../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import type { Slice } from "../../slice.ts";
 import { rawPieces } from "./raw.ts";
 
+/** What is known of a format that slices are written in. */
+interface SliceFormatEntry {
+  readonly name: string;
+  /** Endings of file names that name it. */
+  readonly endings: readonly string[];
+  /** What a file of it contains, as `--help` shows it. */
+  readonly summary: string;
+  /** Text of any data type, which a terminal can show; else the items' own bytes, little-endian, perhaps after a header. */
+  readonly isText: boolean;
+  /**
+   * The bytes of a file; each piece is valid until the next is asked for.
+   *
+   * @throws `unsupported-operation` for a data type that the format cannot represent.
+   */
+  readonly pieces: (slice: Slice) => Awaitable<AsyncGenerator<Uint8Array>>;
+}
+
+/** All formats that slices are written in; the first is the default. */
+export const SLICE_FORMATS = [
+  {
+    name: "raw",
+    endings: ["raw", "bin"],
+    summary: "items in C order, little-endian",
+    isText: false,
+    pieces: (slice) => rawPieces(slice.slabs()),
+  },
+  {
+    name: "npy",
+    endings: ["npy"],
+    summary: "a NumPy file",
+    isText: false,
+    pieces: async (slice) => (await import("./npy.ts")).npyPieces(slice),
+  },
+  {
+    name: "json",
+    endings: ["json"],
+    summary: "one flat list",
+    isText: true,
+    pieces: async (slice) => (await import("./json.ts")).jsonPieces(slice),
+  },
+] as const satisfies readonly SliceFormatEntry[];
+
 /**
  * How a slice is written: `raw` is its items in C order, little-endian, and nothing else; `npy` is NumPy's file
  * of one array; `json` one flat list of the values.
  */
-export type SliceFormat = "raw" | "npy" | "json";
+export type SliceFormat = (typeof SLICE_FORMATS)[number]["name"];
 
 /**
  * A slice as the bytes of a file, read as they are asked for, within the slice's memory budget.
@@ -27,20 +70,23 @@ export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<U
  * @throws as `formatSlice`.
  */
 export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerator<Uint8Array> {
-  switch (format) {
-    case "raw":
-      return rawPieces(slice.slabs());
-    case "npy":
-      return loaded(async () => (await import("./npy.ts")).npyPieces(slice));
-    case "json":
-      return loaded(async () => (await import("./json.ts")).jsonPieces(slice));
-    default:
-      throw invalid("slices cannot be written in this format", "raw, npy or json", format);
-  }
+  return piecesOf(slice, entryOf(format));
 }
 
-async function* loaded(open: () => Promise<AsyncGenerator<Uint8Array>>): AsyncGenerator<Uint8Array> {
-  yield* await open();
+async function* piecesOf(slice: Slice, { pieces }: SliceFormatEntry): AsyncGenerator<Uint8Array> {
+  yield* await pieces(slice);
+}
+
+/** Whether the format is text, which a terminal can show. */
+export function isTextFormat(format: SliceFormat): boolean {
+  return entryOf(format).isText;
+}
+
+function entryOf(format: SliceFormat): SliceFormatEntry {
+  const entry = SLICE_FORMATS.find(({ name }) => name === format);
+  if (entry !== undefined) return entry;
+  const names = SLICE_FORMATS.map(({ name }) => name);
+  throw invalid("slices cannot be written in this format", names.join(", "), format);
 }
 
 async function* ownPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
