@@ -78,7 +78,7 @@ async function openRoot(
       for await (const finding of ownLeftoverFindings(place, options.signal)) left.push(finding);
       if (left.length > 0) return left;
     }
-    if (!isZarrflowError(error) || !isFault(error)) throw error;
+    if (!isZarrflowError(error) || !isFault(error) || error.code === "access-denied") throw error;
     return [faultFinding(error, "metadata", error.details.path ?? "")];
   }
 }
@@ -96,7 +96,7 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
   // Where no other node has documents, consolidated metadata may tell of some.
   const told = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
   const areOnlyTold = root.consolidated !== undefined || told.nodes.size > read.nodes.size;
-  const known = areOnlyTold ? { ...told, broken: read.broken } : read;
+  const known = areOnlyTold ? { ...told, broken: new Set([...read.broken, ...told.broken]) } : read;
   yield* known.findings;
   if (areOnlyTold) yield onlyConsolidated(root.path);
   else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
@@ -147,7 +147,8 @@ async function* keyFindings(
     onEvent?.({ type: "read", path, bytes, allBytes: undefined });
     return finding;
   };
-  const checked = streamFrom(keysBelow(store, root.layout, { signal }))
+  const listing = { onUnreadable: keys.noteUnreadable.bind(keys), signal };
+  const checked = streamFrom(keysBelow(store, root.layout, listing))
     .pipeThrough(chunks)
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));
   for await (const finding of checked) if (finding) yield finding;

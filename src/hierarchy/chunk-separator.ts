@@ -1,6 +1,7 @@
 import { gridShape } from "../meta/array-metadata.ts";
 import { isObject } from "../meta/assert-json.ts";
 import { isListable, type ListableStore, type Store } from "../stores/store.ts";
+import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { ZarrArray } from "./node.ts";
 
@@ -51,12 +52,23 @@ async function lookFor<S extends Store>(
 async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Promise<boolean> {
   const { store, layout, metadata } = array;
   const first = metadata.shape.map(() => 0);
-  const has = async (key: string) => (await store.size(key, { signal })) !== undefined;
+  const has = async (key: string) => {
+    try {
+      return (await store.size(key, { signal })) !== undefined;
+    } catch (error) {
+      if (isZarrflowError(error, "corrupt-store") || isZarrflowError(error, "path-not-allowed")) return true;
+      throw error;
+    }
+  };
   if (isListable(store)) return !(await has(array.chunkKey(first))) && hasNestedAlone(array, store, signal);
   return (await has(layout.chunkKey(first, NESTED))) && !(await has(array.chunkKey(first)));
 }
 
-/** Whether chunks lie at nested keys, and none at flat ones. */
+/**
+ * Whether chunks lie at nested keys, and none at flat ones. What cannot be read tells by its key where it lies.
+ *
+ * @throws what the listings throw, where that does not tell.
+ */
 async function hasNestedAlone(
   { layout, metadata }: ZarrArray,
   store: ListableStore,
@@ -64,14 +76,21 @@ async function hasNestedAlone(
 ): Promise<boolean> {
   const { shape, chunkKeyEncoding } = metadata;
   const folders: string[] = [];
-  for await (const entry of store.listDirectory(layout.chunksPrefix, { signal })) {
+  const unreadable = new Map<string, ZarrflowError>();
+  const options = { onUnreadable: unreadable.set.bind(unreadable), signal };
+  const isFlat = (key: string) => layout.parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
+  const isNestedKey = (key: string) => layout.parseChunkKey(key, shape.length, NESTED) !== undefined;
+  for await (const entry of store.listDirectory(layout.chunksPrefix, options)) {
     if ("prefix" in entry) folders.push(entry.prefix);
-    else if (layout.parseChunkKey(entry.key, shape.length, chunkKeyEncoding)) return false;
+    else if (isFlat(entry.key)) return false;
   }
+  if ([...unreadable.keys()].some(isFlat)) return false;
   for (const folder of folders) {
-    for await (const { key } of store.list(folder, { signal }))
-      if (layout.parseChunkKey(key, shape.length, NESTED)) return true;
+    for await (const { key } of store.list(folder, options)) if (isNestedKey(key)) return true;
   }
+  if ([...unreadable.keys()].some(isNestedKey)) return true;
+  const [error] = unreadable.values();
+  if (error) throw error;
   return false;
 }
 

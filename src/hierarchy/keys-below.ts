@@ -1,7 +1,7 @@
 import type { Documents, NodeLayout } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { outerPrefixes } from "../meta/key-trees.ts";
-import type { KeyEntry, ListableStore, StoreOptions } from "../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions } from "../stores/store.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";
 
@@ -9,7 +9,7 @@ import { type WalkOptions, walk } from "./open/walk.ts";
 export async function* keysBelow(
   store: ListableStore,
   layout: NodeLayout,
-  options: StoreOptions = {},
+  options: ListOptions = {},
 ): AsyncGenerator<KeyEntry> {
   const { sharedKeys } = layout.hierarchy;
   for (const prefix of outerPrefixes(layout)) {

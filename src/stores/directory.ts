@@ -5,7 +5,7 @@ import { type ReadableStream, streamFrom, streamFromPages } from "../util/web-st
 import { DirectoryTree } from "./directory/directory-tree.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
-import { namesIn, walkKeys } from "./directory/listing.ts";
+import { type Listing, namesIn, walkKeys } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
@@ -21,6 +21,7 @@ import type {
   ListableStore,
   ListedEntry,
   ListedRun,
+  ListOptions,
   Store,
   StoreOptions,
   StoreWriter,
@@ -123,9 +124,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#attempt(undefined, () => this.#folders.version());
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
+  list(prefix: string, { signal, onUnreadable }: ListOptions = {}): ReadableStream<KeyEntry> {
     assertPrefix(prefix);
-    const keys = walkKeys(this.#folders, this.#files, prefix, signal);
+    const keys = walkKeys(this.#listing(onUnreadable), prefix, signal);
     return streamFromPages(
       this.#pages(prefix, keys, (key) => ({ key })),
       signal,
@@ -136,15 +137,15 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return streamFrom(this.#runs(signal));
   }
 
-  listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
+  listDirectory(prefix: string, { signal, onUnreadable }: ListOptions = {}): ReadableStream<ListedEntry> {
     assertPrefix(prefix);
-    const names = async function* (folders: DirectoryTree, files: FileCalls) {
+    const names = async function* (listing: Listing) {
       throwIfAborted(signal);
-      yield await namesIn(folders, files, prefix);
+      yield await namesIn(listing, prefix);
     };
     const entryOf = (name: string) =>
       name.endsWith("/") ? { prefix: prefix + name } : { key: prefix + name };
-    return streamFromPages(this.#pages(prefix, names(this.#folders, this.#files), entryOf), signal);
+    return streamFromPages(this.#pages(prefix, names(this.#listing(onUnreadable)), entryOf), signal);
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
@@ -280,6 +281,15 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
   }
 
+  #listing(tell: ListOptions["onUnreadable"]): Listing {
+    const onUnreadable = (name: string, error: unknown) => {
+      const failure = this.#error(error, name);
+      if (tell === undefined || !isOfEntry(failure)) throw failure;
+      tell(name, failure);
+    };
+    return { folders: this.#folders, files: this.#files, onUnreadable };
+  }
+
   async *#runs(signal: AbortSignal | undefined): AsyncGenerator<ListedRun> {
     const { runsBelow } = await import("./directory/runs-below.ts");
     try {
@@ -314,4 +324,10 @@ export class DirectoryStore implements ListableStore, WritableStore {
     const details = { ...(key !== undefined && { key }), store: this.description };
     return error instanceof ZarrflowError ? error.addContext(details) : fileError(error, details);
   }
+}
+
+/** Whether a failure is that of one file or folder, and not of the disk or the process. */
+function isOfEntry(error: unknown): error is ZarrflowError {
+  const codes = ["corrupt-store", "path-not-allowed", "access-denied", "resource-limit"];
+  return error instanceof ZarrflowError && codes.includes(error.code);
 }

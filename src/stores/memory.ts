@@ -67,11 +67,11 @@ export class MemoryStore implements ListableStore, WritableStore {
   }
 
   list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
-    return listKeys(this.#index, prefix, signal);
+    return listKeys(this.#index, prefix, { signal });
   }
 
   listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
-    return listLevel(this.#index, prefix, signal);
+    return listLevel(this.#index, prefix, { signal });
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {

@@ -1,11 +1,13 @@
+import { isZarrflowError } from "../util/errors.ts";
 import { compareUtf8 } from "../util/utf8-order.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { assertPrefix } from "./key.ts";
-import type { KeyEntry, ListedEntry } from "./store.ts";
+import type { KeyEntry, ListedEntry, ListOptions } from "./store.ts";
 
 /** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size, and its CRC-32 where that is known. */
 export interface KeyIndex {
   sortedKeys(): readonly string[];
+  /** @throws where the value cannot be read */
   sizeOf(key: string): number | undefined;
   crc32Of?(key: string): number | undefined;
 }
@@ -14,11 +16,14 @@ export interface KeyIndex {
 export function listKeys(
   index: KeyIndex,
   prefix: string,
-  signal: AbortSignal | undefined,
+  { signal, onUnreadable }: ListOptions,
 ): ReadableStream<KeyEntry> {
   assertPrefix(prefix);
   const keys = function* () {
-    for (const key of keysBelow(index.sortedKeys(), prefix)) yield listed(index, key);
+    for (const key of keysBelow(index.sortedKeys(), prefix)) {
+      const entry = listed(index, key, onUnreadable);
+      if (entry) yield entry;
+    }
   };
   return streamFromPages(pagesOf(keys()), signal);
 }
@@ -27,12 +32,13 @@ export function listKeys(
 export function listLevel(
   index: KeyIndex,
   prefix: string,
-  signal: AbortSignal | undefined,
+  { signal, onUnreadable }: ListOptions,
 ): ReadableStream<ListedEntry> {
   assertPrefix(prefix);
   const entries = function* () {
     for (const name of levelBelow(index.sortedKeys(), prefix)) {
-      yield name.endsWith("/") ? { prefix: name } : listed(index, name);
+      const entry = name.endsWith("/") ? { prefix: name } : listed(index, name, onUnreadable);
+      if (entry) yield entry;
     }
   };
   return streamFromPages(pagesOf<ListedEntry>(entries()), signal);
@@ -50,8 +56,19 @@ function* pagesOf<T>(items: Iterable<T>): Generator<T[]> {
   yield page;
 }
 
-function listed(index: KeyIndex, key: string): KeyEntry {
-  const size = index.sizeOf(key);
+function listed(
+  index: KeyIndex,
+  key: string,
+  onUnreadable: ListOptions["onUnreadable"],
+): KeyEntry | undefined {
+  let size: number | undefined;
+  try {
+    size = index.sizeOf(key);
+  } catch (error) {
+    if (onUnreadable === undefined || !isZarrflowError(error)) throw error;
+    onUnreadable(key, error);
+    return undefined;
+  }
   const crc32 = index.crc32Of?.(key);
   return { key, ...(size !== undefined && { size }), ...(crc32 !== undefined && { crc32 }) };
 }

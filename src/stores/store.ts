@@ -1,4 +1,5 @@
 import type { ByteRange } from "../util/byte-range.ts";
+import type { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 
 export interface StoreOptions {
@@ -41,6 +42,15 @@ export interface KeyEntry {
 
 /** One step of a directory listing: a key, or a prefix (ending in `/`) with keys below it. */
 export type ListedEntry = KeyEntry | { readonly prefix: string };
+
+export interface ListOptions extends StoreOptions {
+  /**
+   * Told of what is there and cannot be read, by its key, or by its prefix (ending in `/`) where it is a folder, and why;
+   * the listing goes on without it. Where this is absent, or throws, the listing fails. Stores that look at no values when
+   * they list keys have nothing to tell.
+   */
+  readonly onUnreadable?: ((name: string, error: ZarrflowError) => void) | undefined;
+}
 
 /** What opening a store noticed and went on over. */
 export interface StoreFinding {
@@ -86,9 +96,9 @@ export interface Store {
 /** A store that can tell its keys, sorted by their UTF-8 bytes within each listing. */
 export interface ListableStore extends Store {
   /** All keys that begin with `prefix`, which is empty or ends in `/`. */
-  list(prefix: string, options?: StoreOptions): ReadableStream<KeyEntry>;
+  list(prefix: string, options?: ListOptions): ReadableStream<KeyEntry>;
   /** Keys and prefixes one level below `prefix`. */
-  listDirectory(prefix: string, options?: StoreOptions): ReadableStream<ListedEntry>;
+  listDirectory(prefix: string, options?: ListOptions): ReadableStream<ListedEntry>;
   /** Values below `prefix` whose writing was begun, and neither ended nor given up. Absent where that leaves nothing. */
   listUploads?(prefix: string, options?: StoreOptions): ReadableStream<OpenUpload>;
   /** What tells of runs that are at work anywhere in the store. Absent where it is among the keys that `list` gives. */

@@ -11,6 +11,7 @@ import type { RunLog } from "../run/run-log.ts";
 import { copySmallValues, type Swept } from "./copy-small-values.ts";
 import { CopyReadAtOnce } from "./copy-sync.ts";
 import { copyMemory, copyValue } from "./copy-value.ts";
+import { listWanted } from "./list-wanted.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
 
 export interface SweepOptions {
@@ -109,7 +110,10 @@ export async function sweep(
       throw error;
     }
   };
-  const wanted = sweptFrom(listing ?? pagesFrom(source.list(prefix, { signal })), targetKeyOf);
+  const wanted = sweptFrom(
+    listing ?? pagesFrom(listWanted(source, prefix, targetKeyOf, { signal })),
+    targetKeyOf,
+  );
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
   try {
     const left = copySmallValues(wanted, { source, target, skipChecksum, smallBytes, buffers, log, signal });

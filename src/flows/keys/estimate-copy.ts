@@ -11,6 +11,7 @@ import { withRetryEvents } from "../run/with-retry-events.ts";
 import { estimateUpdate } from "../update/estimate-update.ts";
 import { assertListable } from "./assert-listable.ts";
 import { keysToCopy } from "./keys-to-copy.ts";
+import { listWanted } from "./list-wanted.ts";
 
 /** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
 export interface CopyEstimate {
@@ -62,7 +63,7 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
     keys++;
   };
   for (const prefix of outerPrefixes(formatNamed(publication.from).layout(plan.source.path))) {
-    await forEachConcurrent(store.list(prefix, { signal }), count, {
+    await forEachConcurrent(listWanted(store, prefix, targetKeyOf, { signal }), count, {
       concurrency: plan.execution.io,
       signal,
     });

@@ -1,6 +1,7 @@
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/key-trees.ts";
+import { belowPath } from "../../util/node-path.ts";
 import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
@@ -13,7 +14,7 @@ const CONSOLIDATED_V2 = ".zmetadata";
  * Tells under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
  * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, and for what the
- * plan leaves out.
+ * plan leaves out. Of a prefix, which ends in `/`, undefined tells that all below it is left out.
  */
 export function keysToCopy(plan: Plan, documents: Documents): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
@@ -64,7 +65,9 @@ function leftOutKeys(
     const path = hierarchy.nodeOf(same);
     const isTaken = path === undefined ? nearest(hierarchy.pathOf(same), nodes) : nodes.get(path);
     if (leftOut.length > 0 && isTaken === false) return true;
-    return chosen?.isTaken(pathOf(key).slice(source.path.length).replace(/^\//, "")) === false;
+    const below = belowPath(source.path, pathOf(key));
+    // What is in a folder may be included where the folder is not.
+    return key.endsWith("/") ? chosen?.isExcluded(below) === true : chosen?.isTaken(below) === false;
   };
 }
 

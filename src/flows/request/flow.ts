@@ -120,7 +120,7 @@ async function planFrom(
 ): Promise<Pick<Planned, "plan" | "assertUnchanged">> {
   const { signal, allowLoss } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
-  const { all, taken, excluded } = await sourceNodes(root, options, io);
+  const { all, taken, excluded, warnings } = await sourceNodes(root, options, io);
   const target = targetSpec(to, pacedAccess(options));
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
@@ -160,7 +160,7 @@ async function planFrom(
     zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...converted.warnings, ...separatorWarnings(taken, root)],
+      warnings: [...warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
     },
     missing,
     change,

@@ -2,7 +2,7 @@ import { ZarrGroup } from "../../hierarchy/node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
-import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";
+import { isListable, type ListableStore, type Store, type StoreOptions } from "../../stores/store.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 
 /**
@@ -20,11 +20,25 @@ export async function openKeyPrefix(
   if (opened === undefined) return undefined;
   const store = wrap(opened);
   if (isListable(store)) {
-    for await (const _ of store.list(joinKey(path, ""), { signal })) {
+    if (await holdsAnything(store, joinKey(path, ""), signal)) {
       const layout = formatNamed("v3").layout(path);
       return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
     }
   }
   await store.close?.();
   return undefined;
+}
+
+/** Whether there is anything below a prefix, whether or not it can be read. */
+async function holdsAnything(
+  store: ListableStore,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let isSeen = false;
+  const onUnreadable = () => {
+    isSeen = true;
+  };
+  for await (const _ of store.list(prefix, { signal, onUnreadable })) return true;
+  return isSeen;
 }

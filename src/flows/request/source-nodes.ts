@@ -1,11 +1,12 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
+import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
+import type { NodeWarning } from "../plan/plan.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
@@ -16,8 +17,9 @@ export interface SourceNodes {
   readonly all: readonly ZarrNode[];
   /** Those that are taken, with the separators of their chunk keys where these had to be looked for. */
   readonly taken: readonly ZarrNode[];
-  /** Paths that were left out without being opened. */
+  /** Paths that were left out without being opened, and of nodes that cannot be read and nobody asked for. */
   readonly excluded: readonly string[];
+  readonly warnings: readonly NodeWarning[];
 }
 
 export async function sourceNodes(
@@ -28,13 +30,27 @@ export async function sourceNodes(
   const all: ZarrNode[] = isPlain ? [] : [root];
   const filter = pathFilter(options);
   const excluded: string[] = [];
+  const warnings: NodeWarning[] = [];
   if (root.kind === "group" && !isPlain) {
     const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
     const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
-    for await (const node of walk(root, walking)) all.push(node);
+    for await (const node of walkPastBroken(root, walking)) {
+      if (node.kind !== "broken") {
+        all.push(node);
+        continue;
+      }
+      const path = belowPath(root.path, node.path);
+      if (filter?.isTaken(path) !== false) throw node.error;
+      excluded.push(node.path);
+      warnings.push({
+        path,
+        message: `this cannot be read, and is left out with all below it: ${node.error.message}`,
+        hint: "Name it with --exclude if it is to be left out.",
+      });
+    }
   }
   const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
-  return { all, taken, excluded };
+  return { all, taken, excluded, warnings };
 }
 
 /** What the metadata of the nodes that are taken become: in the target's format, and with what was asked for. */

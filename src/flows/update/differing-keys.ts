@@ -4,6 +4,7 @@ import type { ListableStore } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
+import { listWanted } from "../keys/list-wanted.ts";
 import { processSync } from "../keys/sync-fast-path.ts";
 import { type Keyed, mergeListings, type Pair } from "./merge-listings.ts";
 import { isSameSync, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
@@ -80,7 +81,7 @@ async function* listed(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Keyed> {
   for (const prefix of sortUtf8([...outerPrefixes(layout)])) {
-    for await (const entry of store.list(prefix, { signal })) {
+    for await (const entry of listWanted(store, prefix, keyOf, { signal })) {
       const key = keyOf(entry.key);
       if (key !== undefined) yield { key, listed: entry };
     }

@@ -24,6 +24,8 @@ export interface ValidateFinding {
     | "zip-entry"
     | "chunk-size"
     | "broken-chunk"
+    /** What is there is neither a value nor a folder that can be read. */
+    | "unreadable"
     | "open-upload"
     | "lock"
     | "leftover"
@@ -50,6 +52,7 @@ const FAULTS: readonly string[] = [
   "invalid-node-name",
   "path-not-allowed",
   "resource-limit",
+  "access-denied",
   "corrupt-store",
   "corrupt-chunk",
   "codec-error",

@@ -2,7 +2,7 @@ import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
+import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
@@ -30,10 +30,17 @@ export interface ReadNodesOptions {
 /** The nodes below `root`, and itself, by what a store that cannot be listed tells of them. */
 export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions): Promise<ReadNodes> {
   const all: ZarrNode[] = [root];
-  if (root.kind === "group") for await (const node of walk(root, { signal })) all.push(node);
+  const broken = new Map<string, ValidateFinding>();
+  if (root.kind === "group") {
+    for await (const node of walkPastBroken(root, { signal })) {
+      if (node.kind !== "broken") all.push(node);
+      else broken.set(node.path, faultFinding(node.error, "metadata", node.path));
+    }
+  }
   const found = await withChunkSeparators(all, { io, signal });
   const nodes = new Map(found.map((node) => [node.path, node]));
-  return { nodes, broken: new Set(), findings: [...nodes.values()].flatMap(nodeFindings) };
+  const findings = [...broken.values(), ...[...nodes.values()].flatMap(nodeFindings)];
+  return { nodes, broken: new Set(broken.keys()), findings };
 }
 
 /** Opens every node that has documents at or below `root`, whether or not the others can be read. */
@@ -45,10 +52,11 @@ export async function readNodes(
   const { spec, layout } = root;
   const { hierarchy } = layout;
   const paths = new Set<string>(root.documents.size > 0 ? [root.path] : []);
-  for await (const { key } of keysBelow(store, layout, { signal })) {
+  const note = (key: string) => {
     const path = hierarchy.nodeOf(key);
     if (path !== undefined) paths.add(path);
-  }
+  };
+  for await (const { key } of keysBelow(store, layout, { onUnreadable: note, signal })) note(key);
   const nodes = new Map<string, ZarrNode>();
   const broken = new Set<string>();
   const findings: ValidateFinding[] = [];

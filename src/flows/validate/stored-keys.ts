@@ -3,6 +3,7 @@ import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { KeyEntry } from "../../stores/store.ts";
+import type { ZarrflowError } from "../../util/errors.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
@@ -76,6 +77,14 @@ export class StoredKeys {
     }
     const chunk = { array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 };
     return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+  }
+
+  /** Tells of what is below the root and cannot be read; documents were told of when nodes were. */
+  noteUnreadable(name: string, error: ZarrflowError): void {
+    const path = this.#root.layout.hierarchy.pathOf(name);
+    const owner = this.#ownerOf(path);
+    if (owner === undefined || this.#read.broken.has(path) || this.#isDocument(name, owner)) return;
+    this.#findings.push({ ...faultFinding(error, "unreadable", owner.path), key: name });
   }
 
   /** The nearest node at or above where a key lies; undefined where that cannot be read. */

@@ -1,12 +1,12 @@
 import type { NodeLayout } from "../../meta/format.ts";
-import type { ListableStore, StoreOptions } from "../../stores/store.ts";
+import type { ListableStore, ListOptions } from "../../stores/store.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 
 /** Names of what may be members of the group that `layout` is of, sorted. */
 export async function childNames(
   store: ListableStore,
   layout: NodeLayout,
-  options: StoreOptions = {},
+  options: ListOptions = {},
 ): Promise<string[]> {
   const names = new Set<string>();
   for await (const entry of store.listDirectory(layout.membersPrefix, options)) {

@@ -103,10 +103,25 @@ interface Descent {
   readonly options: WalkOptions;
 }
 
-async function membersOf(group: ZarrGroup, { named, options: { signal } }: Descent): Promise<Members> {
+interface MembersFound {
+  readonly members: Members;
+  /** Those that are neither a file nor a folder that can be read. */
+  readonly broken: readonly BrokenNode[];
+}
+
+async function membersOf(group: ZarrGroup, { named, options }: Descent): Promise<MembersFound> {
   const { store, layout } = group;
-  if (!isListable(store)) return toldMembers(group, named, signal);
-  return new Map((await childNames(store, layout, { signal })).map((name) => [name, []]));
+  const { isLeftOut, signal } = options;
+  if (!isListable(store)) return { members: await toldMembers(group, named, signal), broken: [] };
+  const broken: BrokenNode[] = [];
+  const onUnreadable = (entry: string, error: ZarrflowError) => {
+    const name = layout.memberName(entry) ?? layout.memberName(`${entry}/`);
+    if (name === undefined) throw error;
+    const path = joinKey(group.path, name);
+    if (!isLeftOut?.(path)) broken.push(brokenNode(path, error));
+  };
+  const names = await childNames(store, layout, { signal, onUnreadable });
+  return { members: new Map(names.map((name) => [name, []])), broken };
 }
 
 /** Whether the store holds none of the documents below the group. */
@@ -180,7 +195,9 @@ function comparePaths(a: string, b: string): number {
 async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
   const { levels, options } = descent;
   if (levels < 1) return;
-  const members = [...(await membersOf(group, descent))];
+  const { members: found, broken } = await membersOf(group, descent);
+  const members = [...found];
+  yield* broken;
   for (let start = 0; start < members.length; start += AHEAD) {
     const children = members
       .slice(start, start + AHEAD)
@@ -223,10 +240,17 @@ async function openChild(
   }
 }
 
-/** Whether a document of a node is there, none of which is read. */
-async function hasDocuments({ store, layout }: ZarrGroup, signal: AbortSignal | undefined): Promise<boolean> {
-  const sizes = await Promise.all(layout.documentKeys.map((key) => store.size(key, { signal })));
-  return sizes.some((size) => size !== undefined);
+/** Whether a document of a node is there, none of which is read, or cannot be looked at. */
+async function hasDocuments(
+  { store, layout, path }: ZarrGroup,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    const sizes = await Promise.all(layout.documentKeys.map((key) => store.size(key, { signal })));
+    return sizes.some((size) => size !== undefined);
+  } catch (error) {
+    return brokenNode(path, error).kind === "broken";
+  }
 }
 
 /** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */

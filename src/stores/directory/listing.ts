@@ -1,4 +1,4 @@
-import { opendirSync } from "node:fs";
+import { type Dir, opendirSync } from "node:fs";
 import { sep } from "node:path";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -15,17 +15,24 @@ const PAGE_KEYS = 256;
 /** and read in steps of so many names, between which others may run. */
 const NAMES_AT_ONCE = 4096;
 
+/** A folder that is listed. */
+export interface Listing {
+  readonly folders: DirectoryTree;
+  readonly files: FileCalls;
+  /** Told of what is there and cannot be read, by its key, or its prefix (ending in `/`); the listing ends where it throws. */
+  readonly onUnreadable: (name: string, error: unknown) => void;
+}
+
 /**
  * Pages of all keys below `prefix`, sorted by UTF-8 bytes. Holds the names in the folders on the way to the current key,
  * no more.
  */
 export async function* walkKeys(
-  folders: DirectoryTree,
-  files: FileCalls,
+  listing: Listing,
   prefix: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string[]> {
-  const way = [{ prefix, rest: (await namesIn(folders, files, prefix)).reverse() }];
+  const way = [{ prefix, rest: (await namesIn(listing, prefix)).reverse() }];
   let page: string[] = [];
   for (let here = way.at(-1); here !== undefined; here = way.at(-1)) {
     const name = here.rest.pop();
@@ -33,7 +40,8 @@ export async function* walkKeys(
     else if (name.endsWith("/")) {
       throwIfAborted(signal);
       const below = here.prefix + name;
-      way.push({ prefix: below, rest: (await namesIn(folders, files, below)).reverse() });
+      const folder = await openFolder(listing, below).catch((error) => listing.onUnreadable(below, error));
+      if (folder) way.push({ prefix: below, rest: (await namesOf(listing, folder, below)).reverse() });
     } else if (page.push(here.prefix + name) === PAGE_KEYS) {
       throwIfAborted(signal);
       yield page;
@@ -48,38 +56,49 @@ export async function* walkKeys(
  * What is in the folder at `prefix`, sorted by UTF-8 bytes: names of files, and names of folders with `/` at the end.
  * Empty where there is no folder.
  */
-export async function namesIn(folders: DirectoryTree, files: FileCalls, prefix: string): Promise<string[]> {
+export async function namesIn(listing: Listing, prefix: string): Promise<string[]> {
+  const folder = await openFolder(listing, prefix);
+  return folder ? namesOf(listing, folder, prefix) : [];
+}
+
+/** The folder at `prefix`; undefined where there is none. */
+async function openFolder({ folders }: Listing, prefix: string): Promise<Dir | undefined> {
+  const key = prefix.slice(0, -1);
+  try {
+    // Each entry that is waited for takes a microsecond more than one that is not.
+    return (await folders.has(key)) ? opendirSync(folders.pathOf(key), { bufferSize: 1024 }) : undefined;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function namesOf(listing: Listing, folder: Dir, prefix: string): Promise<string[]> {
   const names: string[] = [];
   try {
-    if (!(await folders.has(prefix.slice(0, -1)))) return names;
-    // Each entry that is waited for takes a microsecond more than one that is not.
-    const folder = opendirSync(folders.pathOf(prefix.slice(0, -1)), { bufferSize: 1024 });
-    try {
-      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-        if (isOwnName(entry.name) || isLockKey(entry.name)) continue;
-        if (entry.isFile()) names.push(entry.name);
-        else if (entry.isDirectory()) {
-          names.push(`${entry.name}/`);
-          folders.remember(prefix + entry.name);
-        } else {
-          const kind = await lookAt(folders, files, prefix + entry.name);
-          if (kind !== undefined) names.push(kind === "file" ? entry.name : `${entry.name}/`);
-        }
-        if (names.length % NAMES_AT_ONCE === 0) await nextTurn();
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (isOwnName(entry.name) || isLockKey(entry.name)) continue;
+      if (entry.isFile()) names.push(entry.name);
+      else if (entry.isDirectory()) {
+        names.push(`${entry.name}/`);
+        listing.folders.remember(prefix + entry.name);
+      } else {
+        const kind = await lookAt(listing, prefix + entry.name);
+        if (kind !== undefined) names.push(kind === "file" ? entry.name : `${entry.name}/`);
       }
-    } finally {
-      folder.closeSync();
+      if (names.length % NAMES_AT_ONCE === 0) await nextTurn();
     }
   } catch (error) {
     if (!isMissing(error)) throw error;
+  } finally {
+    folder.closeSync();
   }
   return sortUtf8(names);
 }
 
-/** Symbolic links are what they point to, if that is inside. */
+/** Symbolic links are what they point to, if that is inside; undefined for what is gone, or cannot be read. */
 async function lookAt(
-  folders: DirectoryTree,
-  files: FileCalls,
+  { folders, files, onUnreadable }: Listing,
   key: string,
 ): Promise<"file" | "folder" | undefined> {
   try {
@@ -93,8 +112,8 @@ async function lookAt(
     }
     return kind;
   } catch (error) {
-    if (isMissing(error)) return undefined; // gone since the folder was read
-    throw error instanceof ZarrflowError ? error.addContext({ key }) : error;
+    if (!isMissing(error)) onUnreadable(key, error);
+    return undefined;
   }
 }
 

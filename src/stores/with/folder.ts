@@ -1,9 +1,11 @@
+import type { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import {
   isListable,
   type KeyEntry,
   type ListableStore,
   type ListedEntry,
+  type ListOptions,
   type Store,
   type WritableStore,
 } from "../store.ts";
@@ -20,6 +22,12 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
       else yield { ...entry, key: entry.key.slice(start.length) };
     }
   };
+  const listing = ({ onUnreadable, ...options }: ListOptions = {}): ListOptions => ({
+    ...options,
+    ...(onUnreadable && {
+      onUnreadable: (name: string, error: ZarrflowError) => onUnreadable(name.slice(start.length), error),
+    }),
+  });
   return {
     description: `${folder} in ${store.description}`,
     get: (key, options) => store.get(start + key, options),
@@ -29,8 +37,9 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>
-        streamFrom(listed(store.list(start + prefix, options)) as AsyncGenerator<KeyEntry>),
-      listDirectory: (prefix, options) => streamFrom(listed(store.listDirectory(start + prefix, options))),
+        streamFrom(listed(store.list(start + prefix, listing(options))) as AsyncGenerator<KeyEntry>),
+      listDirectory: (prefix, options) =>
+        streamFrom(listed(store.listDirectory(start + prefix, listing(options)))),
     }),
   };
 }

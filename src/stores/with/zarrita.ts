@@ -123,8 +123,8 @@ function listing(map: ReadonlyMap<unknown, Uint8Array>): Omit<ListableStore, key
     sizeOf: (key) => map.get(`/${key}`)?.length,
   };
   return {
-    list: (prefix, { signal } = {}) => listKeys(index, prefix, signal),
-    listDirectory: (prefix, { signal } = {}) => listLevel(index, prefix, signal),
+    list: (prefix, { signal } = {}) => listKeys(index, prefix, { signal }),
+    listDirectory: (prefix, { signal } = {}) => listLevel(index, prefix, { signal }),
   };
 }
 

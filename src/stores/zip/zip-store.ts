@@ -13,6 +13,7 @@ import type {
   KeyEntry,
   ListableStore,
   ListedEntry,
+  ListOptions,
   StoreFinding,
   StoreOptions,
 } from "../store.ts";
@@ -156,12 +157,12 @@ export class ZipStore implements ListableStore {
     return this.#sizeOf(key);
   }
 
-  list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
-    return listKeys(this.#keys, prefix, signal);
+  list(prefix: string, options: ListOptions = {}): ReadableStream<KeyEntry> {
+    return listKeys(this.#keys, prefix, options);
   }
 
-  listDirectory(prefix: string, { signal }: StoreOptions = {}): ReadableStream<ListedEntry> {
-    return listLevel(this.#keys, prefix, signal);
+  listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
+    return listLevel(this.#keys, prefix, options);
   }
 
   #sizeOf(key: string): number | undefined {

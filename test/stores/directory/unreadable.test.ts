@@ -77,6 +77,29 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
       expect(store.getSync?.("0", new Uint8Array(10))).toBe(undefined);
     });
 
+    it("is told of by listings that are asked to go on, but for failures of the disk", async () => {
+      const root = next();
+      fs.mkdirSync(join(root, "c"), { recursive: true });
+      await make(join(root, "c/0"));
+      fs.writeFileSync(join(root, "c/1"), "");
+      const told: unknown[] = [];
+      const onUnreadable = (name: string, error: Error) => told.push(name, error);
+      const keys: string[] = [];
+      for await (const { key } of new DirectoryStore(root).list("", { onUnreadable })) keys.push(key);
+      expect(keys).toEqual(["c/1"]);
+      expect(told.slice(-2)).toEqual([
+        "c/0",
+        expect.objectContaining({ ...refused, details: expect.objectContaining({ key: "c/0" }) }),
+      ]);
+      const lstat = () => {
+        throw Object.assign(new Error("EIO"), { code: "EIO", syscall: "lstat" });
+      };
+      const failing = new DirectoryStore(root, { files: { ...blockingFileCalls, lstat } });
+      await expect(failing.list("", { onUnreadable }).getReader().read()).rejects.toMatchObject({
+        code: "transient",
+      });
+    });
+
     it("is an error in place of a chunk: of slice, digest and copy", async () => {
       const root = next();
       await makeArray(root);

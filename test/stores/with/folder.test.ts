@@ -1,8 +1,14 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isListable, isWritable } from "../../../src/stores/store.ts";
 import { withFolder, withWritableFolder } from "../../../src/stores/with/folder.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const folders = temporaryFolder();
 
 const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   const list: T[] = [];
@@ -23,6 +29,23 @@ it("is a store of the keys in a folder", async () => {
   expect((await all(store.list(""))).map(({ key }) => key)).toEqual(["b", "c/d"]);
   expect(await all(store.list("c/"))).toMatchObject([{ key: "c/d", size: 1 }]);
   expect(await all(store.listDirectory(""))).toMatchObject([{ key: "b" }, { prefix: "c/" }]);
+});
+
+it("tells of what cannot be read by its names", async () => {
+  const root = folders.next();
+  mkdirSync(join(root, "a/b"), { recursive: true });
+  symlinkSync("nowhere", join(root, "a/b/link"));
+  const store = withFolder(new DirectoryStore(root), "a");
+  if (!isListable(store)) throw new Error("cannot list");
+  for (const [list, prefix] of [
+    [store.list, ""],
+    [store.listDirectory, "b/"],
+  ] as const) {
+    const told: string[] = [];
+    await all(list(prefix, { onUnreadable: (name) => told.push(name) }));
+    expect(told).toEqual(["b/link"]);
+    await expect(all(list(prefix))).rejects.toMatchObject({ code: "corrupt-store" });
+  }
 });
 
 it("lists and closes as the whole store does", async () => {

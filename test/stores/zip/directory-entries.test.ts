@@ -71,6 +71,18 @@ describe("symbolic links in an archive", () => {
     expect(store.findings).toEqual([{ key: "t/0.0", message: expect.stringMatching(/symbolic link/) }]);
   });
 
+  it("are told of by listings that are asked to go on", async () => {
+    const store = await opened([{ name: "t/0.0", ...LINK }, { name: "t/0.1" }]);
+    for (const list of [store.list.bind(store), store.listDirectory.bind(store)]) {
+      const told: unknown[] = [];
+      const keys: unknown[] = [];
+      const onUnreadable = (name: string, error: Error) => told.push(name, error);
+      for await (const entry of list("t/", { onUnreadable })) keys.push(entry);
+      expect(keys).toMatchObject([{ key: "t/0.1" }]);
+      expect(told).toMatchObject(["t/0.0", fault("t/0.0")]);
+    }
+  });
+
   it("to folders are errors for every key below them", async () => {
     const store = await opened([{ name: "g/t", ...LINK }, { name: "g/u/0" }]);
     await expect(store.get("g/t/0.0")).rejects.toMatchObject(fault("g/t"));
