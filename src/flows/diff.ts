@@ -61,6 +61,7 @@ export async function* diff(
         }
       }
       await watch.assertUnchanged({ io: options.io ?? DEFAULT_IO, signal: options.signal });
+      watch.end();
     } finally {
       await right.close();
     }

@@ -198,16 +198,19 @@ export class Slice<Name extends string = string> {
     const source = this.#source;
     const array = typeof source === "string" ? await openArray(source, { signal }) : source;
     assertArray(array);
+    let watch: SourceWatch | undefined;
     const close = async () => {
+      watch?.end();
       if (array !== source) await array.store.close?.();
     };
     try {
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
-      const watch = await SourceWatch.begin([array], [array.store], { signal });
+      const begun = await SourceWatch.begin([array], [array.store], { signal });
+      watch = begun;
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(option, array, signal),
-        assertUnchanged: () => watch.assertUnchanged({ io, signal }),
+        assertUnchanged: () => begun.assertUnchanged({ io, signal }),
         close,
       };
     } catch (error) {

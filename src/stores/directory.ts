@@ -7,6 +7,7 @@ import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts"
 import { FileLookup } from "./directory/file-lookup.ts";
 import { type Listing, namesIn, walkKeys } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
+import { FolderWatch, type MissingNote, noteMissingBelow } from "./directory/missing-values.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
@@ -122,6 +123,16 @@ export class DirectoryStore implements ListableStore, WritableStore {
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
     throwIfAborted(signal);
     return this.#attempt(undefined, () => this.#folders.version());
+  }
+
+  /** Watches the folders in which values are missing, whichever store reads them. */
+  watchMissing(onNote?: (note: MissingNote) => void): FolderWatch {
+    return new FolderWatch(this.folder, onNote);
+  }
+
+  noteMissing(prefix: string): void {
+    assertPrefix(prefix);
+    noteMissingBelow(this.#folders.pathOf(prefix.slice(0, -1)));
   }
 
   list(prefix: string, { signal, onUnreadable }: ListOptions = {}): ReadableStream<KeyEntry> {

@@ -80,6 +80,13 @@ export interface Store {
    */
   version?(options?: StoreOptions): Promise<string | undefined>;
   /**
+   * Watches, until its end, which values are found missing. Absent in stores that cannot tell whether such values were
+   * there before.
+   */
+  watchMissing?(): MissingWatch;
+  /** Tells all watches that some keys below `prefix` were missing in a listing. */
+  noteMissing?(prefix: string): void;
+  /**
    * Reads a whole value into the begin of `into` before it returns, and tells its bytes; undefined where that cannot be
    * done, for whatever reason: `get` then tells it. Absent in stores that always have to wait.
    */
@@ -91,6 +98,13 @@ export interface Store {
   ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
   /** Releases handles; a store must not be used afterwards. */
   close?(): Promise<void>;
+}
+
+/** Looks, when all has been read, whether values that were found missing have been removed or added meanwhile. */
+export interface MissingWatch {
+  /** @throws `source-changed` where they may have been. */
+  assertUnchanged(options?: StoreOptions): Promise<void>;
+  end(): void;
 }
 
 /** A store that can tell its keys, sorted by their UTF-8 bytes within each listing. */

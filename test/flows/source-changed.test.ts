@@ -3,7 +3,18 @@ import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
-import { convert, copy, create, diff, digest, open, rechunk, slice, sliceTo } from "../../src/index.ts";
+import {
+  convert,
+  copy,
+  create,
+  createGroup,
+  diff,
+  digest,
+  open,
+  rechunk,
+  slice,
+  sliceTo,
+} from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { HttpStore } from "../../src/stores/http.ts";
@@ -13,6 +24,7 @@ import type { GetOptions, Store } from "../../src/stores/store.ts";
 import { withCache } from "../../src/stores/with/cache.ts";
 import { withMergedRanges } from "../../src/stores/with/merged-ranges.ts";
 import { openZipFile, openZipValue } from "../../src/stores/zip.ts";
+import { pause } from "../../src/util/pause.ts";
 import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
@@ -323,4 +335,173 @@ describe("a large value that is replaced while it is copied in pieces", () => {
     expect(fs.existsSync(`${root}.zip`)).toBe(false);
     await server.close();
   });
+});
+
+describe.each([
+  ["in one folder", { chunks: [1, 8], zarrFormat: "v2", shape: [16, 8] }],
+  ["in folders of their own", { chunks: [1, 1], shape: [16, 8] }],
+] as const)("chunks %s that are removed one by one while documents stay", (_, made) => {
+  let root: string;
+  let target: string;
+  const [rows, columns] = made.shape;
+
+  beforeEach(async () => {
+    root = folder.next();
+    target = join(dirname(root), "target.zarr");
+    const array = await create(root, { ...made, dataType: "uint8", codec: "none", fillValue: 0 });
+    await array.write({}, new Uint8Array(rows * columns).fill(1));
+    await array.close();
+  });
+
+  /** Removes a chunk of the last rows, later than the run began by any clock. */
+  function removeOne(): void {
+    const until = Date.now() + 20;
+    while (Date.now() < until);
+    const last = "zarrFormat" in made ? `${rows - 1}.0` : `c/${rows - 1}/3`;
+    fs.rmSync(join(root, last));
+  }
+
+  /** The source, of which a chunk is removed when so many values have been read. */
+  function vanishing(reads: number): Store {
+    const store = new DirectoryStore(root);
+    let left = reads;
+    return {
+      description: store.description,
+      get: async (key, options) => {
+        if (left-- === 0) removeOne();
+        return store.get(key, options);
+      },
+      size: (key, options) => store.size(key, options),
+      version: () => store.version(),
+      watchMissing: () => store.watchMissing(),
+    };
+  }
+
+  const MIDWAY = 12;
+
+  it("end slices as values", async () => {
+    await expect(slice(await nodeIn(vanishing(MIDWAY))).read()).rejects.toMatchObject(CHANGED);
+  });
+
+  it("end streams of chunks and of bytes", async () => {
+    await expect(drain(slice(await nodeIn(vanishing(MIDWAY))).chunks())).rejects.toMatchObject(CHANGED);
+    fs.writeFileSync(join(root, "zarrFormat" in made ? "15.0" : "c/15/3"), new Uint8Array(8));
+    await expect(drain(slice(await nodeIn(vanishing(MIDWAY))).bytes())).rejects.toMatchObject(CHANGED);
+  });
+
+  it.each([
+    ["copy to another codec", copy, { codec: "gzip" }],
+    ["rechunk", rechunk, { chunks: [2, 8] }],
+    ["rechunk by several threads", rechunk, { chunks: [2, 8], threads: 2 }],
+    ["sliceTo", sliceTo, { slice: [[0, 16]] }],
+  ] as const)("end %s, and nothing appears", async (_name, flow, how) => {
+    let isDone = false;
+    const onEvent = ({ type }: FlowEvent) => {
+      if (isDone || type !== "plan") return;
+      isDone = true;
+      removeOne();
+    };
+    await expect(flow(root, target, { ...how, onEvent } as never)).rejects.toMatchObject(CHANGED);
+    expect(fs.existsSync(target)).toBe(false);
+  });
+
+  it("end a copy of its keys, and nothing appears", async () => {
+    let isDone = false;
+    const onEvent = ({ type }: FlowEvent) => {
+      if (isDone || type !== "plan") return;
+      isDone = true;
+      removeOne();
+    };
+    await expect(copy(root, target, { onEvent })).rejects.toMatchObject(CHANGED);
+    expect(fs.existsSync(target)).toBe(false);
+  });
+
+  it("end an update", async () => {
+    await copy(root, target);
+    let isDone = false;
+    const onEvent = ({ type }: FlowEvent) => {
+      if (isDone || type !== "plan") return;
+      isDone = true;
+      removeOne();
+    };
+    await expect(copy(root, target, { ifExists: "update", onEvent })).rejects.toMatchObject(CHANGED);
+  });
+
+  it("are no change when they were missing before", async () => {
+    for (let i = 0; i < 20; i++) {
+      const last = "zarrFormat" in made ? `${i % rows}.0` : `c/${i % rows}/3`;
+      fs.rmSync(join(root, last), { force: true });
+      const array = await nodeIn(new DirectoryStore(root));
+      await slice(array).read();
+      await drain(digest(root));
+    }
+    await copy(root, `${target}-copy`);
+    await rechunk(root, `${target}-rechunked`, { chunks: [2, 8] });
+  });
+
+  it("are no change between two readings by one store", async () => {
+    const array = await nodeIn(new DirectoryStore(root));
+    removeOne();
+    await slice(array).read();
+    fs.rmSync(join(root, "zarrFormat" in made ? "3.0" : "c/3/3"));
+    await slice(array).read();
+  });
+
+  it("are no change where no chunk was missing", async () => {
+    const chunks = slice(root).chunks();
+    let number = 0;
+    for await (const _ of chunks) fs.writeFileSync(join(root, `notes-${number++}`), "");
+  });
+});
+
+it("is noticed when a chunk is removed while calls that block read others", async () => {
+  const root = folder.next();
+  const shape = [64, 65536];
+  const array = await create(root, { shape, chunks: [1, 65536], dataType: "uint8", codec: "none" });
+  await array.write({}, new Uint8Array(64 * 65536).fill(1));
+  await array.close();
+  const reader = slice(root, {}, { maxMemory: 500e3 }).bytes().getReader();
+  await reader.read();
+  await pause(20);
+  fs.rmSync(join(root, "c/63/0"));
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(rest()).rejects.toMatchObject(CHANGED);
+});
+
+it("is noticed when a chunk is removed before the stored ones are listed", async () => {
+  const root = folder.next();
+  const array = await create(root, { shape: [50, 100], chunks: [1, 1], dataType: "uint8", fillValue: 0 });
+  await array.write([[49, 50]], new Uint8Array(100).fill(1));
+  await array.close();
+  const store = new DirectoryStore(root);
+  let left = 500;
+  const vanishing = new Proxy(store, {
+    get: (of, name) => {
+      if (name === "get")
+        return async (key: string, options?: GetOptions) => {
+          if (left-- === 0) {
+            await pause(20);
+            fs.rmSync(join(root, "c/49/99"));
+          }
+          return of.get(key, options);
+        };
+      const value: unknown = Reflect.get(of, name, of);
+      return typeof value === "function" ? value.bind(of) : value;
+    },
+  });
+  await expect(drain(digest(vanishing))).rejects.toMatchObject(CHANGED);
+  expect(left).toBeLessThan(0);
+});
+
+it("is no change of the source when a run writes beside an array whose chunks are all missing", async () => {
+  const root = folder.next();
+  await createGroup(root).then((group) => group.close());
+  const path = `${root}/sparse`;
+  const array = await create(path, { shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7 });
+  await array.close();
+  await rechunk(path, `${root}/other`, { chunks: [16, 4], writeEmpty: true });
+  await copy(path, `${root}/update`, {});
+  await copy(path, `${root}/update`, { ifExists: "update" });
 });

@@ -8,6 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 import { assertListable } from "./assert-listable.ts";
 import { type SweepOptions, sweep } from "./copy-keys.ts";
 import { keysToCopy } from "./keys-to-copy.ts";
+import { ListedChunks } from "./listed-chunks.ts";
 
 export interface SweepAllOptions
   extends Omit<SweepOptions, "prefix" | "listing" | "targetKeyOf" | "io" | "writerBytes"> {
@@ -27,9 +28,10 @@ export async function copyAllKeys(
   const from = assertListable(source);
   const layout = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
-  const targetKeyOf = keysToCopy(plan, documents);
+  const listed = new ListedChunks();
   const turn = async (late: boolean) => {
     let areLeft = false;
+    const targetKeyOf = keysToCopy(plan, documents, late ? undefined : listed.count);
     const inTurn = (key: string) => {
       const targetKey = targetKeyOf(key);
       const isNow = targetKey !== undefined && isLate(targetKey) === late;
@@ -43,5 +45,7 @@ export async function copyAllKeys(
     }
     return areLeft;
   };
-  if (await turn(false)) await turn(true);
+  const areLate = await turn(false);
+  listed.noteMissing(source, plan.jobs);
+  if (areLate) await turn(true);
 }

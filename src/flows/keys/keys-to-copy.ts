@@ -15,8 +15,14 @@ const CONSOLIDATED_V2 = ".zmetadata";
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
  * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, and for what the
  * plan leaves out. Of a prefix, which ends in `/`, undefined tells that all below it is left out.
+ *
+ * @param onChunk called with the job of each chunk that is copied
  */
-export function keysToCopy(plan: Plan, documents: Documents): (key: string) => string | undefined {
+export function keysToCopy(
+  plan: Plan,
+  documents: Documents,
+  onChunk?: (job: ArrayJob) => void,
+): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
   const isLeftOut = leftOutKeys(plan, documents);
   const { zarrFormat, from } = plan.publication;
@@ -31,8 +37,10 @@ export function keysToCopy(plan: Plan, documents: Documents): (key: string) => s
       const rank = job.source.shape.length;
       const coords = layoutOf(job, "source").parseChunkKey(key, rank, job.source.chunkKeyEncoding);
       if (coords && job.tasks > 0) return undefined;
-      if (coords)
+      if (coords) {
+        onChunk?.(job);
         return hasSameKeys(job) ? key : layoutOf(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
+      }
     }
     if (published.includes(key) || (from !== zarrFormat && isLeftBehind(key))) return undefined;
     const same = movedKey(key, source, target);

@@ -104,7 +104,12 @@ export async function planFlow(
   return withRetryEvents(options, async () => {
     const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
     try {
-      return { source: store, ...(await planFrom(operation, root, to, { ...asked, isPlain })), close };
+      const { watch, ...planned } = await planFrom(operation, root, to, { ...asked, isPlain });
+      const closeAll = async () => {
+        watch.end();
+        await close();
+      };
+      return { source: store, ...planned, close: closeAll };
     } catch (error) {
       await close();
       throw error;
@@ -117,7 +122,7 @@ async function planFrom(
   root: ZarrArray | ZarrGroup,
   to: FlowTarget,
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
-): Promise<Pick<Planned, "plan" | "assertUnchanged">> {
+): Promise<Pick<Planned, "plan" | "assertUnchanged"> & { readonly watch: SourceWatch }> {
   const { signal, allowLoss } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
   const { all, taken, excluded, warnings } = await sourceNodes(root, options, io);
@@ -183,7 +188,7 @@ async function planFrom(
     existing,
     ifExists: options.ifExists,
   });
-  return { plan, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
+  return { plan, watch, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

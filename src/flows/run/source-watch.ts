@@ -4,7 +4,7 @@ import {
   readDocument,
   type StoredDocument,
 } from "../../hierarchy/stored-documents.ts";
-import type { Store, StoreOptions } from "../../stores/store.ts";
+import type { MissingWatch, Store, StoreOptions } from "../../stores/store.ts";
 import { sourceChanged } from "../../stores/version.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
@@ -26,6 +26,7 @@ interface WatchedDocument {
  */
 export class SourceWatch {
   readonly #places = new Map<Store, string | undefined>();
+  readonly #missing: MissingWatch[] = [];
   readonly #documents = new Map<Store, Map<string, WatchedDocument>>();
 
   /** Begins to watch the stores in which nodes lie. Takes place before chunks are read. */
@@ -38,13 +39,16 @@ export class SourceWatch {
     for (const node of nodes) watch.#add(node);
     for (const store of new Set([...watch.#documents.keys(), ...others])) {
       watch.#places.set(store, await store.version?.({ signal }));
+      const missing = store.watchMissing?.();
+      if (missing) watch.#missing.push(missing);
     }
     return watch;
   }
 
   /**
    * Checks that the stores are those that were opened, and the documents of all nodes those that were read: one request
-   * a document, by which it is not read again where the store knows versions.
+   * a document, by which it is not read again where the store knows versions. Chunks that were found missing must be
+   * missing since before, where the store can tell.
    *
    * @throws `source-changed` with the first difference.
    */
@@ -57,6 +61,12 @@ export class SourceWatch {
     }
     const check = (document: WatchedDocument, context: StoreOptions) => assertSame(document, context);
     await forEachConcurrent(this.#watched(), check, { concurrency: io, signal });
+    for (const missing of this.#missing) await missing.assertUnchanged({ signal });
+  }
+
+  /** Nothing is noted any more. */
+  end(): void {
+    for (const missing of this.#missing) missing.end();
   }
 
   #add({ store, stored, reading: { maxMetadata } }: ZarrNode): void {

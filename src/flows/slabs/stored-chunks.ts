@@ -70,5 +70,6 @@ async function listStored({
     if (region === undefined) continue;
     for (const slab of chunksIn(region, plan.slabShape)) slabs.add(indexOf(slab, slabGrid));
   }
+  store.noteMissing?.(layout.chunksPrefix);
   return { keys, slabs };
 }

@@ -9,6 +9,7 @@ import type { ReadableStream } from "../../streams/web.ts";
 import { eitherSignal } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { RunReport } from "../events.ts";
+import { ListedChunks } from "../keys/listed-chunks.ts";
 import type { Plan } from "../plan/plan.ts";
 import { publishDocuments } from "../run/documents.ts";
 import { Withdrawal } from "../run/unpublish.ts";
@@ -99,8 +100,9 @@ async function updateLocked(
   const areLate = !(await isEmpty(differences(context, "documents", () => {})));
   let verified: Verified = {};
   const change = async () => {
-    const values = differences(context, "values", () => log.keysKept(1));
-    verified = await update(values, { ...context, changes, lock, areLate });
+    const listed = new ListedChunks();
+    const values = differences(context, "values", () => log.keysKept(1), listed.count);
+    verified = await update(values, { ...context, changes, lock, areLate, listed });
     return documentsAt(place, maxMetadata);
   };
   const scope = { groups: ancestorPaths(place.path), nodes: [place.path] };
@@ -111,6 +113,8 @@ async function updateLocked(
 interface Changing extends UpdateContext {
   readonly changes: Withdrawal;
   readonly lock: PrefixLock | undefined;
+  /** The chunks of the source, when all values have been compared. */
+  readonly listed: ListedChunks;
   /** Whether documents of other hierarchies, or consolidated metadata, differ. */
   readonly areLate: boolean;
 }
@@ -121,7 +125,7 @@ interface Changing extends UpdateContext {
  */
 async function update(
   values: ReadableStream<Pair>,
-  { changes, lock, areLate, ...context }: Changing,
+  { changes, lock, areLate, listed, ...context }: Changing,
 ): Promise<Verified> {
   const { plan, target, documents, log, signal } = context;
   const { io } = plan.execution;
@@ -134,6 +138,7 @@ async function update(
   if (areLate) await deleteExtra(context, "documents", before);
   await deleteExtra(context, "values", before);
   await copyDifferences(values, context, before);
+  listed.noteMissing(context.source, plan.jobs);
   await context.assertUnchanged?.({ signal });
   const verified = await readBack();
   await lock?.demand({ signal });

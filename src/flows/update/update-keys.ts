@@ -12,7 +12,7 @@ import type { ReadableStream } from "../../streams/web.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sweep } from "../keys/copy-keys.ts";
 import { keysToCopy } from "../keys/keys-to-copy.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { targetKeys } from "../target/target-keys.ts";
@@ -51,25 +51,28 @@ type Which = "documents" | "values";
  * Keys that differ between source and target, but for documents of the hierarchy.
  *
  * @param onSame called with each key that does not differ
+ * @param onChunk called with the job of each chunk of the source, whether it differs or not
  */
 export function differences(
   context: UpdateContext,
   which: Which,
   onSame: (pair: Pair) => void,
+  onChunk?: (job: ArrayJob) => void,
 ): ReadableStream<Pair> {
   const { plan, budget, buffers, signal } = context;
   const options = { budget, buffers, signal, io: plan.execution.io, onSame };
-  return differingKeys(...comparedSides(context, which), options);
+  return differingKeys(...comparedSides(context, which, onChunk), options);
 }
 
 function comparedSides(
   { plan, source, target, nodes, documents }: UpdateContext,
   which: Which,
+  onChunk?: (job: ArrayJob) => void,
 ): [source: ComparedSide, target: ComparedSide] {
   const { from, zarrFormat } = plan.publication;
   const layout = formatNamed(zarrFormat).layout(plan.target.path);
   const isAsked = (key: string) => isDocumentKey(key, layout) === (which === "documents");
-  const targetKeyOf = keysToCopy(plan, documents);
+  const targetKeyOf = keysToCopy(plan, documents, onChunk);
   const ofSource = (key: string) => {
     const same = targetKeyOf(key);
     return same !== undefined && isAsked(same) ? same : undefined;

@@ -3,6 +3,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { isNamedDocument } from "../document-names.ts";
 import { type FileCalls, type FileStats, readFully } from "../files/file-calls.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { fileVersion } from "../files/file-version.ts";
@@ -11,6 +12,7 @@ import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion } from "../version.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
+import { isWatched, noteMissing } from "./missing-values.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
 const NO_LINK: number | undefined = constants.O_NOFOLLOW;
@@ -101,6 +103,7 @@ export class FileLookup {
     if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
     const { range, allocate = plainBuffers.take, ifVersion } = options;
     const found = readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate, versionCheck(options));
+    if (found && found.bytes === undefined) this.#noteMissing(key);
     return ifVersion !== undefined && found?.bytes === undefined ? undefined : found;
   }
 
@@ -108,7 +111,10 @@ export class FileLookup {
   async read(key: string, options: GetOptions): Promise<Uint8Array | undefined> {
     const { range, allocate = plainBuffers.take, signal } = options;
     const fd = await this.#open(key);
-    if (fd === undefined) return assertMissing(options);
+    if (fd === undefined) {
+      this.#noteMissing(key);
+      return assertMissing(options);
+    }
     try {
       const info = this.#files.stat(fd);
       assertFileOrFolder(info);
@@ -126,6 +132,14 @@ export class FileLookup {
     } finally {
       this.#files.release(fd);
     }
+  }
+
+  /** Tells those who watch in which folder, of those that are there, a value that is no document is missing. */
+  #noteMissing(key: string): void {
+    if (!isWatched() || isNamedDocument(key)) return;
+    let folder = folderOf(key);
+    while (!this.#folders.isKnown(folder)) folder = folderOf(folder);
+    noteMissing(this.#folders.pathOf(folder));
   }
 
   #isKnown(key: string): boolean {

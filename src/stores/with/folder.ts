@@ -34,6 +34,8 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     size: (key, options) => store.size(start + key, options),
     ...(store.ageOf !== undefined && { ageOf: async (key, options) => store.ageOf?.(start + key, options) }),
     ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
+    ...(store.watchMissing !== undefined && { watchMissing: store.watchMissing.bind(store) }),
+    ...(store.noteMissing !== undefined && { noteMissing: (prefix) => store.noteMissing?.(start + prefix) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>

@@ -47,6 +47,8 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
         around(callOf("size", key), async () => store.ageOf?.(key, options), options),
     }),
     ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
+    ...(store.watchMissing !== undefined && { watchMissing: store.watchMissing.bind(store) }),
+    ...(store.noteMissing !== undefined && { noteMissing: store.noteMissing.bind(store) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && listing(store, around)),
     ...(isWritable(store) && writing(store, around)),

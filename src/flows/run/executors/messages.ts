@@ -1,5 +1,6 @@
 import type { ZarrFormat } from "../../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../../meta/formats.ts";
+import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Selection } from "../../../streams/selection.ts";
@@ -33,6 +34,7 @@ export type ToWorker<Work> =
 export type FromWorker<Result> =
   | { readonly type: "result"; readonly result: Result }
   | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
+  | { readonly type: "missing"; readonly note: MissingNote }
   | { readonly type: "failed"; readonly error: unknown }
   | { readonly type: "done" };
 

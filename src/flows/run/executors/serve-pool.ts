@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { parentPort } from "node:worker_threads";
+import { FolderWatch, type MissingNote } from "../../../stores/directory/missing-values.ts";
 import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
 import { onRetry } from "../../../stores/remote/retry-events.ts";
 import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
@@ -29,6 +31,11 @@ export interface WorkerContext<Result> {
   send(result: Result, buffers?: readonly ArrayBuffer[]): void;
   /** Calls `take` with the buffers that come back. */
   onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
+}
+
+/** Tells of the folders in which values of the source are missing: who began the run looks at them when all is read. */
+function missingWatch(source: StoreSpec, onNote: (note: MissingNote) => void): FolderWatch | undefined {
+  return source.kind === "directory" ? new FolderWatch(resolve(source.path), onNote) : undefined;
 }
 
 /**
@@ -67,6 +74,7 @@ export async function servePool<Work, Result>(
           return control.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
+      const missing = missingWatch(start.source, (note) => tell({ type: "missing", note }));
       await work(start.work, {
         control,
         stop,
@@ -77,6 +85,7 @@ export async function servePool<Work, Result>(
           take = taker;
         },
       });
+      missing?.end();
     }
     tell({ type: "done" });
   } catch (error) {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { noteMissing } from "../../../stores/directory/missing-values.ts";
 import { emitRetry } from "../../../stores/remote/retry-events.ts";
 import { overloadCounts } from "../../../stores/remote/throttle-signals.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
@@ -179,6 +180,9 @@ export class WorkerPool<Work, Result> {
             break;
           case "retry":
             emitRetry({ ...message.retry, error: unpackError(message.error) as ZarrflowError });
+            break;
+          case "missing":
+            noteMissing(message.note);
             break;
           case "failed":
             reject(unpackError(message.error));

@@ -1,0 +1,150 @@
+import { type Stats, statSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { throwIfAborted } from "../../util/abort.ts";
+import { isMissing } from "../files/file-error.ts";
+import type { MissingWatch, StoreOptions } from "../store.ts";
+import { sourceChanged } from "../version.ts";
+
+/** A folder, as it was when a value was first found missing in it. Times are in milliseconds. */
+export interface MissingNote {
+  /** Its path. */
+  readonly folder: string;
+  /** When it was changed last, by the clock of its file system. */
+  readonly changedAt: number;
+  /** When that was looked up. */
+  readonly seenAt: number;
+}
+
+/** Folders that a watch remembers. Of those beyond, changes count that took place before they were looked at. */
+const MAX_REMEMBERED = 100_000;
+
+/** The watches of this thread. One that is forgotten without its end is collected. */
+const watches = new Set<WeakRef<FolderWatch>>();
+
+/** Whether anybody wants to know which values are missing. */
+export function isWatched(): boolean {
+  return watches.size > 0;
+}
+
+/** Tells the watches of this thread that a value is missing in a folder, or, given a note, that another thread found so. */
+export function noteMissing(found: string | MissingNote): void {
+  for (const watch of active()) watch.note(found);
+}
+
+/** Tells the watches of this thread that some keys below a folder were missing in a listing. */
+export function noteMissingBelow(folder: string): void {
+  for (const watch of active()) watch.noteBelow(folder);
+}
+
+function* active(): Generator<FolderWatch> {
+  for (const reference of watches) {
+    const watch = reference.deref();
+    if (watch) yield watch;
+    else watches.delete(reference);
+  }
+}
+
+/**
+ * The folders below a root in which values were found missing. What is removed from a folder, or added to it, changes the
+ * folder: where that happens after the watch began, what was missing may have been there.
+ *
+ * Times are those of the file system, so a folder that was changed before it was first looked at counts as changed only
+ * where its time lies between the begin of the watch and that look.
+ */
+export class FolderWatch implements MissingWatch {
+  readonly #root: string;
+  readonly #onNote: ((note: MissingNote) => void) | undefined;
+  readonly #began = Date.now();
+  readonly #changedAt = new Map<string, number>();
+  readonly #below = new Set<string>();
+  readonly #reference = new WeakRef(this);
+  #changed: string | undefined;
+
+  /** @param onNote told of each folder in which a value is missing, once */
+  constructor(root: string, onNote?: (note: MissingNote) => void) {
+    this.#root = root;
+    this.#onNote = onNote;
+    watches.add(this.#reference);
+  }
+
+  note(found: string | MissingNote): void {
+    const folder = typeof found === "string" ? found : found.folder;
+    if (!this.#isBelow(folder)) return;
+    const known = this.#changedAt.get(folder);
+    if (known !== undefined && typeof found === "string") return;
+    const note = typeof found === "string" ? this.#look(folder) : found;
+    if (note === undefined) return;
+    if (known === undefined && this.#changedAt.size < MAX_REMEMBERED) {
+      this.#changedAt.set(folder, note.changedAt);
+      this.#onNote?.(note);
+    }
+    const isLater = this.#isWithin(note.changedAt, note.seenAt);
+    if (isLater || (known !== undefined && known !== note.changedAt)) this.#changed ??= folder;
+  }
+
+  noteBelow(folder: string): void {
+    if (this.#isBelow(folder)) this.#below.add(folder);
+  }
+
+  async assertUnchanged({ signal }: StoreOptions = {}): Promise<void> {
+    if (this.#changed !== undefined) throw this.#failure(this.#changed);
+    for (const [folder, changedAt] of this.#changedAt) {
+      throwIfAborted(signal);
+      if ((await ifThere(stat(folder)))?.ctimeMs !== changedAt) throw this.#failure(folder);
+    }
+    for (const folder of this.#below) await this.#assertUnchangedBelow(folder, signal);
+  }
+
+  end(): void {
+    watches.delete(this.#reference);
+  }
+
+  async #assertUnchangedBelow(folder: string, signal: AbortSignal | undefined): Promise<void> {
+    throwIfAborted(signal);
+    const info = await ifThere(stat(folder));
+    if (info === undefined) return; // the folder above is changed where it was there
+    if (this.#isWithin(info.ctimeMs, Date.now())) throw this.#failure(folder);
+    const entries = (await ifThere(readdir(folder, { withFileTypes: true }))) ?? [];
+    for (const entry of entries) {
+      if (entry.isDirectory()) await this.#assertUnchangedBelow(`${folder}/${entry.name}`, signal);
+    }
+  }
+
+  /** The folder as it is; of one that is gone, the folder above, which that has changed. */
+  #look(folder: string): MissingNote | undefined {
+    try {
+      const info: Stats = statSync(folder);
+      return { folder, changedAt: info.ctimeMs, seenAt: Date.now() };
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      if (folder !== this.#root) this.note(dirname(folder));
+      return undefined;
+    }
+  }
+
+  #isBelow(folder: string): boolean {
+    return folder === this.#root || folder.startsWith(`${this.#root}/`);
+  }
+
+  /** Whether a time is later than the begin, and not after `seenAt`, as the times of a clock that is ahead are. */
+  #isWithin(time: number, seenAt: number): boolean {
+    const at = Math.floor(time);
+    return at > this.#began && at <= seenAt;
+  }
+
+  #failure(folder: string) {
+    const reason =
+      "a folder in which chunks are missing was changed while it was read: they may have been removed, or added";
+    return sourceChanged(reason).addContext({ key: folder.slice(this.#root.length + 1) });
+  }
+}
+
+async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
