@@ -15,6 +15,7 @@ import { planRechunk } from "../../../../src/flows/rechunk.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-pool.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
+import { FolderWatch } from "../../../../src/stores/directory/missing-values.ts";
 import { onRetry } from "../../../../src/stores/remote/retry-events.ts";
 import { isListable } from "../../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
@@ -148,6 +149,23 @@ describe("tasks in threads", () => {
       return undefined;
     };
     expect(await digests(inThree)).toBe(await digests(source));
+  });
+
+  it("tell in which folders chunks are missing, whichever thread looked for them", async () => {
+    const source = place();
+    const how = { shape: [256, 64, 64], chunks: [1, 64, 64], dataType: "uint8", codec: "none" } as const;
+    const array = await create(source, how);
+    await array.write({}, new Uint8Array(256 * STEP).fill(1));
+    await array.close();
+    for (let step = 0; step < 256; step++) await rm(join(source, `c/${step}/0/0`));
+    const missing = new Set<string>();
+    const watch = new FolderWatch(source, (note) => missing.add(note.folder));
+    const options = { chunks: [256, 4, 4], maxMemory: "2MB" };
+    const report = await run(source, place(), options, { worker: { threads: 3 } });
+    watch.end();
+    const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
+    expect(busy.length).toBeGreaterThanOrEqual(2);
+    expect(missing.size).toBe(256);
   });
 
   it("tell and count the same, and write the same ledger, as in one thread", async () => {
