@@ -24,7 +24,7 @@ const ITSELF = ["cli/version", "cli/text/help"];
 const RUNS = [
   "cli/run-command",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
-  ...["copy", "rechunk", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
+  ...["copy", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
     (name) => `flows/${name}`,
   ),
   ...THREADS,

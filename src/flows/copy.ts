@@ -27,7 +27,7 @@ export function planCopy(
 
 /**
  * Copies an array or a group with all below it, byte for byte, also keys that are no Zarr. The target appears
- * name when it is complete, or not at all.
+ * under its name when it is complete, or not at all.
  *
  * @throws as `planCopy`; `target-exists`; whatever a store throws, with the key.
  * @example
@@ -44,4 +44,115 @@ export async function copy(
   options: RunOptions & Changes & KeyFilter = {},
 ): Promise<RunReport> {
   return runFlow(await planCopy(source, target, options), options);
+}
+
+/** What is changed; `chunks` is needed. */
+export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
+
+/**
+ * Plans a rechunk. Of a group it rechunks every array that has all the named dimensions, save 1-d coordinates named
+ * after their dimension; the rest is copied as it is.
+ *
+ * @throws `invalid-option` for chunks that fit no array; `budget-too-small` with the smallest budget that works.
+ */
+export function planRechunk(
+  source: FlowSource,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & RechunkChanges,
+): Promise<Planned> {
+  return planFlow("rechunk", source, target, options);
+}
+
+/**
+ * Rechunks an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
+ * target appears under its name when it is complete, or not at all.
+ *
+ * @throws as `planRechunk`; `target-exists`; `corrupt-chunk` with array, key and codec; whatever a store throws.
+ * @example
+ * ```ts
+ * import { rechunk } from "zarrflow";
+ *
+ * await rechunk("era5.zarr", "series.zarr.zip", {
+ *   chunks: { time: -1, latitude: 11, longitude: 7 },
+ *   maxMemory: "256MB",
+ * });
+ * ```
+ */
+export async function rechunk(
+  source: FlowSource,
+  target: FlowTarget,
+  options: RunOptions & RechunkChanges,
+): Promise<RunReport> {
+  return runFlow(await planRechunk(source, target, options), options);
+}
+
+/** What is changed; `to` is needed. */
+export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
+
+/** Plans a conversion to another format. @throws as `planCopy`. */
+export function planConvert(
+  source: FlowSource,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & ConvertChanges,
+): Promise<Planned> {
+  return planFlow("convert", source, target, options);
+}
+
+/**
+ * Converts an array or a group with all below it to another format. Chunks whose bytes mean the same there are
+ * copied as they are.
+ *
+ * @throws as `copy`; `loss-refused` with the JSON pointers of what the format cannot hold, unless allowed.
+ * @example
+ * ```ts
+ * import { convert } from "zarrflow";
+ *
+ * await convert("era5.zarr", "era5.v3.zarr", { to: "v3" });
+ * ```
+ */
+export async function convert(
+  source: FlowSource,
+  target: FlowTarget,
+  options: RunOptions & ConvertChanges,
+): Promise<RunReport> {
+  return runFlow(await planConvert(source, target, options), options);
+}
+
+/** What is changed; `slice` is needed. */
+export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
+
+/** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
+export function planSliceTo(
+  source: FlowSource,
+  target: FlowTarget,
+  options: PlanOptions & EventOptions & SliceChanges,
+): Promise<Planned> {
+  return planFlow("slice", source, target, options);
+}
+
+/**
+ * Writes a part of an array as an array of its own, or of a group as a smaller group, with the same attributes. Of a
+ * group, every array is cut that has any of the named dimensions, coordinates and bounds too; the others are taken
+ * whole, and keys that are no Zarr are left behind. All dimensions stay; one that an index is given for has one item.
+ * Chunks keep their shape, but are no larger than the part.
+ *
+ * Of an OME-Zarr image, ranges count items of its first level. The other levels, and those of its labels, give the items
+ * that hold any of that part, with the same step; transformations, channels and the plane shown first are made true.
+ *
+ * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, for a dimension that has different lengths in
+ *   arrays of the group, and for a level of an image that is not as long as its scale says; `invalid-option` for ranges
+ *   without names for a group; `unsupported-operation` for transformations of an image that are not known.
+ * @example
+ * ```ts
+ * import { sliceTo } from "zarrflow";
+ *
+ * await sliceTo("era5.zarr", "day.zarr.zip", { slice: { time: [0, 24], latitude: [10, 20] } });
+ * ```
+ */
+export async function sliceTo(
+  source: FlowSource,
+  target: FlowTarget,
+  options: RunOptions & SliceChanges,
+): Promise<RunReport> {
+  return runFlow(await planSliceTo(source, target, options), options);
 }

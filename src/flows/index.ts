@@ -6,8 +6,19 @@
 
 export type { Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
-export { type ConvertChanges, convert, planConvert } from "./convert.ts";
-export { copy, planCopy } from "./copy.ts";
+export {
+  type ConvertChanges,
+  convert,
+  copy,
+  planConvert,
+  planCopy,
+  planRechunk,
+  planSliceTo,
+  type RechunkChanges,
+  rechunk,
+  type SliceChanges,
+  sliceTo,
+} from "./copy.ts";
 export { type Difference, type DiffOptions, diff } from "./diff.ts";
 export { type ArrayDigest, type DigestOptions, digest } from "./digest.ts";
 export type {
@@ -27,7 +38,6 @@ export type { ArrayJob, Plan, PlanTotals } from "./plan/plan.ts";
 export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
-export { planRechunk, type RechunkChanges, rechunk } from "./rechunk.ts";
 export type { Changes } from "./request/changes.ts";
 export type { ChunksOption } from "./request/chunk-option.ts";
 export type { FlowSource, Planned, PlanOptions, RunOptions } from "./request/flow.ts";
@@ -40,7 +50,6 @@ export type { TaskContext } from "./run/tasks/task-context.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
-export { planSliceTo, type SliceChanges, sliceTo } from "./slice-to.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
 export { type TreeArray, type TreeBroken, type TreeGroup, type TreeNode, tree } from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";

@@ -1,8 +1,7 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
-import { copy, planCopy } from "../../src/flows/copy.ts";
+import { copy, planCopy, planRechunk, rechunk } from "../../src/flows/copy.ts";
 import { planSlice } from "../../src/flows/plan-slice.ts";
-import { planRechunk, rechunk } from "../../src/flows/rechunk.ts";
 import type { Planned } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";

@@ -2,10 +2,8 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { convert } from "../../src/flows/convert.ts";
-import { copy } from "../../src/flows/copy.ts";
+import { convert, copy, rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
-import { rechunk } from "../../src/flows/rechunk.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";

@@ -44,7 +44,7 @@ export const command = defineCommand({
         hint: "Write --to v1, --to v2 or --to v3.",
       });
     }
-    const { planConvert } = await import("../../flows/convert.ts");
+    const { planConvert } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
     return runPlanned((telling) => planConvert(source, target, { ...options, ...telling }), values, terminal);
   },

@@ -63,7 +63,7 @@ export const command = defineCommand({
       const { planCopy } = await import("../../flows/copy.ts");
       return runPlanned((telling) => planCopy(source, target, { ...options, ...telling }), values, terminal);
     }
-    const { planRechunk } = await import("../../flows/rechunk.ts");
+    const { planRechunk } = await import("../../flows/copy.ts");
     const changes = { ...options, chunks: chunks ?? {} };
     return runPlanned((telling) => planRechunk(source, target, { ...changes, ...telling }), values, terminal);
   },

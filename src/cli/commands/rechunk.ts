@@ -41,7 +41,7 @@ export const command = defineCommand({
         hint: "Write --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
       });
     }
-    const { planRechunk } = await import("../../flows/rechunk.ts");
+    const { planRechunk } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
     return runPlanned((telling) => planRechunk(source, target, { ...options, ...telling }), values, terminal);
   },

@@ -122,7 +122,7 @@ async function sliceToZarr(
   }
   assertNoRanges(target);
   assertNamedAsZarr(target);
-  const { planSliceTo } = await import("../../flows/slice-to.ts");
+  const { planSliceTo } = await import("../../flows/copy.ts");
   const { slice = {} } = values;
   const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
   return runPlanned((telling) => planSliceTo(source, target, { ...options, ...telling }), values, terminal);

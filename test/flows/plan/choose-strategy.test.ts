@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { planRechunk } from "../../../src/flows/rechunk.ts";
+import { planRechunk } from "../../../src/flows/copy.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { planRechunk } from "../../../src/flows/copy.ts";
 import { readsOf, stepsOf, taskBytesOf, writesOf } from "../../../src/flows/plan/task.ts";
-import { planRechunk } from "../../../src/flows/rechunk.ts";
 import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { isZarrflowError } from "../../../src/index.ts";

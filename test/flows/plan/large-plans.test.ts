@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { planRechunk } from "../../../src/flows/copy.ts";
 import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
-import { planRechunk } from "../../../src/flows/rechunk.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
-import { planRechunk } from "../../../../src/flows/rechunk.ts";
+import { planRechunk } from "../../../../src/flows/copy.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
