@@ -4,7 +4,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { removeFolder } from "../directory/remove-folder.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { controlName, isControlName } from "../reserved-names.ts";
-import { type FolderOwner, OWNER_NAME, ownerOf, signFolder } from "./owner-record.ts";
+import { disownFolder, type FolderOwner, OWNER_NAME, ownerOf, signFolder } from "./owner-record.ts";
 
 /**
  * The folder beside a target where one run builds it. In it are
@@ -122,9 +122,21 @@ export class ControlFolder {
     if (this.isDead || isReplaced) await this.remove();
   }
 
-  /** Removes all of it. An old target that nothing has replaced is put back first. */
+  /**
+   * Removes all of it. An old target that nothing has replaced is put back first. What cannot be removed is a dead run's
+   * from then on.
+   */
   async remove(): Promise<void> {
     this.#endRenewal();
+    try {
+      await this.#removeAll();
+    } catch (error) {
+      await disownFolder(this.path).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #removeAll(): Promise<void> {
     if (await isThere(this.#old)) {
       await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
     }

@@ -38,6 +38,11 @@ export async function signFolder(
   return { run, end: () => clearInterval(renewal) };
 }
 
+/** Lets everybody know that the run is over whose folder this is, and could not be removed. */
+export async function disownFolder(folder: string): Promise<void> {
+  await utimes(join(folder, OWNER_NAME), 0, 0);
+}
+
 /** What is known of a folder of a run's own. */
 export interface FolderOwner {
   readonly run: string;
