@@ -4,6 +4,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkPart } from "../codecs/chunk-part.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
+import { isZarrflowError } from "../util/errors.ts";
 
 /** A box in array coordinates, in items. */
 export interface Region {
@@ -105,5 +106,22 @@ export function isSharded<S extends Store>(place: ChunkStore<S>): place is Shard
 export interface ChunkCodec {
   /** The array's path, for messages. */
   readonly path: string;
+  /** The store that it is in, for messages. */
+  readonly store?: Pick<Store, "description"> | undefined;
   pipeline(): Promise<CodecPipeline>;
+}
+
+/** What to throw where something failed for a chunk: an error of ours tells the store, the path, the coords and the key. */
+export function withChunkContext(
+  error: unknown,
+  { store, path }: Pick<ChunkCodec, "store" | "path">,
+  { coords, key }: { readonly coords: readonly number[]; readonly key?: string | undefined },
+): unknown {
+  if (!isZarrflowError(error)) return error;
+  return error.addContext({
+    path,
+    coords,
+    ...(key !== undefined && { key }),
+    ...(store && { store: store.description }),
+  });
 }

@@ -2,8 +2,13 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkCodec, type DecodedChunk, decodedChunk, type EncodedChunk } from "./chunk.ts";
+import {
+  type ChunkCodec,
+  type DecodedChunk,
+  decodedChunk,
+  type EncodedChunk,
+  withChunkContext,
+} from "./chunk.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
@@ -20,7 +25,7 @@ export interface DecodeOptions extends CodingOptions {
  * Decodes chunks through all of an array's codecs at once. Takes ownership of each chunk's bytes; missing chunks
  * pass as they are, unless `fillMissing`.
  *
- * @throws `corrupt-chunk`, `codec-error`, with the array's path, the chunk's coords and key, and the codec.
+ * @throws `corrupt-chunk`, `codec-error`, with the store, the array's path, the chunk's coords and key, and the codec.
  */
 export function decodeChunks(
   coding: ChunkCodec,
@@ -50,8 +55,7 @@ export function chunkDecoder(
       if (bytes) return decodedChunk(chunk, await (part ?? (await coding.pipeline())).decode(bytes, buffers));
       return decodedChunk(chunk, fillMissing ? filled(await coding.pipeline(), chunk, buffers) : undefined);
     } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords, key });
-      throw error;
+      throw withChunkContext(error, coding, { coords, key });
     }
   };
 }

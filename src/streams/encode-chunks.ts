@@ -1,7 +1,12 @@
 import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkCodec, type DecodedChunk, type EncodedChunk, encodedChunk } from "./chunk.ts";
+import {
+  type ChunkCodec,
+  type DecodedChunk,
+  type EncodedChunk,
+  encodedChunk,
+  withChunkContext,
+} from "./chunk.ts";
 import type { CodingOptions } from "./decode-chunks.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
@@ -16,7 +21,7 @@ export interface EncodeOptions extends CodingOptions {
  * data, or (unless `writeEmpty`, or the fill value is null) one whose items all equal the fill value byte for
  * byte, comes out with `bytes: undefined`.
  *
- * @throws `codec-error` with the array's path, the chunk's coords and the codec.
+ * @throws `codec-error` with the store, the array's path, the chunk's coords and the codec.
  */
 export function encodeChunks(
   coding: ChunkCodec,
@@ -40,8 +45,7 @@ export function encodeStage(
       }
       return encodedChunk(chunk, data && (await pipeline.encode(data, buffers)));
     } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ path: coding.path, coords: chunk.coords });
-      throw error;
+      throw withChunkContext(error, coding, { coords: chunk.coords });
     }
   };
   return { push: async (chunk) => [await encode(chunk)] };

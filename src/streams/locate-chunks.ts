@@ -2,9 +2,14 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
-import { isZarrflowError } from "../util/errors.ts";
 import { mergeRanges } from "../util/merge-ranges.ts";
-import type { ChunkRef, ChunkStore, ShardedPlace, ShardGrid } from "./chunk.ts";
+import {
+  type ChunkRef,
+  type ChunkStore,
+  type ShardedPlace,
+  type ShardGrid,
+  withChunkContext,
+} from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "./web.ts";
@@ -97,8 +102,7 @@ export async function inChunk<T>(place: ChunkStore, ref: ChunkRef, run: () => Pr
     return await run();
   } catch (error) {
     const { coords } = ref;
-    if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key: place.chunkKey(coords) });
-    throw error;
+    throw withChunkContext(error, place, { coords, key: place.chunkKey(coords) });
   }
 }
 

@@ -1,7 +1,13 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkRef, type ChunkStore, type EncodedChunk, encodedChunk, isSharded } from "./chunk.ts";
+import {
+  type ChunkRef,
+  type ChunkStore,
+  type EncodedChunk,
+  encodedChunk,
+  isSharded,
+  withChunkContext,
+} from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
@@ -64,8 +70,7 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
     } catch (error) {
       if (taken) buffers.give(taken);
       lease?.release();
-      if (isZarrflowError(error)) error.addContext({ path: place.path, coords: ref.coords, key });
-      throw error;
+      throw withChunkContext(error, place, { coords: ref.coords, key });
     }
   };
 }

@@ -1,8 +1,7 @@
 import type { StoreOptions, WritableStore } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
-import { isZarrflowError } from "../util/errors.ts";
-import { type ChunkStore, type EncodedChunk, isSharded } from "./chunk.ts";
+import { type ChunkStore, type EncodedChunk, isSharded, withChunkContext } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { type ReadableStream, WritableStream } from "./web.ts";
 import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
@@ -47,8 +46,7 @@ export function chunkSink(place: ChunkStore<WritableStore>, options: WriteChunks
       onWritten?.({ index, coords, region, key, release, bytes });
       if (stored) onStored?.(stored);
     } catch (error) {
-      if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key });
-      throw error;
+      throw withChunkContext(error, place, { coords, key });
     } finally {
       if (bytes) buffers.give(bytes);
       release?.();

@@ -2,9 +2,9 @@ import { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
-import type { EncodedChunk, ShardedPlace } from "./chunk.ts";
+import { type EncodedChunk, type ShardedPlace, withChunkContext } from "./chunk.ts";
 import { collectedShard, type ShardOutput, streamedShard } from "./shard-output.ts";
 import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
 
@@ -70,8 +70,7 @@ export function shardSink(place: ShardedPlace<WritableStore>, options: WriteChun
         if (shard.left === 0) await finish(shard);
       } catch (error) {
         await abort(error).catch(() => {});
-        if (isZarrflowError(error)) error.addContext({ path: place.path, coords, key });
-        throw error;
+        throw withChunkContext(error, place, { coords, key });
       } finally {
         if (bytes) buffers.give(bytes);
         chunk.release?.();

@@ -3,7 +3,14 @@ import { maxStoredSize } from "../../codecs/limits.ts";
 import { assertWritable } from "../../stores/assert-writable.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Assembly } from "../../streams/assembly.ts";
-import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
+import {
+  type ChunkCodec,
+  type ChunkRef,
+  type ChunkStore,
+  type DecodedChunk,
+  type Region,
+  withChunkContext,
+} from "../../streams/chunk.ts";
 import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { tooLarge } from "../../streams/read-options.ts";
@@ -13,7 +20,7 @@ import { streamFrom } from "../../streams/web.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../../util/buffers.ts";
 import { checkedOptions, isObject } from "../../util/check-options.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../node.ts";
@@ -166,8 +173,7 @@ async function readChunk(
     const data = bytes && (await pipeline.decode(bytes, buffers));
     return { ...ref, data };
   } catch (error) {
-    if (isZarrflowError(error)) error.addContext({ path: target.path, coords: ref.coords, key });
-    throw error;
+    throw withChunkContext(error, target, { coords: ref.coords, key });
   }
 }
 
