@@ -9,7 +9,7 @@ import { commandHelp } from "./text/help.ts";
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   const terminal = openTerminal(abortOnInterrupt());
-  const fail = (thrown: unknown) => tellFailure(thrown, args, terminal);
+  const fail = (thrown: unknown) => printFailure(thrown, args, terminal);
   process.on("uncaughtException", (error) => process.exit(fail(error)));
   try {
     await run(args, terminal);
@@ -22,7 +22,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
 
 /** Ends the process where nobody takes what it says. */
 export function failToWrite(error: NodeJS.ErrnoException): void {
-  process.exit(tellFailure(writeFailure(error), [], openTerminal(abortOnInterrupt())));
+  process.exit(printFailure(writeFailure(error), [], openTerminal(abortOnInterrupt())));
 }
 
 async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> {
@@ -44,10 +44,14 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   return command.run(rest, terminal);
 }
 
-/** Tells people what went wrong. Returns the exit code. */
-function tellFailure(thrown: unknown, args: readonly string[], { signal, tell, errors }: Terminal): number {
+/** Prints what went wrong. Returns the exit code. */
+function printFailure(
+  thrown: unknown,
+  args: readonly string[],
+  { signal, printLine, errors }: Terminal,
+): number {
   if (thrown instanceof ClosedPipe && !signal.aborted) return 0;
   const error = signal.aborted ? new ZarrflowError("aborted", signal.reason.message) : thrown;
-  tell(failureText(error, { json: args.includes("--json"), color: errors.hasColors?.() }));
+  printLine(failureText(error, { json: args.includes("--json"), color: errors.hasColors?.() }));
   return isZarrflowError(error) ? error.exitCode : 1;
 }

@@ -22,12 +22,12 @@ type OnEvent = (event: FlowEvent) => void;
 
 /** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
 export async function runPlanned(
-  plan: (telling: EventOptions) => Promise<Planned>,
+  plan: (events: EventOptions) => Promise<Planned>,
   values: FlowValues,
   terminal: Terminal,
 ): Promise<void> {
   const recorder = new RunRecorder();
-  const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.tell);
+  const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.printLine);
   const onEvent = (event: FlowEvent) => {
     // Threads are started between the two.
     if (event.type === "plan") optimiseLater("off");
@@ -85,14 +85,14 @@ async function run(
   }
   const { retries } = recorder;
   if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
-  else if (!quiet) terminal.tell(reportText(report, plan, peak));
+  else if (!quiet) terminal.printLine(reportText(report, plan, peak));
 }
 
 async function runShowingProgress(
   planned: Planned,
   values: FlowValues,
   onEvent: OnEvent,
-  { errors, signal, tell }: Terminal,
+  { errors, signal, printLine }: Terminal,
 ) {
   const { runFlow } = await import("../flows/run/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
@@ -102,7 +102,7 @@ async function runShowingProgress(
       ...runOptions(values, signal),
       onEvent: (event) => {
         onEvent(event);
-        if (event.type === "warning" && !values.quiet) tell(warningText(event));
+        if (event.type === "warning" && !values.quiet) printLine(warningText(event));
         const latest = advance(event);
         if (latest) view.show(latest);
       },

@@ -16,8 +16,8 @@ export interface Terminal {
    * @throws `ClosedPipe` when nobody reads any more.
    */
   write(data: string | Uint8Array): Promise<void>;
-  /** Says a line to people, or several; what would do something to their terminal is escaped. */
-  tell(line: string): void;
+  /** Prints a line, or several, on standard error; what would act on a terminal is escaped. */
+  printLine(line: string): void;
   /** The exit code where all work was done, but what it found is not what was hoped for. */
   endWith(exitCode: number): void;
 }
@@ -30,7 +30,7 @@ export class ClosedPipe extends Error {
 /** The process's own terminal. */
 export function openTerminal(signal: AbortSignal): Terminal {
   const { stdout, stderr } = process;
-  // Failed writes are told to those who wait for them; nobody is left to be told of a failure to tell.
+  // Whoever waits for a write gets its failure; nobody waits for what goes to standard error.
   stdout.on("error", () => {});
   stderr.on("error", () => {});
   return {
@@ -38,7 +38,7 @@ export function openTerminal(signal: AbortSignal): Terminal {
     isOutputSeen: stdout.isTTY === true,
     errors: stderr,
     write: (data) => writeTo(stdout, typeof data === "string" ? shown(data) : data, signal),
-    tell: (line) => {
+    printLine: (line) => {
       stderr.write(`${shown(redact(line))}\n`);
     },
     endWith: (exitCode) => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk, readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
-import { taskBytesOf } from "../../src/flows/plan/task.ts";
+import { leaseBytesOf } from "../../src/flows/plan/task.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
@@ -51,7 +51,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
       const written = new Set<string>();
       let reads = 0;
       for (const task of tasksOf(plan)) {
-        expect(taskBytesOf(task)).toBeLessThanOrEqual(maxMemory);
+        expect(leaseBytesOf(task)).toBeLessThanOrEqual(maxMemory);
         const isRead = task.kind === "scratch" ? task.pass === 0 : task.job.passes === undefined;
         if (isRead) reads += [...readsOf(task)].length;
         for (const coords of task.kind === "target" ? writesOf(task) : []) {

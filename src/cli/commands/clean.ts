@@ -51,7 +51,7 @@ export const command = defineCommand({
     for await (const found of noted()) await terminal.write(leftoverText(found, dryRun));
     if (quiet) return;
     const what = `${counted(removed, "leftover")} ${dryRun ? "would be removed" : "removed"}`;
-    terminal.tell(
+    terminal.printLine(
       left === 0
         ? what
         : `${what}, ${left} kept because they may be in use; --break-lock removes these as well`,

@@ -46,6 +46,6 @@ export const command = defineCommand({
     }
     const { planConvert } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
-    return runPlanned((telling) => planConvert(source, target, { ...options, ...telling }), values, terminal);
+    return runPlanned((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
   },
 });

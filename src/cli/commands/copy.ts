@@ -61,10 +61,10 @@ export const command = defineCommand({
     };
     if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
-      return runPlanned((telling) => planCopy(source, target, { ...options, ...telling }), values, terminal);
+      return runPlanned((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const changes = { ...options, chunks: chunks ?? {} };
-    return runPlanned((telling) => planRechunk(source, target, { ...changes, ...telling }), values, terminal);
+    return runPlanned((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
   },
 });

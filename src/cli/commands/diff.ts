@@ -51,7 +51,7 @@ export const command = defineCommand({
     } finally {
       view.stop();
     }
-    if (!json && !quiet) terminal.tell(diffSummary(counts));
+    if (!json && !quiet) terminal.printLine(diffSummary(counts));
     if (counts.broken > 0) terminal.endWith(FAILED);
     else if (counts.counting > 0) terminal.endWith(EXIT_CODES.differs);
   },

@@ -25,6 +25,6 @@ export const command = defineCommand({
       await terminal.write(separator + arrayInfoText(each, url));
       separator = "\n";
     }
-    if (separator === "" && !values.quiet) terminal.tell(`no arrays in ${url}`);
+    if (separator === "" && !values.quiet) terminal.printLine(`no arrays in ${url}`);
   },
 });

@@ -43,6 +43,6 @@ export const command = defineCommand({
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
-    return runPlanned((telling) => planRechunk(source, target, { ...options, ...telling }), values, terminal);
+    return runPlanned((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
   },
 });

@@ -94,8 +94,8 @@ export const command = defineCommand({
         hint: "Give a DST, or name an array.",
       });
     }
-    const telling = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
-    const array = await readableArray(opened, opened, telling);
+    const reading = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
+    const array = await readableArray(opened, opened, reading);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     if (values["dry-run"]) {
       const { planSlice } = await import("../../flows/plan-slice.ts");
@@ -125,7 +125,7 @@ async function sliceToZarr(
   const { planSliceTo } = await import("../../flows/copy.ts");
   const { slice = {} } = values;
   const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
-  return runPlanned((telling) => planSliceTo(source, target, { ...options, ...telling }), values, terminal);
+  return runPlanned((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
@@ -165,7 +165,7 @@ async function writeSlice(
       return;
     }
     const isWritten = await writeOutputFile(output, pieces, { ifExists, signal });
-    if (!isWritten) return tellSkipped(output, values, terminal);
+    if (!isWritten) return printSkipped(output, values, terminal);
   } finally {
     view.stop();
   }
@@ -173,12 +173,12 @@ async function writeSlice(
   const shape = await slice.shape();
   const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
   if (json) await terminal.write(`${toJson(report, 2)}\n`);
-  else if (!quiet) terminal.tell(outputText(report));
+  else if (!quiet) terminal.printLine(outputText(report));
 }
 
-async function tellSkipped(output: string, { json, quiet }: SliceValues, terminal: Terminal): Promise<void> {
+async function printSkipped(output: string, { json, quiet }: SliceValues, terminal: Terminal): Promise<void> {
   if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
-  else if (!quiet) terminal.tell(`${output}: exists and is kept`);
+  else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
 }
 
 /** Bytes of all items where each has the same; undefined where the format or the type does not tell. */

@@ -51,7 +51,7 @@ export const command = defineCommand({
     } finally {
       view.stop();
     }
-    if (!json && !quiet) terminal.tell(findingSummary(levels));
+    if (!json && !quiet) terminal.printLine(findingSummary(levels));
     if (levels.some((level) => level !== "info")) terminal.endWith(EXIT_FOUND);
   },
 });

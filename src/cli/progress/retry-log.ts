@@ -5,22 +5,22 @@ import { printable } from "../text/printable.ts";
 /** Milliseconds between two lines at least. */
 const INTERVAL_MS = 1000;
 
-/** Tells of requests that are made again, now and then. */
+/** Prints the requests that are made again, now and then. */
 export class RetryLog {
-  readonly #tell: (line: string) => void;
+  readonly #printLine: (line: string) => void;
   #count = 0;
-  #told = Number.NEGATIVE_INFINITY;
+  #printed = Number.NEGATIVE_INFINITY;
 
-  constructor(tell: (line: string) => void) {
-    this.#tell = tell;
+  constructor(printLine: (line: string) => void) {
+    this.#printLine = printLine;
   }
 
   note(retry: Retry): void {
     this.#count++;
     const now = performance.now();
-    if (now - this.#told < INTERVAL_MS) return;
-    this.#told = now;
-    this.#tell(retryText(retry, this.#count));
+    if (now - this.#printed < INTERVAL_MS) return;
+    this.#printed = now;
+    this.#printLine(retryText(retry, this.#count));
   }
 }
 

@@ -9,14 +9,14 @@ export function warningText({ message, key, path, hint }: Warning): string {
   return `warning: ${printable(message)}${about}${hint ? `; ${printable(hint)}` : ""}`;
 }
 
-/** Tells warnings of what is read, unless only results are wanted, and passes all other events on. */
+/** Prints warnings about what is read, unless only results are wanted, and passes all other events on. */
 export function printWarnings(
-  { tell }: Terminal,
+  { printLine }: Terminal,
   { quiet }: { readonly quiet?: boolean | undefined },
   onEvent: (event: ReadEvent) => void = () => {},
 ): (event: ReadEvent | WarningEvent) => void {
   return (event) => {
     if (event.type !== "warning") onEvent(event);
-    else if (!quiet) tell(warningText(event));
+    else if (!quiet) printLine(warningText(event));
   };
 }

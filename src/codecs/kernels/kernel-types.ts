@@ -20,10 +20,10 @@ export interface Kernels {
   lz4DecodePart(source: Uint8Array, target: Uint8Array, offset: number): boolean;
   /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
   swapBytes(bytes: Uint8Array, unit: number): void;
-  /** The first number of `source`, then each less the one before it; both hold whole numbers of the lane. */
-  differences(source: Uint8Array, target: Uint8Array, lane: NumberFormat): void;
+  /** The first number of `source`, then each less the one before it; both hold whole numbers of the format. */
+  deltaEncode(source: Uint8Array, target: Uint8Array, format: NumberFormat): void;
   /** The inverse of `differences`, in place. */
-  sums(bytes: Uint8Array, lane: NumberFormat): void;
+  deltaDecode(bytes: Uint8Array, format: NumberFormat): void;
   crc32c(bytes: Uint8Array): number;
   /** Rows of items to columns. */
   readonly transpose: TransposeKernel;

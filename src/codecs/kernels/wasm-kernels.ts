@@ -9,7 +9,7 @@ import { wasmZstd } from "./wasm-zstd.ts";
 const LARGE_ITEM = 64;
 
 /** In the order of their numbers. */
-const LANES: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
+const NUMBER_FORMATS: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
 /** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
 const BEFORE = 64;
 
@@ -114,18 +114,18 @@ export function createWasmKernels(): Kernels {
     },
 
     // In both, the first number stays as it is, and each piece takes the number before it along.
-    differences(source, target, lane) {
-      const size = sizeOf(lane);
+    deltaEncode(source, target, format) {
+      const size = sizeOf(format);
       const [room = 0, to = 0] = wasm.allocate(BEFORE + PIECE, PIECE);
       const from = room + BEFORE;
       target.set(source.subarray(0, size));
       if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
-        const { differences } = wasm.exports;
-        differences(
+        const { deltaEncode } = wasm.exports;
+        deltaEncode(
           source.byteOffset + size,
           target.byteOffset + size,
           source.length - size,
-          LANES.indexOf(lane),
+          NUMBER_FORMATS.indexOf(format),
         );
         return;
       }
@@ -133,23 +133,27 @@ export function createWasmKernels(): Kernels {
         const piece = source.subarray(start - size, start + PIECE);
         const length = piece.length - size;
         wasm.bytes.set(piece, from - size);
-        wasm.exports.differences(from, to, length, LANES.indexOf(lane));
+        wasm.exports.deltaEncode(from, to, length, NUMBER_FORMATS.indexOf(format));
         target.set(wasm.bytes.subarray(to, to + length), start);
       }
     },
 
-    sums(bytes, lane) {
-      const size = sizeOf(lane);
+    deltaDecode(bytes, format) {
+      const size = sizeOf(format);
       const [room = 0] = wasm.allocate(BEFORE + PIECE);
       const at = room + BEFORE;
       if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
-        wasm.exports.sums(bytes.byteOffset + size, bytes.length - size, LANES.indexOf(lane));
+        wasm.exports.deltaDecode(
+          bytes.byteOffset + size,
+          bytes.length - size,
+          NUMBER_FORMATS.indexOf(format),
+        );
         return;
       }
       for (let start = size; start < bytes.length; start += PIECE) {
         const piece = bytes.subarray(start - size, start + PIECE);
         wasm.bytes.set(piece, at - size);
-        wasm.exports.sums(at, piece.length - size, LANES.indexOf(lane));
+        wasm.exports.deltaDecode(at, piece.length - size, NUMBER_FORMATS.indexOf(format));
         piece.set(wasm.bytes.subarray(at - size, at - size + piece.length));
       }
     },
@@ -205,8 +209,8 @@ function decodeLargePart(source: Uint8Array, target: Uint8Array, offset: number)
   return true;
 }
 
-function sizeOf(lane: NumberFormat): number {
-  return Number(lane.slice(1)) / 8;
+function sizeOf(format: NumberFormat): number {
+  return Number(format.slice(1)) / 8;
 }
 
 /** Whether what works in place, 16 bytes a step, touches nothing behind so many bytes. */

@@ -23,10 +23,10 @@ export interface WasmExports {
   blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
-  /** Reads the number before `source`, too. Lanes are told by their number. */
-  differences(source: number, target: number, length: number, lane: number): void;
+  /** Reads the number before `source`, too. Formats of numbers are passed by number. */
+  deltaEncode(source: number, target: number, length: number, format: number): void;
   /** Reads the number before `start`, too. */
-  sums(start: number, length: number, lane: number): void;
+  deltaDecode(start: number, length: number, format: number): void;
   readonly copyRows: CopyRows;
   copyShared(source: number, targets: number, count: number, rank: number, itemSize: number): void;
   crc32c(crc: number, source: number, length: number): number;

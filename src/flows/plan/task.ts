@@ -55,7 +55,7 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
 }
 
 /** Bytes that a task may hold at one time. */
-export function taskBytesOf(task: Task): number {
+export function leaseBytesOf(task: Task): number {
   return task.kind === "scratch" ? (task.job.passes?.[task.pass]?.leaseBytes ?? 0) : task.job.leaseBytes;
 }
 

@@ -13,13 +13,13 @@ const HIDDEN_SINGLY = 16;
  * The documents of a target that is changed at its place. Nodes are taken out of view before what lies below them
  * changes, so that whoever reads it meanwhile, or after a run that was cut, finds no array of old and new chunks.
  */
-export class Withdrawal {
+export class Unpublisher {
   readonly #store: DocumentStore;
   readonly #nodes: ReadonlyMap<string, ZarrNode>;
   readonly #options: ReadDocumentOptions;
   /** What documents hold; undefined for those that are not there. */
   readonly #now: Map<string, Uint8Array | undefined>;
-  readonly #withdrawn = new Map<ZarrNode, Promise<void>>();
+  readonly #unpublished = new Map<ZarrNode, Promise<void>>();
   #consolidated: Promise<ConsolidatedMetadata> | undefined;
   /** How many arrays have left the consolidated metadata, one after the other. */
   #hidden = 0;
@@ -60,12 +60,12 @@ export class Withdrawal {
     if (node?.kind !== "array") return;
     const { layout, shape, metadata } = node;
     if (!layout.parseChunkKey(key, shape.length, metadata.chunkKeyEncoding)) return;
-    const done = this.#withdrawn.get(node) ?? this.#withdraw(node);
-    this.#withdrawn.set(node, done);
+    const done = this.#unpublished.get(node) ?? this.#unpublish(node);
+    this.#unpublished.set(node, done);
     await done;
   }
 
-  async #withdraw({ path, layout, documents }: ZarrNode): Promise<void> {
+  async #unpublish({ path, layout, documents }: ZarrNode): Promise<void> {
     await this.#hide(path);
     for (const key of documents.keys()) if (key !== layout.attributesKey) await this.#delete(key);
   }

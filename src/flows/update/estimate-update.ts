@@ -1,7 +1,7 @@
 import type { DocumentStore } from "../../hierarchy/edit/consolidated.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { Plan } from "../plan/plan.ts";
-import { Withdrawal } from "../run/unpublish.ts";
+import { Unpublisher } from "../run/unpublish.ts";
 import type { Pair } from "./merge-listings.ts";
 import { openUpdate } from "./open-update.ts";
 import { differences, extraDocuments } from "./update-keys.ts";
@@ -34,7 +34,7 @@ export async function estimateUpdate(
     set: change,
     delete: change,
   };
-  const changes = new Withdrawal(pretended, nodes, { maxMetadata, signal });
+  const changes = new Unpublisher(pretended, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   const extra = extraDocuments(context);
   await changes.begin(extra);

@@ -12,7 +12,7 @@ import type { RunReport } from "../events.ts";
 import { ListedChunks } from "../keys/listed-chunks.ts";
 import type { Plan } from "../plan/plan.ts";
 import { publishDocuments } from "../run/documents.ts";
-import { Withdrawal } from "../run/unpublish.ts";
+import { Unpublisher } from "../run/unpublish.ts";
 import { type Verified, verifyTarget } from "../run/verify-target.ts";
 import type { Pair } from "./merge-listings.ts";
 import { type OpenUpdateOptions, openUpdate } from "./open-update.ts";
@@ -75,7 +75,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
 /** Whether nothing differs; what is right is counted. */
 async function isRight(context: UpdateContext): Promise<boolean> {
   const { target, nodes, documents, log, maxMetadata, signal } = context;
-  const changes = new Withdrawal(target, nodes, { maxMetadata, signal });
+  const changes = new Unpublisher(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   let kept = documents.size;
   const areRight =
@@ -94,7 +94,7 @@ async function updateLocked(
   home: ParentHierarchy | undefined,
 ): Promise<Verified> {
   const { plan, target, nodes, documents, log, maxMetadata, signal } = context;
-  const changes = new Withdrawal(target, nodes, { maxMetadata, signal });
+  const changes = new Unpublisher(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
   const place = home ?? { store: target, path: plan.target.path };
   const areLate = !(await isEmpty(differences(context, "documents", () => {})));
@@ -111,7 +111,7 @@ async function updateLocked(
 }
 
 interface Changing extends UpdateContext {
-  readonly changes: Withdrawal;
+  readonly changes: Unpublisher;
   readonly lock: PrefixLock | undefined;
   /** The chunks of the source, when all values have been compared. */
   readonly listed: ListedChunks;

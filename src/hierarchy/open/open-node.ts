@@ -64,8 +64,8 @@ export async function openNode<S extends Store>(
     return undefined;
   }
   const isNodeKey = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
-  const telling = new Map([...stored].filter(([key]) => isNodeKey(key)));
-  const node = nodeIn(documents, store, path, { ...options, ...found, stored: telling });
+  const own = new Map([...stored].filter(([key]) => isNodeKey(key)));
+  const node = nodeIn(documents, store, path, { ...options, ...found, stored: own });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });

@@ -18,7 +18,7 @@ type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 export function filePlace(spec: FileSpec): TargetPlace {
   return {
     check: (options) =>
-      tellingStore(spec, async () =>
+      namingStore(spec, async () =>
         assertPlaceFree(spec, await realpathIfThere(resolve(spec.path)), options),
       ),
     open: (options) => openFileBuild(spec, options),
@@ -31,7 +31,7 @@ export function filePlace(spec: FileSpec): TargetPlace {
  * @throws `target-exists`, `invalid-option`, `access-denied`, `no-space`, `too-many-files`.
  */
 async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promise<TargetBuild> {
-  const attempt = <T>(step: () => Promise<T>) => tellingStore(spec, step);
+  const attempt = <T>(step: () => Promise<T>) => namingStore(spec, step);
   return attempt(async () => {
     const target = await realpathIfThere(resolve(spec.path));
     // what cannot be removed is in nobody's way
@@ -145,8 +145,8 @@ async function assertPlaceFree(
   }
 }
 
-/** Failures of a step tell the store. */
-async function tellingStore<T>(spec: FileSpec, step: () => Promise<T>): Promise<T> {
+/** Names the store in failures of a step. */
+async function namingStore<T>(spec: FileSpec, step: () => Promise<T>): Promise<T> {
   const details = { store: descriptionOf(spec) };
   try {
     return await step();

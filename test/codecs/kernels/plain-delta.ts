@@ -1,6 +1,6 @@
 import type { NumberFormat } from "../../../src/codecs/kernels/kernel-types.ts";
 
-/** Arrays that keep what numbers of a lane keep: whole ones wrap, others round. Those of 64 bits go by their words. */
+/** Arrays that keep what numbers of a format keep: whole ones wrap, others round. Those of 64 bits go by their words. */
 const ARRAYS = {
   i8: Int8Array,
   i16: Int16Array,
@@ -12,17 +12,17 @@ const ARRAYS = {
 type Numbers = InstanceType<(typeof ARRAYS)[NumberFormat]>;
 
 /** The first number of `source`, then each less the one before it. */
-export function differences(source: Uint8Array, target: Uint8Array, lane: NumberFormat): void {
-  const numbers = numbersOf(source, lane);
-  if (lane === "i64") wideDifferences(numbers);
+export function deltaEncode(source: Uint8Array, target: Uint8Array, format: NumberFormat): void {
+  const numbers = numbersOf(source, format);
+  if (format === "i64") wideDifferences(numbers);
   else for (let i = numbers.length - 1; i > 0; i--) numbers[i] = at(numbers, i) - at(numbers, i - 1);
   target.set(bytesOf(numbers));
 }
 
 /** In place, each number plus all before it. */
-export function sums(bytes: Uint8Array, lane: NumberFormat): void {
-  const numbers = numbersOf(bytes, lane);
-  if (lane === "i64") wideSums(numbers);
+export function deltaDecode(bytes: Uint8Array, format: NumberFormat): void {
+  const numbers = numbersOf(bytes, format);
+  if (format === "i64") wideSums(numbers);
   else for (let i = 1; i < numbers.length; i++) numbers[i] = at(numbers, i - 1) + at(numbers, i);
   bytes.set(bytesOf(numbers));
 }
@@ -45,8 +45,8 @@ function wideSums(words: Numbers): void {
 }
 
 /** A copy: views may lie unaligned. */
-function numbersOf(bytes: Uint8Array, lane: NumberFormat): Numbers {
-  return new ARRAYS[lane](bytes.slice().buffer);
+function numbersOf(bytes: Uint8Array, format: NumberFormat): Numbers {
+  return new ARRAYS[format](bytes.slice().buffer);
 }
 
 function bytesOf(numbers: Numbers): Uint8Array {

@@ -3,7 +3,7 @@ import { lz4Decode, lz4Encode } from "../../../src/codecs/kernels/lz4-block.ts";
 import { swapBytes } from "../../../src/codecs/kernels/swap-bytes.ts";
 import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 import { crc32c } from "./plain-crc32c.ts";
-import { differences, sums } from "./plain-delta.ts";
+import { deltaDecode, deltaEncode } from "./plain-delta.ts";
 import { shuffle, unshuffle } from "./plain-shuffle.ts";
 
 type PlainKernels = Pick<
@@ -14,8 +14,8 @@ type PlainKernels = Pick<
   | "lz4Decode"
   | "lz4DecodePart"
   | "swapBytes"
-  | "differences"
-  | "sums"
+  | "deltaEncode"
+  | "deltaDecode"
   | "crc32c"
 >;
 
@@ -34,7 +34,7 @@ export const plainKernels: PlainKernels = {
     return true;
   },
   swapBytes: (bytes, unit) => swapBytes(wordsOf(bytes), 0, bytes.length, unit),
-  differences,
-  sums,
+  deltaEncode,
+  deltaDecode,
   crc32c,
 };

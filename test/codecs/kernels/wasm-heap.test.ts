@@ -194,16 +194,16 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
 
   it("differences, sums, swaps and checksums", () => {
     fc.assert(
-      fc.property(items, fc.constantFrom<NumberFormat>("i8", "i16", "i32", "i64"), (bytes, lane) => {
-        const unit = Number(lane.slice(1)) / 8;
+      fc.property(items, fc.constantFrom<NumberFormat>("i8", "i16", "i32", "i64"), (bytes, format) => {
+        const unit = Number(format.slice(1)) / 8;
         const source = bytes.subarray(0, bytes.length - (bytes.length % unit));
         const from = inHeap(source);
         const to = inHeap(new Uint8Array(source.length));
-        kernels().differences(from.own, to.own, lane);
+        kernels().deltaEncode(from.own, to.own, format);
         const expected = new Uint8Array(source.length);
-        plainKernels.differences(source, expected, lane);
+        plainKernels.deltaEncode(source, expected, format);
         expect(to.own).toEqual(expected);
-        kernels().sums(to.own, lane);
+        kernels().deltaDecode(to.own, format);
         expect(to.own).toEqual(source);
         if (unit > 1) {
           // Part of a buffer: what lies behind it is somebody's.

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk } from "../../../src/flows/copy.ts";
-import { readsOf, stepsOf, taskBytesOf, writesOf } from "../../../src/flows/plan/task.ts";
+import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/flows/plan/task.ts";
 import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { isZarrflowError } from "../../../src/index.ts";
@@ -54,7 +54,7 @@ test("tasks write every chunk once, each shard by one task, in steps that fit; t
       const written = new Set<number>();
       let reads = 0;
       for (const task of tasksOf(planned)) {
-        expect(taskBytesOf(task)).toBeLessThanOrEqual(least + spare);
+        expect(leaseBytesOf(task)).toBeLessThanOrEqual(least + spare);
         if (task.kind === "scratch") {
           if (task.pass === 0) reads += [...readsOf(task)].length;
           continue;

@@ -22,20 +22,20 @@ export const createDelta: CodecFactory = (configuration) => {
     stored,
     encode(from, to) {
       const own = sameType ? to : from.slice();
-      differences(from, own, decoded);
+      encodeDifferences(from, own, decoded);
       if (own !== to) convertNumbers(own, to);
     },
     decode(from, to) {
       convertNumbers(from, to);
-      sum(to, decoded);
+      decodeSums(to, decoded);
     },
   });
 };
 
-function differences(from: NumberArray | BigArray, to: NumberArray | BigArray, type: NumberType): void {
-  const lane = laneOf(type);
-  if (lane) {
-    kernels().differences(bytesOf(from), bytesOf(to), lane);
+function encodeDifferences(from: NumberArray | BigArray, to: NumberArray | BigArray, type: NumberType): void {
+  const format = numberFormatOf(type);
+  if (format) {
+    kernels().deltaEncode(bytesOf(from), bytesOf(to), format);
     return;
   }
   const keep = keeper(type);
@@ -48,10 +48,10 @@ function differences(from: NumberArray | BigArray, to: NumberArray | BigArray, t
 }
 
 /** Running sums, in place. */
-function sum(numbers: NumberArray | BigArray, type: NumberType): void {
-  const lane = laneOf(type);
-  if (lane) {
-    kernels().sums(bytesOf(numbers), lane);
+function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
+  const format = numberFormatOf(type);
+  if (format) {
+    kernels().deltaDecode(bytesOf(numbers), format);
     return;
   }
   const keep = keeper(type);
@@ -63,7 +63,7 @@ function sum(numbers: NumberArray | BigArray, type: NumberType): void {
 }
 
 /** What the kernels know the type as; undefined for half floats, which lie in wider numbers. */
-function laneOf({ kind, size }: NumberType): NumberFormat | undefined {
+function numberFormatOf({ kind, size }: NumberType): NumberFormat | undefined {
   if (kind !== "float") return `i${8 * size}` as NumberFormat;
   return size === 2 ? undefined : (`f${8 * size}` as NumberFormat);
 }

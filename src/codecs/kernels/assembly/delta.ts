@@ -1,6 +1,6 @@
-/** Differences of neighbouring numbers, and sums of all up to each. May write up to 15 bytes behind the end, too. */
+/** Differences of neighbouring numbers, and sums of all up to each. May write up to 15 bytes after the end, too. */
 
-/** The lanes by number, as the host tells them. */
+/** Formats of numbers, by the number that the host passes. */
 const I8 = 0;
 const I16 = 1;
 const I32 = 2;
@@ -8,24 +8,24 @@ const I64 = 3;
 const F32 = 4;
 
 /** Each number of `source` less the one before it, the first one less what lies before `source`. */
-export function differences(source: usize, target: usize, length: usize, lane: i32): void {
+export function deltaEncode(source: usize, target: usize, length: usize, format: i32): void {
   const end = source + length;
-  if (lane == I8) differencesOf<i8>(source, target, end);
-  else if (lane == I16) differencesOf<i16>(source, target, end);
-  else if (lane == I32) differencesOf<i32>(source, target, end);
-  else if (lane == I64) differencesOf<i64>(source, target, end);
-  else if (lane == F32) differencesOf<f32>(source, target, end);
+  if (format == I8) differencesOf<i8>(source, target, end);
+  else if (format == I16) differencesOf<i16>(source, target, end);
+  else if (format == I32) differencesOf<i32>(source, target, end);
+  else if (format == I64) differencesOf<i64>(source, target, end);
+  else if (format == F32) differencesOf<f32>(source, target, end);
   else differencesOf<f64>(source, target, end);
 }
 
 /** In place, each number plus all before it and the one that lies before `start`. */
-export function sums(start: usize, length: usize, lane: i32): void {
+export function deltaDecode(start: usize, length: usize, format: i32): void {
   const end = start + length;
-  if (lane == I8) intSums<i8>(start, end);
-  else if (lane == I16) intSums<i16>(start, end);
-  else if (lane == I32) intSums<i32>(start, end);
-  else if (lane == I64) intSums<i64>(start, end);
-  else if (lane == F32) floatSums<f32>(start, end);
+  if (format == I8) intSums<i8>(start, end);
+  else if (format == I16) intSums<i16>(start, end);
+  else if (format == I32) intSums<i32>(start, end);
+  else if (format == I64) intSums<i64>(start, end);
+  else if (format == F32) floatSums<f32>(start, end);
   else floatSums<f64>(start, end);
 }
 

@@ -4,7 +4,7 @@ export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { copyRows } from "./copy-rows";
 export { copyShared } from "./copy-shared";
 export { crc32c } from "./crc32c";
-export { differences, sums } from "./delta";
+export { deltaDecode, deltaEncode } from "./delta";
 export { lz4Decode } from "./lz4-decode";
 export { lz4Encode } from "./lz4-encode";
 export { shuffle, unshuffle } from "./shuffle";

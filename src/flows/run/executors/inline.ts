@@ -1,7 +1,7 @@
 import type { Admission } from "../../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Task, taskAt, taskBytesOf } from "../../plan/task.ts";
+import { leaseBytesOf, type Task, taskAt } from "../../plan/task.ts";
 
 export interface InlineOptions {
   readonly budget: Admission;
@@ -22,7 +22,7 @@ export async function runInline(
   for (const [stage, tasks] of plan.stages.entries()) {
     const admitted = async (index: number, context: { signal: AbortSignal }) => {
       const task = taskAt(plan, stage, index);
-      const lease = await budget.acquire(taskBytesOf(task), context.signal);
+      const lease = await budget.acquire(leaseBytesOf(task), context.signal);
       if (lease === undefined) return;
       try {
         await run(task, context.signal);

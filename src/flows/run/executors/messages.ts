@@ -62,7 +62,7 @@ export interface TasksWork {
 /** What threads that run tasks send: what these did, and values to be stored, whose buffers go back. */
 export type TasksResult =
   | { readonly kind: "notes"; readonly notes: TaskStats }
-  | { readonly kind: "values"; readonly values: readonly HandedOver[] };
+  | { readonly kind: "values"; readonly values: readonly TransferredValue[] };
 
 /** Slabs of an array, of which each thread claims the next one. */
 export interface SlabsWork {
@@ -87,7 +87,7 @@ export interface SlabResult {
 export const MAX_WAITING = 2;
 
 /** An encoded chunk on its way to the thread that stores it. */
-export interface HandedOver {
+export interface TransferredValue {
   readonly number: number;
   readonly key: string;
   readonly bytes: Uint8Array;

@@ -14,14 +14,14 @@ export async function serveTasks(
   { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
 ): Promise<void> {
   const { buffers } = taskBuffers(plan, { control, leave: target === undefined });
-  const handOver = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
-  onBack((stored) => handOver.stored(stored));
+  const sink = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
+  onBack((stored) => sink.stored(stored));
   const writable = async (spec: StoreSpec) => assertWritable(await openExclusive(spec));
   const run = taskRunner({
     ...how,
     plan,
     source,
-    target: target ? await writable(target) : handOver,
+    target: target ? await writable(target) : sink,
     ...(scratch && { scratch: await writable(scratch) }),
     buffers,
     io: ioPerThread(plan, control.threads),

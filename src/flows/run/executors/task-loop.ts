@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { taskAt, taskBytesOf } from "../../plan/task.ts";
+import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskStats } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { TaskReporter } from "./task-reporter.ts";
@@ -30,12 +30,12 @@ export async function loopTasks(
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);
-  const lane = async (stage: number) => {
+  const runTasks = async (stage: number) => {
     for (let dealt = control.claim(stage); dealt; dealt = control.claim(stage)) {
       const end = dealt.first + dealt.count;
       for (let index = dealt.first; index < end; index++) {
         const task = taskAt(plan, stage, index);
-        const lease = await control.acquire(taskBytesOf(task));
+        const lease = await control.acquire(leaseBytesOf(task));
         if (lease === undefined) return;
         try {
           await notes.around(task.number, (events) => run(task, events, stop.signal));
@@ -48,7 +48,7 @@ export async function loopTasks(
   };
   const guarded = async (stage: number) => {
     try {
-      await lane(stage);
+      await runTasks(stage);
     } catch (error) {
       control.stop();
       stop.abort(error);

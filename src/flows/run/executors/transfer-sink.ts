@@ -2,7 +2,7 @@ import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { HandedOver, ReturnedBuffer } from "./messages.ts";
+import type { ReturnedBuffer, TransferredValue } from "./messages.ts";
 
 /** Values below this travel together, copied into one buffer. */
 const SMALL = 32 * 1024;
@@ -10,7 +10,7 @@ const SMALL = 32 * 1024;
 const BATCH = 256 * 1024;
 
 /** Sends values, and their buffers, to the thread that stores them. */
-export type HandOver = (values: readonly HandedOver[], buffers: readonly ArrayBuffer[]) => void;
+export type SendValues = (values: readonly TransferredValue[], buffers: readonly ArrayBuffer[]) => void;
 
 /**
  * The target of a thread that does not write it: values are handed to the main thread, large ones with their buffers, and
@@ -19,16 +19,16 @@ export type HandOver = (values: readonly HandedOver[], buffers: readonly ArrayBu
 export class TransferSink implements WritableStore {
   readonly description = "the main thread's target";
   readonly singleWriter = true;
-  readonly #handOver: HandOver;
+  readonly #sendValues: SendValues;
   readonly #buffers: Pick<BufferPool, "returned">;
   readonly #waiting = new Map<number, (buffer: ArrayBuffer) => void>();
-  #batch: HandedOver[] = [];
+  #batch: TransferredValue[] = [];
   #batchBytes = 0;
   #next = 0;
 
   /** @param buffers where values come from, and the buffers of large ones return to when they are stored */
-  constructor(handOver: HandOver, buffers: Pick<BufferPool, "returned">) {
-    this.#handOver = handOver;
+  constructor(sendValues: SendValues, buffers: Pick<BufferPool, "returned">) {
+    this.#sendValues = sendValues;
     this.#buffers = buffers;
   }
 
@@ -89,8 +89,8 @@ export class TransferSink implements WritableStore {
     this.#send(values, [joint.buffer]);
   }
 
-  #send(values: readonly HandedOver[], buffers: readonly ArrayBuffer[]): void {
-    this.#handOver(values, buffers);
+  #send(values: readonly TransferredValue[], buffers: readonly ArrayBuffer[]): void {
+    this.#sendValues(values, buffers);
   }
 }
 

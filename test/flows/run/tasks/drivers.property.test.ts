@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Planned, planRechunk } from "../../../../src/flows/index.ts";
 import type { Driver, Plan } from "../../../../src/flows/plan/plan.ts";
-import { taskAt, taskBytesOf } from "../../../../src/flows/plan/task.ts";
+import { leaseBytesOf, taskAt } from "../../../../src/flows/plan/task.ts";
 import { loadDocuments } from "../../../../src/flows/run/documents.ts";
 import { taskRunner } from "../../../../src/flows/run/executors/task-runner.ts";
 import { create, openArray } from "../../../../src/index.ts";
@@ -100,7 +100,7 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
       };
       await run(task, { onRead: note, onWritten: note, onStored: note }, signal);
       // What strings take is an estimate until they are there.
-      if (given.dataType !== "string") expect(peak).toBeLessThanOrEqual(taskBytesOf(task));
+      if (given.dataType !== "string") expect(peak).toBeLessThanOrEqual(leaseBytesOf(task));
       expect(buffers.taken).toBe(0);
       buffers.clear();
     }
