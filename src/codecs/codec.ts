@@ -4,7 +4,7 @@ import type { Buffers } from "../util/buffers.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type { PartFinder } from "./chunk-part.ts";
 
-/** What a codec is told about the data at its place in the chain, before any chunk is seen. */
+/** What a codec needs to know about the data at its place in the chain, before any chunk is seen. */
 export interface ChunkSpec {
   readonly shape: readonly number[];
   readonly dataType: DataType;
@@ -13,7 +13,7 @@ export interface ChunkSpec {
 }
 
 /**
- * Rearranges items without touching them, or computes each anew. Fixed data are rearranged as strides: no byte is moved
+ * Rearranges items without touching them, or computes each again. Fixed data are rearranged as strides: no byte is moved
  * by the codec itself. Variable data have no strides: their items move to a new buffer, and the old one is given back;
  * so do items that are computed.
  */
@@ -109,7 +109,7 @@ export type Codec = ArrayToArrayCodec | ArrayToBytesCodec | BytesToBytesCodec;
 /** A codec at its place in a chain, with the sizes that are known there before any chunk is read. */
 export interface PlacedCodec<C extends Codec = Codec> {
   readonly codec: C;
-  /** Bytes of the decoded form where every chunk has the same; undefined behind a compressor and for variable data. */
+  /** Bytes of the decoded form where every chunk has the same; undefined after a compressor and for variable data. */
   readonly decodedSize: number | undefined;
   /** The most bytes that the decoded form may have. */
   readonly maxDecodedSize: number;
@@ -146,13 +146,13 @@ export interface CodecPipeline {
   readonly strides: readonly number[];
   /** Bytes of a decoded chunk; for variable data an estimate of one. */
   readonly decodedSize: number;
-  /** The most bytes an encoded chunk of ours can have; for variable data an estimate. */
+  /** The most bytes a chunk can have that zarrflow encodes; for variable data an estimate. */
   readonly maxEncodedSize: number;
   /** The most bytes that decode or encode holds at once besides its input and its output. */
   readonly scratchSize: number;
   /** What of these comes from the buffers that it is given; codecs keep the rest in memory of their own. */
   readonly pooledScratchSize: number;
-  /** Finds parts of a chunk that are decoded without the rest; absent where there are none. */
+  /** Finds parts of a chunk that are decoded without the rest; absent where that is not possible. */
   readonly partOf?: PartFinder | undefined;
   /** Takes ownership of `encoded`, which came from `buffers`; the result's bytes are the caller's to give back. */
   decode(encoded: Uint8Array, buffers: Buffers): Promise<ChunkData>;

@@ -44,7 +44,7 @@ export type BuiltinCodec = (typeof BUILTIN_CODECS)[number]["name"];
 export type ObjectCodecName = Extract<(typeof BUILTIN_CODECS)[number], { readonly objects: string }>["name"];
 
 /**
- * A codec of the program's: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
+ * A codec that a program registers: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
  * does not say what it is for is taken for a compressor, unless a document of v2 lists it among its filters.
  */
 export type NewCodec = Pick<CodecDescriptor, "name"> & Partial<Omit<CodecDescriptor, "refused" | "load">>;

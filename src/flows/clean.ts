@@ -8,7 +8,7 @@ import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 export interface CleanOptions extends StoreAccess {
   /** Removes nothing. */
   readonly dryRun?: boolean;
-  /** Removes what may be of a run that is at work, too: whoever asks for that knows that there is none. */
+  /** Removes what may be of a run that is at work, too: whoever asks for that knows that no run is. */
   readonly breakLock?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,7 +21,7 @@ export interface CleanedLeftover extends Pick<Leftover, "kind" | "place"> {
 
 /**
  * Removes what runs that were killed have left at a target, and beside it: what they were building, files and uploads
- * that were not ended, locks, scratch objects in a bucket. What may belong to a run that is at work is told and left: a
+ * that were not ended, locks, scratch objects in a bucket. What may belong to a run that is at work is reported and stays: a
  * run counts as over when it has not been heard of for 5 minutes (a lock), or 15 (its own files and folders). A
  * replacement that was cut is ended.
  *

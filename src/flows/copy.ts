@@ -133,7 +133,7 @@ export function planSliceTo(
 /**
  * Writes a part of an array as an array of its own, or of a group as a smaller group, with the same attributes. Of a
  * group, every array is cut that has any of the named dimensions, coordinates and bounds too; the others are taken
- * whole, and keys that are no Zarr are left behind. All dimensions stay; one that an index is given for has one item.
+ * whole, and other keys are left out. All dimensions stay; one that an index is given for has one item.
  * Chunks keep their shape, but are no larger than the part.
  *
  * Of an OME-Zarr image, ranges count items of its first level. The other levels, and those of its labels, give the items

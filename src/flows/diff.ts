@@ -27,8 +27,8 @@ export interface DiffOptions extends PlanOptions, ReadEventOptions {
 
 /**
  * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, and
- * values, which are compared in C order within the memory budget. Format, chunks and codecs are told, but count only
- * with `strict`. A node below the first that cannot be read is told as broken, and the others are compared.
+ * values, which are compared in C order within the memory budget. Format, chunks and codecs are reported, but count only
+ * with `strict`. A node below the first that cannot be read is reported as broken, and the others are compared.
  *
  * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
  * @example

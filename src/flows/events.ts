@@ -50,7 +50,7 @@ export interface ThreadReport {
 export type WarningEvent = { readonly type: "warning" } & Warning;
 
 /**
- * What a flow tells, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
+ * The events of a flow, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
  * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is asked for, `done` once, at the end.
  */
 export type FlowEvent =
@@ -60,7 +60,7 @@ export type FlowEvent =
   /** `bytes` are the stored ones that the task wrote. */
   | { readonly type: "task-end"; readonly task: number; readonly bytes: number; readonly ms: number }
   | { readonly type: "progress"; readonly progress: Progress }
-  /** A request failed for now, of any store of this process, and will be made again. */
+  /** A request to any store of this process failed transiently, and will be made again. */
   | { readonly type: "retry"; readonly retry: Retry }
   /** Keys that were read back and found right so far, of those that were written. */
   | { readonly type: "verify"; readonly keys: number; readonly allKeys: number }
@@ -69,7 +69,7 @@ export type FlowEvent =
   | { readonly type: "done"; readonly report: RunReport };
 
 export interface EventOptions {
-  /** Told of what happens, from when the source is opened. */
+  /** Called with each event, from when the source is opened. */
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
 }
 
@@ -83,6 +83,6 @@ export interface ReadEvent {
 }
 
 export interface ReadEventOptions {
-  /** Told how far the reading of each array is, and what is read otherwise than its document says. */
+  /** Called with the progress of each array, and with a warning where an array is not read as its document says. */
   readonly onEvent?: ((event: ReadEvent | WarningEvent) => void) | undefined;
 }

@@ -44,7 +44,7 @@ export interface TreeBroken extends TreeBase {
 
 /**
  * A node and all below it, parents before their children, siblings sorted. A node below the first that cannot be read is
- * told as broken, and the others follow.
+ * reported as broken, and the others follow.
  *
  * @throws as `open` of the first node; as `walk`, but for what is wrong with single nodes.
  * @example

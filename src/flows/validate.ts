@@ -31,7 +31,7 @@ export interface ValidateOptions extends PlanOptions {
   readonly deep?: boolean;
   /** Writes consolidated metadata that are not true any more, of the node and the groups in it, as their nodes are. */
   readonly fix?: boolean;
-  /** With `fix`: changes nothing, and tells what would be written. */
+  /** With `fix`: changes nothing, and reports what would be written. */
   readonly dryRun?: boolean;
   readonly onEvent?: (event: ReadEvent) => void;
 }

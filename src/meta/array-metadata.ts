@@ -53,7 +53,7 @@ export interface FillValue {
 /**
  * One array, whatever format described it. `codecs` is one list in encoding order: array -> array, then one
  * array -> bytes, then bytes -> bytes; v2's `order: "F"` is a `transpose` in front, its byte order the `bytes`
- * codec, its filters and compressor the bytes -> bytes codecs behind it.
+ * codec, its filters and compressor the bytes -> bytes codecs after it.
  */
 export interface ArrayMetadata {
   readonly kind: "array";

@@ -11,7 +11,7 @@ const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
 /** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyFormat`. */
 export const HIERARCHY_KEY = "zarr.json";
 
-/** The keys that tell which format a node at `path` is of, in the order in which they count. */
+/** The keys that show which format a node at `path` is of, in the order in which they count. */
 export function detectionKeys(path: string): string[] {
   return NAMES.map((name) => joinKey(path, name));
 }

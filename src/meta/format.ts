@@ -105,7 +105,7 @@ export interface FormatDefinition {
   /** The documents that all nodes of a new hierarchy share, written before the first of them. */
   writeShared?(): Map<string, Uint8Array>;
   /**
-   * The array as this format stores it where all chunks are made anew: what is a matter of storage alone, such as the
+   * The array as this format stores it where all chunks are encoded again: what is a matter of storage alone, such as the
    * order of items in a chunk, may differ. Absent: as it is.
    */
   adopt?(metadata: ArrayMetadata): ArrayMetadata;

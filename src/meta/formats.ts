@@ -28,7 +28,7 @@ export interface FormatOptions {
   readonly maxMetadata?: number | undefined;
 }
 
-/** @throws `unsupported-format` for a name that is none of a format. */
+/** @throws `unsupported-format` for a name that no format has. */
 export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): FormatDefinition {
   switch (name) {
     case "v1":

@@ -10,7 +10,7 @@ export interface StoreAccess {
    */
   readonly anonymous?: boolean | undefined;
   /**
-   * Takes 403 for a missing key, as servers and buckets answer that do not tell strangers what there is.
+   * Takes 403 for a missing key, as servers and buckets answer that do not show strangers what exists.
    *
    * @default false
    */

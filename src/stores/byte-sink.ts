@@ -11,6 +11,6 @@ export interface ByteSink {
   patch?(offset: number, bytes: Uint8Array): Promise<void>;
   /** Resolves when all is written. */
   close(): Promise<void>;
-  /** Gives up and leaves nothing behind; does nothing after `close`. */
+  /** Gives up and leaves nothing; does nothing after `close`. */
   abort(reason: unknown): Promise<void>;
 }

@@ -119,7 +119,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return info?.size;
   }
 
-  /** What distinguishes the folder from one that takes its place; undefined where there is none. */
+  /** What distinguishes the folder from one that takes its place; undefined without a folder. */
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
     throwIfAborted(signal);
     return this.#attempt(undefined, () => this.#folders.version());

@@ -17,7 +17,7 @@ export interface HttpStoreOptions {
   /** Sent with every request, such as an `Authorization`; never shown, and to no server that requests are sent on to. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Takes 403 for a missing key, as servers answer that do not tell strangers what there is.
+   * Takes 403 for a missing key, as servers answer that do not show strangers what exists.
    *
    * @default false
    */

@@ -45,7 +45,7 @@ export interface S3StoreOptions extends S3ClientOptions {
 
 /**
  * Keys below a prefix of a bucket, of Amazon S3 or of any server that speaks it. Every request is signed and checked,
- * and made again where it failed for now. Values of unknown size are uploaded in parts, of which one is held in memory.
+ * and made again where it failed transiently. Values of unknown size are uploaded in parts, of which one is held in memory.
  *
  * @example
  * ```ts

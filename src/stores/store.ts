@@ -8,14 +8,14 @@ export interface StoreOptions {
 }
 
 export interface VersionOptions extends StoreOptions {
-  /** Told what distinguishes this state of the value from any other, where the store knows that, before the call resolves. */
+  /** Called with what distinguishes this state of the value from any other, where the store knows that, before the call resolves. */
   readonly onVersion?: ((version: string) => void) | undefined;
 }
 
 export interface GetOptions extends VersionOptions {
   readonly range?: ByteRange | undefined;
   /**
-   * The version that the value must have, as `onVersion` told it. Stores that know no versions do not look at it.
+   * The version that the value must have, as `onVersion` got it. Stores that know no versions do not look at it.
    *
    * @throws `source-changed` where the value has another version, or is gone.
    */
@@ -32,11 +32,11 @@ export interface GetOptions extends VersionOptions {
 /** One key of a listing. */
 export interface KeyEntry {
   readonly key: string;
-  /** Size in bytes, where the listing tells. */
+  /** Size in bytes, where the listing has it. */
   readonly size?: number;
-  /** The entity tag, without quotes, where the listing tells. */
+  /** The entity tag, without quotes, where the listing has it. */
   readonly etag?: string;
-  /** CRC-32 of the value, where the listing tells; its store checks it whenever the value is read whole. */
+  /** CRC-32 of the value, where the listing has it; its store checks it whenever the value is read whole. */
   readonly crc32?: number;
 }
 
@@ -45,9 +45,9 @@ export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 export interface ListOptions extends StoreOptions {
   /**
-   * Told of what is there and cannot be read, by its key, or by its prefix (ending in `/`) where it is a folder, and why;
+   * Called with the key of what is there and cannot be read, or its prefix (ending in `/`) where it is a folder, and why;
    * the listing goes on without it. Where this is absent, or throws, the listing fails. Stores that look at no values when
-   * they list keys have nothing to tell.
+   * they list keys never call it.
    */
   readonly onUnreadable?: ((name: string, error: ZarrflowError) => void) | undefined;
 }
@@ -74,26 +74,26 @@ export interface Store {
   size(key: string, options?: VersionOptions): Promise<number | undefined>;
   /**
    * What distinguishes the place, as a whole, from another that takes its name: a folder from one that replaces it, a zip
-   * from one that is written over it. Undefined where nothing is there. Absent in stores that cannot tell.
+   * from one that is written over it. Undefined where nothing is there. Absent in stores that do not know.
    *
-   * @throws `source-changed` where the store itself can tell that it is no longer what was opened.
+   * @throws `source-changed` where the store itself finds that it is no longer what was opened.
    */
   version?(options?: StoreOptions): Promise<string | undefined>;
   /**
-   * Watches, until its end, which values are found missing. Absent in stores that cannot tell whether such values were
+   * Watches, until its end, which values are found missing. Absent in stores that do not know whether such values were
    * there before.
    */
   watchMissing?(): MissingWatch;
-  /** Tells all watches that some keys below `prefix` were missing in a listing. */
+  /** Notes in all watches that some keys below `prefix` were missing in a listing. */
   noteMissing?(prefix: string): void;
   /**
-   * Reads a whole value into the begin of `into` before it returns, and tells its bytes; undefined where that cannot be
-   * done, for whatever reason: `get` then tells it. Absent in stores that always have to wait.
+   * Reads a whole value into the begin of `into` before it returns, and returns its size; undefined where that cannot be
+   * done: `get` then gives the reason. Absent in stores that always have to wait.
    */
   getSync?(key: string, into: Uint8Array): number | undefined;
   /**
-   * Milliseconds since the value was written, by the clock of whoever keeps it; undefined where there is none, or that
-   * is not told. Absent in stores that know no times.
+   * Milliseconds since the value was written, by the clock of whoever keeps it; undefined without a value, or where that
+   * is not known. Absent in stores that know no times.
    */
   ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
   /** Releases handles; a store must not be used afterwards. */
@@ -107,7 +107,7 @@ export interface MissingWatch {
   end(): void;
 }
 
-/** A store that can tell its keys, sorted by their UTF-8 bytes within each listing. */
+/** A store that can list its keys, sorted by their UTF-8 bytes within each listing. */
 export interface ListableStore extends Store {
   /** All keys that begin with `prefix`, which is empty or ends in `/`. */
   list(prefix: string, options?: ListOptions): ReadableStream<KeyEntry>;
@@ -115,14 +115,14 @@ export interface ListableStore extends Store {
   listDirectory(prefix: string, options?: ListOptions): ReadableStream<ListedEntry>;
   /** Values below `prefix` whose writing was begun, and neither ended nor given up. Absent where that leaves nothing. */
   listUploads?(prefix: string, options?: StoreOptions): ReadableStream<OpenUpload>;
-  /** What tells of runs that are at work anywhere in the store. Absent where it is among the keys that `list` gives. */
+  /** Locks and folders of runs that are at work anywhere in the store. Absent where it is among the keys that `list` gives. */
   listRuns?(options?: StoreOptions): ReadableStream<ListedRun>;
 }
 
 /** A lock of a run, or a folder that it has; no other listing shows it. */
 export interface ListedRun {
   readonly key: string;
-  /** Whether its run has not been heard of for so long that it is over; undefined for a lock, whose age tells it. */
+  /** Whether its run has not been heard of for so long that it is over; undefined for a lock, which is judged by its age. */
   readonly isDead?: boolean;
 }
 
@@ -146,12 +146,12 @@ export interface StoreWriter {
   /** Resolves when the store can take more; `bytes` are the caller's again from then on. */
   write(bytes: Uint8Array): Promise<void>;
   commit(): Promise<void>;
-  /** Leaves nothing behind. May be called at any time before `commit` resolves. */
+  /** Leaves nothing. May be called at any time before `commit` resolves. */
   abort(reason?: unknown): Promise<void>;
 }
 
 /**
- * Copies a value that another store lists to the key `to`, whole or not at all, and tells how many bytes it has;
+ * Copies a value that another store lists to the key `to`, whole or not at all, and returns its size in bytes;
  * undefined where it is gone.
  */
 export type ValueCopier = (from: KeyEntry, to: string, options?: StoreOptions) => Promise<number | undefined>;
@@ -162,7 +162,7 @@ export interface WritableStore extends Store {
   /** Whole or not at all; `bytes` are the caller's again when it resolves. */
   set(key: string, bytes: Uint8Array, options?: StoreOptions): Promise<void>;
   /**
-   * As `set`, done before it returns; false where that cannot be done, for whatever reason: `set` then tells it. Absent
+   * As `set`, done before it returns; false where that cannot be done, for whatever reason: `set` then gives it. Absent
    * in stores that always have to wait.
    */
   setSync?(key: string, bytes: Uint8Array): boolean;
@@ -171,7 +171,7 @@ export interface WritableStore extends Store {
   openWriter(key: string, options?: WriterOptions): Promise<StoreWriter>;
   /**
    * As `set` where nothing is at the key; else it leaves what is there, and is false. Of several at once one wins.
-   * Absent in stores that cannot tell.
+   * Absent in stores that do not know.
    */
   setIfAbsent?(key: string, bytes: Uint8Array, options?: StoreOptions): Promise<boolean>;
   /** Removing an absent key succeeds. */
@@ -219,7 +219,7 @@ export type StoreSpec =
   | { readonly kind: "object"; readonly description: string };
 
 export interface PublishOptions extends StoreOptions {
-  /** Told of what could not be removed after the target was published, which stands all the same. */
+  /** Called with what could not be removed after the target was published, which stands all the same. */
   readonly onWarning?: ((warning: { readonly message: string; readonly hint: string }) => void) | undefined;
 }
 

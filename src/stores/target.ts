@@ -35,7 +35,7 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
 /**
  * Holds that a target can be built at the place that `spec` names, as far as that shows without writing.
  *
- * @throws as `openTargetBuild`, but for what only writing tells, such as `no-space`.
+ * @throws as `openTargetBuild`, but for what only writing shows, such as `no-space`.
  */
 export async function assertTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
   await (await placeOf(spec)).check(options);

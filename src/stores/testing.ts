@@ -6,7 +6,7 @@ import { writeChecks } from "./testing/write-checks.ts";
 export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
 
 /**
- * What every store must keep, as checks for any test runner: for authors of stores, and for all of ours.
+ * What every store must keep, as checks for any test runner: for authors of stores, and for those of zarrflow.
  *
  * @example
  * ```ts

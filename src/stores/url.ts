@@ -20,7 +20,7 @@ export interface OpenStoreOptions extends StoreOptions {
 /**
  * Opens the store that `spec` names. A directory need not exist: it has no keys then.
  *
- * Of a web server's store, calls are made again that failed for now.
+ * Of a web server's store, calls are made again that failed transiently.
  *
  * @throws `not-found` where no zip or no memory store is, `corrupt-store` for a broken zip, `invalid-option` for an
  *   object of another process.

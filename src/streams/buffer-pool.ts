@@ -74,7 +74,7 @@ export class BufferPool implements Buffers {
     else this.#keep(buffer);
   }
 
-  /** Takes back the buffer behind a view that was transferred to another thread, which has sent it here again. */
+  /** Takes back the buffer of a view that was transferred to another thread, which has sent it here again. */
   returned(view: Uint8Array, sent: ArrayBuffer): void {
     const place = this.#placeOf(view);
     const taken = this.#taken.get(place);

@@ -70,7 +70,7 @@ export interface ChunkStore<S extends Store = Store> {
 export interface ChunkLocation {
   readonly key: string;
   readonly range?: InnerRange;
-  /** The version of the value in which it was found, where the store tells one. */
+  /** The version of the value in which it was found, where the store knows one. */
   readonly version?: string | undefined;
 }
 

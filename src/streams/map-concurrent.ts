@@ -18,8 +18,8 @@ export interface MapConcurrentOptions<O = unknown> {
  * the stream errors with that very error. Cancelling the readable side or aborting the writable one does
  * the same with its reason, aborting `signal` with `aborted`, whose cause is its reason, so no call ever outlives the stream.
  *
- * A pair of streams rather than one `TransformStream`: that tells its transformer of no cancel once its input has
- * been closed, and of no abort while a write is held, so the last calls could not be ended.
+ * A pair of streams rather than one `TransformStream`: that does not report a cancel to its transformer once its
+ * input has been closed, nor an abort while a write is held, so the last calls could not be ended.
  *
  * @throws `invalid-option` for a concurrency below 1.
  */

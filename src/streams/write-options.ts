@@ -32,7 +32,7 @@ export interface WriteChunksOptions {
   /** Called for each value when it is stored: a chunk's, or a shard's. */
   readonly onStored?: (value: StoredValue) => void;
   /**
-   * Whether `onStored` is told the CRC-32 of values.
+   * Whether `onStored` gets the CRC-32 of values.
    *
    * @default true
    */

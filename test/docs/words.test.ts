@@ -4,6 +4,7 @@ import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { root } from "../built-package.ts";
 import { documents, read } from "./code-block.ts";
+import { publicComments } from "./public-comments.ts";
 
 /** Words of CONTRIBUTING.md's last column, and phrases that mean something else to a reader than to their writer. */
 const AVOIDED = [
@@ -39,6 +40,13 @@ describe("words that are not used", () => {
     const found = sources().flatMap((name) =>
       textsOf(name).flatMap((text) => avoidedIn(text).map((word) => `${name}: ${word} in ${text}`)),
     );
+    expect(found).toEqual([]);
+  });
+
+  test("in doc comments of the public API", () => {
+    const comments = publicComments();
+    expect(comments.length).toBeGreaterThan(500);
+    const found = comments.flatMap(({ place, text }) => avoidedIn(text).map((word) => `${place}: ${word}`));
     expect(found).toEqual([]);
   });
 

@@ -29,10 +29,10 @@ export interface DecodeValuesOptions extends DecodeBytesOptions {
  *
  * - A codec of bytes gives bytes.
  * - One of objects, such as `vlen-utf8` or `json2`, gives an array of values.
- * - One of arrays, such as `bytes`, `transpose` or `sharding_indexed`, must be told the `dataType`, and the `shape` unless
+ * - One of arrays, such as `bytes`, `transpose` or `sharding_indexed`, needs the `dataType`, and the `shape` unless
  *   the chunk has one dimension; it gives the items in C order, little-endian, or an array of values for strings.
  *
- * @throws `invalid-option` for what the codec has to be told; `corrupt-chunk`, `codec-error`, `invalid-metadata`,
+ * @throws `invalid-option` for a missing or wrong option; `corrupt-chunk`, `codec-error`, `invalid-metadata`,
  *   `unsupported-codec`, `resource-limit`.
  * @example
  * ```ts

@@ -11,7 +11,7 @@ import type { ChunkSpec, Codec, CodecPipeline } from "../codec.ts";
 import { codecNamed } from "../descriptors.ts";
 import { makeCodec } from "../registry.ts";
 
-/** What a codec without an array around it is told of the items. */
+/** What a codec without an array around it needs to know about the items. */
 export interface ItemOptions {
   /**
    * What the items are, as `create` takes it: `float32`, `<f4`, `string`. Codecs of arrays, such as `bytes`, need it, and

@@ -117,7 +117,7 @@ export interface ArrayJob {
   readonly readAhead: number;
   /** Number of its first task that makes target chunks, within the stage of these. */
   readonly firstTask: number;
-  /** How many tasks make target chunks; 0 for an array whose keys the sweep copies. */
+  /** How many tasks make target chunks; 0 for an array whose keys are copied without tasks. */
   readonly tasks: number;
   /** Bytes that a task may hold at one time. */
   readonly leaseBytes: number;
@@ -227,7 +227,7 @@ export type PlannedDocument =
   | { readonly key: string; readonly from: string }
   | { readonly key: string; readonly text: string };
 
-/** The figures of all tasks together; a sweep's keys are not counted, they are known when it lists. */
+/** The figures of all tasks together; keys that are copied without tasks are not counted: they are known when they are listed. */
 export interface PlanTotals {
   readonly arrays: number;
   readonly tasks: number;
@@ -246,7 +246,7 @@ export interface PlanTotals {
   readonly logicalBytes: number;
   /** Decoded bytes by logical bytes: how often the data are decoded. */
   readonly readAmplification: number;
-  /** Bytes that scratch objects take at one time, of all arrays together; 0 where there are none. */
+  /** Bytes that scratch objects take at one time, of all arrays together; 0 without any. */
   readonly scratchBytes: number;
   /** Bytes that all buffers will take at one time. */
   readonly predictedPeak: number;

@@ -4,7 +4,7 @@ import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, NodeWarning, Plan } from "../plan/plan.ts";
 
-/** What there is to know before a run that no error will tell. */
+/** What there is to know before a run that no error reports. */
 export interface Warning extends NodeWarning {
   /** The key that it is about. */
   readonly key?: string;

@@ -1,6 +1,6 @@
 /** A value that is in the target: under which key, how large, and its CRC-32 where that is known. */
 export interface LedgerEntry {
-  /** Number of the task that wrote it; absent for documents and keys copied by the sweep. */
+  /** Number of the task that wrote it; absent for documents and keys copied without tasks. */
   readonly task?: number;
   readonly key: string;
   readonly size: number;

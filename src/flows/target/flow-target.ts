@@ -11,7 +11,7 @@ import type { NodeSpec } from "../plan/plan.ts";
 import type { Changes } from "../request/changes.ts";
 
 /**
- * Where a flow writes: a URL; a store of ours or of zarrita's, at its root or at a path in it, where values stay from
+ * Where a flow writes: a URL; a store of zarrflow or zarrita, at its root or at a path in it, where values stay from
  * when they are written; or a store's spec and a path, as JSON.
  */
 export type FlowTarget =

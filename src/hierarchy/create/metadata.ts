@@ -45,13 +45,13 @@ export type FillOption =
 /** A new group as people write it. */
 export interface NewGroup {
   readonly attributes?: Readonly<Record<string, unknown>>;
-  /** The format to write: that of the hierarchy around it by default, `v3` where there is none. */
+  /** The format to write: that of the hierarchy around it by default, `v3` without one. */
   readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3";
 }
 
 /** A new array as people write it. */
 export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
-  /** The format to write: that of the hierarchy around it by default, `v3` where there is none. */
+  /** The format to write: that of the hierarchy around it by default, `v3` without one. */
   readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3";
   /** Items along each dimension; 0 along the first one where it grows. */
   readonly shape: readonly number[];

@@ -25,7 +25,7 @@ import { ancestorDocuments, createAncestors, createShared, formatAbove } from ".
 import { assertDistinctNames, assertEmpty, isTaken } from "./assertions.ts";
 import { agreed, chooseFormat, layoutOf } from "./format.ts";
 
-/** Where a node is created: a URL, a store of ours or of zarrita's (its root), or a path in a store. */
+/** Where a node is created: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
 export type CreateTarget =
   | string
   | Store

@@ -26,8 +26,8 @@ const AHEAD = 16;
 /**
  * All nodes below a group and of its format, parents before their children, siblings sorted. A path without
  * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
- * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata tell what there is; where the
- * store cannot list and there are none, the metadata of OME-Zarr images and plates.
+ * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata list the nodes; without these, the
+ * metadata of OME-Zarr images and plates do.
  *
  * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
  */
@@ -62,7 +62,7 @@ async function* allReadable(nodes: AsyncIterable<ZarrNode | BrokenNode>): AsyncG
 }
 
 /**
- * The members of a group: the nodes one level below it, sorted by name. Chunks of arrays are not looked at.
+ * The members of a group: the nodes one level below it, sorted. Chunks of arrays are not looked at.
  *
  * @throws as `walk`
  * @example

@@ -184,7 +184,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   /**
    * Waits for what is being written, then publishes the array: its documents are written after all chunks.
    *
-   * @throws the first failure of what was to be written, with nothing left behind.
+   * @throws the first failure of what was to be written, with nothing left.
    */
   async close(): Promise<void> {
     this.#calls.assertOpen();

@@ -28,7 +28,7 @@ export interface GrowingArray {
 }
 
 /**
- * Places frames one after another along an array's first dimension, behind what it has there: each becomes a piece
+ * Places frames one after another along an array's first dimension, after what it has there: each becomes a piece
  * that says which region it is, for `regrid` with `growing`. A frame is the values of one or more items of that
  * dimension, whole in all others; it must not be changed any more. The array has grown by all of them when the stream
  * ends.

@@ -26,7 +26,7 @@ export interface RetryOptions {
    * @default 20,000
    */
   readonly longestWait?: number;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
 }
 

@@ -5,7 +5,7 @@ export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** When they stop to work; they are asked for anew before. */
+  /** When they stop to work; they are requested again before. */
   readonly expiration?: Date;
 }
 

@@ -10,7 +10,7 @@ export interface StoreRequest {
   readonly bytes: number | undefined;
 }
 
-/** A store that tells `onRequest` of each request, when it has succeeded. */
+/** A store that calls `onRequest` with each request, when it has succeeded. */
 export function withRequestLog<S extends Store>(
   store: S,
   onRequest: (request: StoreRequest) => void,

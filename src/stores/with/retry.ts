@@ -9,7 +9,7 @@ export type { Retry } from "../remote/retry-events.ts";
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
- * A store whose calls are made again where they failed for now (`transient`, `short-read`): after a random part of a
+ * A store whose calls are made again where they failed transiently (`transient`, `short-read`): after a random part of a
  * time that doubles, and never before the server's `Retry-After`. While the server asks for fewer requests, fewer
  * of them are made at once. Listings and writers are not repeated.
  *

@@ -32,19 +32,19 @@ export interface ZarritaStore {
   delete?(key: Path): unknown;
 }
 
-/** A store of ours as zarrita reads it. */
+/** A store of zarrflow as zarrita reads it. */
 export interface ZarritaReader {
   get(key: Path, options?: ReadOptions): Promise<Uint8Array | undefined>;
   getRange(key: Path, range: RangeQuery, options?: ReadOptions): Promise<Uint8Array | undefined>;
 }
 
-/** A store of ours as zarrita reads and writes it. */
+/** A store of zarrflow as zarrita reads and writes it. */
 export interface ZarritaWriter extends ZarritaReader {
   set(key: Path, value: Uint8Array): Promise<void>;
 }
 
 /**
- * A store of ours for zarrita.
+ * A store of zarrflow for zarrita.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export function toZarrita(store: Store): ZarritaReader {
 }
 
 /**
- * A store of zarrita's as one of ours, which `open`, `create` and `copy` make of it by themselves. It cannot list, unless
+ * A store of zarrita as one of zarrflow, which `open`, `create` and `copy` make of it by themselves. It cannot list, unless
  * it is a `Map`; the size of a value is found by reading it. It can be written where it has `set`, and deleted from where
  * it has `delete`.
  */
@@ -104,7 +104,7 @@ export function fromZarrita(store: ZarritaStore): Store {
 
 const ours = new WeakMap<ZarritaStore, Store>();
 
-/** A store, of our shape or of zarrita's, as one of ours, which fails with errors of ours alone: the same one each time. */
+/** A store, of zarrflow's shape or of zarrita's, as one of zarrflow, which fails with a `ZarrflowError` alone: the same one each time. */
 export function asStore(store: Store | ZarritaStore): Store {
   if (isOurs(store)) return withWrappedErrors(store);
   const known = ours.get(store) ?? fromZarrita(store);

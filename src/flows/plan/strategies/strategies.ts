@@ -8,7 +8,7 @@ import { verbatim } from "./verbatim.ts";
 const listed = [verbatim, transcode, direct, staged] as const;
 type Listed = (typeof listed)[number];
 
-/** Names of strategies, as plans tell them. */
+/** Names of strategies, as plans contain them. */
 export type StrategyName = Listed["name"];
 
 /** The strategies that change the grid, which may be asked for. */
