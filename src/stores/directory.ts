@@ -135,9 +135,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
     noteMissingBelow(this.#folders.pathOf(prefix.slice(0, -1)));
   }
 
-  list(prefix: string, { signal, onUnreadable }: ListOptions = {}): ReadableStream<KeyEntry> {
+  list(prefix: string, { signal, onUnreadable, onFolder }: ListOptions = {}): ReadableStream<KeyEntry> {
     assertPrefix(prefix);
-    const keys = walkKeys(this.#listing(onUnreadable), prefix, signal);
+    const keys = walkKeys({ ...this.#listing(onUnreadable), onFolder }, prefix, signal);
     return streamFromPages(
       this.#pages(prefix, keys, (key) => ({ key })),
       signal,

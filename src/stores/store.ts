@@ -20,6 +20,11 @@ export interface GetOptions extends VersionOptions {
    * @throws `source-changed` where the value has another version, or is gone.
    */
   readonly ifVersion?: string | undefined;
+  /**
+   * The key is one, such as a chunk's, below which nobody has keys. Where a folder is in its place, the call fails with
+   * `corrupt-store`: what is unreadable is not missing. Stores in which both may be there do not look at it.
+   */
+  readonly isLeaf?: boolean | undefined;
   /** Gives the buffer that the value is read into, once its size is known; by default a new one. */
   readonly allocate?: ((byteLength: number) => Uint8Array) | undefined;
   /**
@@ -50,6 +55,11 @@ export interface ListOptions extends StoreOptions {
    * they list keys never call it.
    */
   readonly onUnreadable?: ((name: string, error: ZarrflowError) => void) | undefined;
+  /**
+   * Told of each folder below the prefix, by its own, which ends in `/`; the listing fails where this throws. Stores in
+   * which a folder is nothing but what keys have in common have nothing to tell.
+   */
+  readonly onFolder?: ((prefix: string) => void) | undefined;
 }
 
 /** What opening a store noticed and went on over. */

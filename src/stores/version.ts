@@ -23,6 +23,13 @@ export function assertMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): und
   return undefined;
 }
 
+/** The error for a folder in the place of a value. */
+export function folderInPlace(): ZarrflowError {
+  return new ZarrflowError("corrupt-store", "a folder is in the place of a chunk", {
+    hint: "Remove it, or move it out of the array.",
+  });
+}
+
 /** The error for a source that is no longer what it was when reading it began. */
 export function sourceChanged(reason: string): ZarrflowError {
   return new ZarrflowError("source-changed", reason, {

@@ -58,6 +58,7 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
     try {
       const bytes = await place.store.get(key, {
         range: ref.part?.range,
+        isLeaf: true,
         allocate,
         maxBytes: maxEncodedSize,
         signal: context.signal,

@@ -131,7 +131,13 @@ export class Shards implements ShardGrid {
     const onVersion = (of: string) => {
       version = of;
     };
-    const bytes = await this.#place.store.get(key, { range: place, ifVersion, onVersion, signal });
+    const bytes = await this.#place.store.get(key, {
+      range: place,
+      isLeaf: true,
+      ifVersion,
+      onVersion,
+      signal,
+    });
     try {
       return bytes && { index: await decodeIndex(bytes), version };
     } catch (error) {

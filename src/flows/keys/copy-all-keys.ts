@@ -7,11 +7,11 @@ import { writerMemory } from "../../stores/store-memory.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertListable } from "./assert-listable.ts";
 import { type SweepOptions, sweep } from "./copy-keys.ts";
-import { keysToCopy } from "./keys-to-copy.ts";
+import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { ListedChunks } from "./listed-chunks.ts";
 
 export interface SweepAllOptions
-  extends Omit<SweepOptions, "prefix" | "listing" | "targetKeyOf" | "io" | "writerBytes"> {
+  extends Omit<SweepOptions, "prefix" | "listing" | "targetKeyOf" | "onFolder" | "io" | "writerBytes"> {
   /** The documents that are published, and so not swept. */
   readonly documents: Documents;
   /** Whether documents among the keys, which are none of the hierarchy's, are copied when all others are. */
@@ -39,7 +39,13 @@ export async function copyAllKeys(
       return isNow ? targetKey : undefined;
     };
     const writerBytes = writerMemory(plan.target.store);
-    const sweeping = { ...options, targetKeyOf: inTurn, io: plan.execution.io, writerBytes };
+    const sweeping = {
+      ...options,
+      targetKeyOf: inTurn,
+      onFolder: folderCheck(plan),
+      io: plan.execution.io,
+      writerBytes,
+    };
     for (const prefix of outerPrefixes(formatNamed(plan.publication.from).layout(plan.source.path))) {
       await sweep(from, target, { ...sweeping, prefix });
     }

@@ -1,4 +1,4 @@
-import type { KeyEntry, ListableStore, WritableStore } from "../../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions, WritableStore } from "../../stores/store.ts";
 import { copySource } from "../../stores/with/wrapped-errors.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
@@ -21,6 +21,8 @@ export interface SweepOptions {
   readonly listing?: AsyncIterable<readonly KeyEntry[]>;
   /** The key under which a source key is copied; undefined for one that is left to others. */
   readonly targetKeyOf: (key: string) => string | undefined;
+  /** Told of each folder that the store's own listing passes. */
+  readonly onFolder?: ListOptions["onFolder"];
   /**
    * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.
    *
@@ -53,6 +55,7 @@ export async function sweep(
     prefix,
     listing,
     targetKeyOf,
+    onFolder,
     skipChecksum = false,
     budget,
     buffers,
@@ -111,7 +114,7 @@ export async function sweep(
     }
   };
   const wanted = sweptFrom(
-    listing ?? pagesFrom(listWanted(source, prefix, targetKeyOf, { signal })),
+    listing ?? pagesFrom(listWanted(source, prefix, targetKeyOf, { signal, onFolder })),
     targetKeyOf,
   );
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);

@@ -10,7 +10,7 @@ import { loadDocuments } from "../run/documents.ts";
 import { withRetryEvents } from "../run/with-retry-events.ts";
 import { estimateUpdate } from "../update/estimate-update.ts";
 import { assertListable } from "./assert-listable.ts";
-import { keysToCopy } from "./keys-to-copy.ts";
+import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { listWanted } from "./list-wanted.ts";
 
 /** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
@@ -56,6 +56,7 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
   if (!publication.sweep) return { keys, bytes };
   const store = assertListable(source);
   const targetKeyOf = keysToCopy(plan, documents);
+  const onFolder = folderCheck(plan);
   const count = async ({ key, size }: KeyEntry, context: { readonly signal: AbortSignal }) => {
     if (targetKeyOf(key) === undefined) return;
     const length = size ?? (await store.size(key, context)) ?? 0;
@@ -63,7 +64,7 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
     keys++;
   };
   for (const prefix of outerPrefixes(formatNamed(publication.from).layout(plan.source.path))) {
-    await forEachConcurrent(listWanted(store, prefix, targetKeyOf, { signal }), count, {
+    await forEachConcurrent(listWanted(store, prefix, targetKeyOf, { signal, onFolder }), count, {
       concurrency: plan.execution.io,
       signal,
     });

@@ -1,6 +1,8 @@
+import { gridShape } from "../../meta/array-metadata.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/key-trees.ts";
+import { folderInPlace } from "../../stores/version.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
@@ -47,6 +49,21 @@ export function keysToCopy(
     if (documents.has(same) || (job && isTargetChunk(same, job)) || isLeftOut(key, same)) return undefined;
     if (from !== zarrFormat) target.hierarchy.assertKey(same);
     return same;
+  };
+}
+
+/** Checks that a folder of the source, given by its prefix, is not in the place of a chunk. @throws `corrupt-store` */
+export function folderCheck(plan: Plan): (prefix: string) => void {
+  const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
+  const { pathOf } = formatNamed(plan.publication.from).layout(plan.source.path).hierarchy;
+  return (prefix) => {
+    const key = prefix.slice(0, -1);
+    const job = nearest(pathOf(key), jobs);
+    if (job === undefined) return;
+    const { shape, chunkShape, shardShape, chunkKeyEncoding } = job.source;
+    const coords = layoutOf(job, "source").parseChunkKey(key, shape.length, chunkKeyEncoding);
+    const grid = gridShape(shape, shardShape ?? chunkShape);
+    if (coords?.every((at, d) => at < (grid[d] ?? 0))) throw folderInPlace().addContext({ key });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { KeyEntry, ListableStore, StoreOptions } from "../../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions } from "../../stores/store.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 
 /**
@@ -9,7 +9,7 @@ export function listWanted(
   store: ListableStore,
   prefix: string,
   targetKeyOf: (key: string) => string | undefined,
-  options: StoreOptions,
+  options: Pick<ListOptions, "signal" | "onFolder">,
 ): ReadableStream<KeyEntry> {
   return store.list(prefix, {
     ...options,

@@ -1,5 +1,6 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { isListable } from "../../stores/store.ts";
+import { folderInPlace } from "../../stores/version.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion, selectedRegion } from "../../streams/selection.ts";
 import { indexOf } from "../../util/shape.ts";
@@ -58,11 +59,18 @@ async function listStored({
   if (!isListable(store) || shards?.isNested) return undefined;
   const { shape, chunkGrid, chunkKeyEncoding } = metadata;
   const valueShape = chunkGrid.chunkShape.map((n, d) => n * (shards?.chunksPerShard[d] ?? 1));
+  const grid = gridShape(shape, valueShape);
   const slabGrid = gridShape(selection.shape, plan.slabShape);
   const keys = new Set<string>();
   const slabs = new Set<number>();
-  for await (const { key } of store.list(layout.chunksPrefix, { signal })) {
-    const coords = layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
+  const coordsOf = (key: string) => layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
+  const onFolder = (prefix: string) => {
+    const key = prefix.slice(0, -1);
+    if (coordsOf(key)?.every((at, d) => at < (grid[d] ?? 0)))
+      throw folderInPlace().addContext({ path: array.path, key });
+  };
+  for await (const { key } of store.list(layout.chunksPrefix, { signal, onFolder })) {
+    const coords = coordsOf(key);
     if (coords === undefined) continue;
     if (keys.size === MAX_KEYS) return undefined;
     keys.add(key);

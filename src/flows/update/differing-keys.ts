@@ -1,6 +1,6 @@
 import type { NodeLayout } from "../../meta/format.ts";
 import { outerPrefixes } from "../../meta/key-trees.ts";
-import type { ListableStore } from "../../stores/store.ts";
+import type { ListableStore, ListOptions } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
@@ -18,6 +18,8 @@ export interface ComparedSide {
   readonly layout: NodeLayout;
   /** The key of the target; undefined for a key that is not compared. */
   readonly keyOf: (key: string) => string | undefined;
+  /** Told of each folder that the listing passes. */
+  readonly onFolder?: ListOptions["onFolder"];
 }
 
 export interface DifferingKeysOptions extends SameValueOptions {
@@ -77,11 +79,11 @@ export function mergedSides(
 }
 
 async function* listed(
-  { store, layout, keyOf }: ComparedSide,
+  { store, layout, keyOf, onFolder }: ComparedSide,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Keyed> {
   for (const prefix of sortUtf8([...outerPrefixes(layout)])) {
-    for await (const entry of listWanted(store, prefix, keyOf, { signal })) {
+    for await (const entry of listWanted(store, prefix, keyOf, { signal, onFolder })) {
       const key = keyOf(entry.key);
       if (key !== undefined) yield { key, listed: entry };
     }

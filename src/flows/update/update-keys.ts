@@ -11,7 +11,7 @@ import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { sweep } from "../keys/copy-keys.ts";
-import { keysToCopy } from "../keys/keys-to-copy.ts";
+import { folderCheck, keysToCopy } from "../keys/keys-to-copy.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import type { RunLog } from "../run/run-log.ts";
@@ -81,7 +81,12 @@ function comparedSides(
   const ofNodes = new Set([...documents.keys(), ...documentKeys(nodes)]);
   const ofTarget = (key: string) => (isAsked(key) && !ofNodes.has(key) && isMeant(key) ? key : undefined);
   return [
-    { store: source, layout: formatNamed(from).layout(plan.source.path), keyOf: ofSource },
+    {
+      store: source,
+      layout: formatNamed(from).layout(plan.source.path),
+      keyOf: ofSource,
+      onFolder: folderCheck(plan),
+    },
     { store: target, layout, keyOf: ofTarget },
   ];
 }

@@ -169,7 +169,7 @@ async function readChunk(
       if (size > limit) throw tooLarge(size, limit);
       return buffers.take(size);
     };
-    const bytes = await target.store.get(key, { signal, allocate });
+    const bytes = await target.store.get(key, { isLeaf: true, signal, allocate });
     const data = bytes && (await pipeline.decode(bytes, buffers));
     return { ...ref, data };
   } catch (error) {

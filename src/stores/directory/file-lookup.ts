@@ -9,7 +9,7 @@ import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { fileVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
 import type { GetOptions } from "../store.ts";
-import { assertMissing, assertVersion } from "../version.ts";
+import { assertMissing, assertVersion, folderInPlace } from "../version.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
 import { isWatched, noteMissing } from "./missing-values.ts";
@@ -118,7 +118,10 @@ export class FileLookup {
     try {
       const info = this.#files.stat(fd);
       assertFileOrFolder(info);
-      if (info.isDirectory()) return assertMissing(options);
+      if (info.isDirectory()) {
+        if (options.isLeaf) throw folderInPlace();
+        return assertMissing(options);
+      }
       versionCheck(options)?.(info);
       const { offset, length } = resolveRange(range, info.size);
       const bytes = allocate(length);

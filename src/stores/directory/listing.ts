@@ -8,6 +8,7 @@ import type { FileCalls, FileStats } from "../files/file-calls.ts";
 import { isMissing } from "../files/file-error.ts";
 import { folderOf } from "../key.ts";
 import { isLockKey, isOwnName } from "../reserved-names.ts";
+import type { ListOptions } from "../store.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 
 /** Keys are given so many at a time, */
@@ -21,6 +22,8 @@ export interface Listing {
   readonly files: FileCalls;
   /** Told of what is there and cannot be read, by its key, or its prefix (ending in `/`); the listing ends where it throws. */
   readonly onUnreadable: (name: string, error: unknown) => void;
+  /** Told of each folder by its prefix. */
+  readonly onFolder?: ListOptions["onFolder"];
 }
 
 /**
@@ -40,6 +43,7 @@ export async function* walkKeys(
     else if (name.endsWith("/")) {
       throwIfAborted(signal);
       const below = here.prefix + name;
+      listing.onFolder?.(below);
       const folder = await openFolder(listing, below).catch((error) => listing.onUnreadable(below, error));
       if (folder) way.push({ prefix: below, rest: (await namesOf(listing, folder, below)).reverse() });
     } else if (page.push(here.prefix + name) === PAGE_KEYS) {

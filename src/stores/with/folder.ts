@@ -22,8 +22,9 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
       else yield { ...entry, key: entry.key.slice(start.length) };
     }
   };
-  const listing = ({ onUnreadable, ...options }: ListOptions = {}): ListOptions => ({
+  const listing = ({ onUnreadable, onFolder, ...options }: ListOptions = {}): ListOptions => ({
     ...options,
+    ...(onFolder && { onFolder: (prefix: string) => onFolder(prefix.slice(start.length)) }),
     ...(onUnreadable && {
       onUnreadable: (name: string, error: ZarrflowError) => onUnreadable(name.slice(start.length), error),
     }),

@@ -87,11 +87,12 @@ async function readTogether(
 ): Promise<void> {
   const waiters = parts.map(({ options: { signal }, reject }) => ({ signal, reject }));
   const ifVersion = parts[0]?.options.ifVersion;
+  const isLeaf = parts.some(({ options }) => options.isLeaf);
   const onVersion = (version: string) => {
     for (const { options } of parts) options.onVersion?.(version);
   };
   const bytes = await readForAll(waiters, (signal) =>
-    store.get(key, { range: { offset, length }, ifVersion, onVersion, signal }),
+    store.get(key, { range: { offset, length }, isLeaf, ifVersion, onVersion, signal }),
   );
   for (const part of parts) part.resolve(bytes && copyOf(bytes, offset, part));
 }

@@ -52,7 +52,11 @@ export async function readDirectory(
       index.occupy(offset);
       const link = isLink(entry);
       if (link && prefix.startsWith(`${name}/`)) throw linkError(name);
-      if (name.endsWith("/") || !name.startsWith(prefix)) continue;
+      if (name.endsWith("/") || !name.startsWith(prefix)) {
+        const folder = name.slice(prefix.length, -1);
+        if (name.startsWith(prefix) && isKey(folder)) index.addFolder(folder);
+        continue;
+      }
       const key = name.slice(prefix.length);
       if (!isKey(key)) {
         tell(key, "zip entry skipped: its name is not a key");

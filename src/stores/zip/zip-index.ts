@@ -1,4 +1,5 @@
 import { sortUtf8 } from "../../util/utf8-order.ts";
+import { folderOf } from "../key.ts";
 import { EntryOffsets } from "./entry-offsets.ts";
 
 export const ENCRYPTED = -1;
@@ -35,6 +36,8 @@ export class ZipIndex {
   #sorted: readonly string[] | undefined;
   readonly #offsets = new EntryOffsets();
   readonly #links = new Set<string>();
+  readonly #empty = new Set<string>();
+  #folders: ReadonlySet<string> | undefined;
 
   /** Notes that an entry begins at `offset`, also one that is not added. */
   occupy(offset: number): void {
@@ -54,6 +57,7 @@ export class ZipIndex {
       }
       this.#rows.set(key, row);
       this.#sorted = undefined;
+      this.#folders = undefined;
     }
     if (entry.method === LINK) this.#links.add(key);
     else this.#links.delete(key);
@@ -88,6 +92,35 @@ export class ZipIndex {
       if (this.#links.has(above)) return above;
     }
     return undefined;
+  }
+
+  /** Adds a folder that has an entry of its own. */
+  addFolder(key: string): void {
+    this.#empty.add(key);
+    this.#folders = undefined;
+  }
+
+  /** Keys of all folders: those that have entries of their own, and those on the way to keys. */
+  folders(): ReadonlySet<string> {
+    this.#folders ??= this.#findFolders();
+    return this.#folders;
+  }
+
+  #findFolders(): Set<string> {
+    const folders = new Set<string>();
+    const addAll = (folder: string) => {
+      for (let above = folder; above !== "" && !folders.has(above); above = folderOf(above))
+        folders.add(above);
+    };
+    for (const folder of this.#empty) addAll(folder);
+    let last = "";
+    for (const key of this.#rows.keys()) {
+      const folder = folderOf(key);
+      if (folder === last) continue;
+      addAll(folder);
+      last = folder;
+    }
+    return folders;
   }
 
   sizeOf(key: string): number | undefined {

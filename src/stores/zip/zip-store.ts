@@ -17,7 +17,7 @@ import type {
   StoreFinding,
   StoreOptions,
 } from "../store.ts";
-import { sourceChanged } from "../version.ts";
+import { folderInPlace, sourceChanged } from "../version.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
 import { assertInflatedSize, inflate } from "./inflate.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
@@ -107,14 +107,17 @@ export class ZipStore implements ListableStore {
    */
   async get(
     key: string,
-    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
+    { range, isLeaf = false, allocate = plainBuffers.take, signal }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
     throwIfAborted(signal);
     assertKey(key);
     try {
       this.#assertNoLink(key);
       const entry = this.#directory.index.get(key);
-      if (entry === undefined) return undefined;
+      if (entry === undefined) {
+        if (isLeaf && this.#directory.index.folders().has(key)) throw folderInPlace();
+        return undefined;
+      }
       assertReadable(entry);
       this.#entries.check(entry);
       const { offset, length } = resolveRange(range, entry.size);
@@ -158,6 +161,11 @@ export class ZipStore implements ListableStore {
   }
 
   list(prefix: string, options: ListOptions = {}): ReadableStream<KeyEntry> {
+    const { onFolder } = options;
+    if (onFolder) {
+      for (const folder of this.#directory.index.folders())
+        if (folder.startsWith(prefix)) onFolder(`${folder}/`);
+    }
     return listKeys(this.#keys, prefix, options);
   }
 

@@ -1,0 +1,143 @@
+// @module-tag slow
+import fs from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ZipFile } from "yazl";
+import {
+  copy,
+  create,
+  createGroup,
+  diff,
+  digest,
+  estimateCopy,
+  open,
+  openArray,
+  planCopy,
+  rechunk,
+  slice,
+  sliceTo,
+  writeRegion,
+  type ZarrArray,
+} from "../../src/index.ts";
+import { DirectoryStore } from "../../src/stores/directory.ts";
+import type { WritableStore } from "../../src/stores/store.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const REFUSED = { code: "corrupt-store" };
+
+const ARRAYS = {
+  "v2 with dots": { key: "0.1", zarrFormat: "v2" },
+  "v2 with slashes": { key: "0/1", zarrFormat: "v2", separator: "/" },
+  v3: { key: "c/0/1", zarrFormat: "v3" },
+  "v3 with shards": { key: "c/0/1", zarrFormat: "v3", chunks: [2, 2], shards: [4, 4] },
+} as const;
+
+async function drain(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}
+
+/** A zip of what is in a folder, with entries for empty folders. */
+async function zipOf(root: string): Promise<string> {
+  const zip = new ZipFile();
+  for (const name of fs.readdirSync(root, { recursive: true, encoding: "utf8" })) {
+    const path = join(root, name);
+    if (fs.statSync(path).isFile()) zip.addFile(path, name);
+    else if (fs.readdirSync(path).length === 0) zip.addEmptyDirectory(name);
+  }
+  zip.end();
+  await pipeline(zip.outputStream, fs.createWriteStream(`${root}.zip`));
+  return `${root}.zip`;
+}
+
+describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (_, { key, ...how }) => {
+  describe.each([
+    ["an empty one", "directory", false],
+    ["one with a file", "directory", true],
+    ["an empty one", "zip", false],
+    ["one with a file", "zip", true],
+  ] as const)("%s, in a %s", (_name, kind, isFilled) => {
+    let source: string;
+    let good: string;
+
+    beforeEach(async () => {
+      const root = folder.next();
+      const array = await create(root, { shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how });
+      await array.write({}, new Uint8Array(64).fill(5));
+      await array.close();
+      good = `${root}-good`;
+      fs.cpSync(root, good, { recursive: true });
+      fs.rmSync(join(root, key));
+      fs.mkdirSync(join(root, key));
+      if (isFilled) fs.writeFileSync(join(root, key, "file"), "");
+      source = kind === "zip" ? await zipOf(root) : root;
+    });
+
+    it("is an error for every flow", async () => {
+      const target = `${good}-target`;
+      const flows: Record<string, () => Promise<unknown>> = {
+        "slice, read": () => slice(source).read(),
+        "slice, chunks": () => drain(slice(source).chunks()),
+        "slice, bytes": () => drain(slice(source).bytes()),
+        digest: () => drain(digest(source)),
+        diff: () => drain(diff(good, source)),
+        copy: () => copy(source, target),
+        "copy --dry-run": async () => estimateCopy(await planCopy(source, target)),
+        "copy --codec": () => copy(source, target, { codec: "gzip" }),
+        rechunk: () => rechunk(source, target, { chunks: [8, 2] }),
+        sliceTo: () => sliceTo(source, target, { slice: "0:8,0:8" }),
+      };
+      for (const [name, flow] of Object.entries(flows)) {
+        await expect(flow(), name).rejects.toMatchObject(REFUSED);
+        expect(fs.existsSync(target), name).toBe(false);
+      }
+      await copy(good, target);
+      await expect(copy(source, target, { ifExists: "update" })).rejects.toMatchObject(REFUSED);
+    });
+
+    it("is an error that tells where", async () => {
+      await expect(slice(source).read()).rejects.toMatchObject({
+        details: { key, coords: [0, expect.any(Number)], hint: expect.stringMatching(/\.$/) },
+      });
+    });
+  });
+
+  it("is an error for a write that has to read it", async () => {
+    const root = folder.next();
+    const array = await create(root, { shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how });
+    await array.close();
+    fs.mkdirSync(join(root, key), { recursive: true });
+    const writing = writeRegion(
+      (await openArray(new DirectoryStore(root))) as ZarrArray<WritableStore>,
+      [
+        [1, 2],
+        [5, 6],
+      ],
+      new Uint8Array(1),
+    );
+    await expect(writing).rejects.toMatchObject(REFUSED);
+  });
+});
+
+it("a folder at the key of one of many missing chunks is an error", async () => {
+  const root = folder.next();
+  const array = await create(root, { shape: [3000], chunks: [1], dataType: "uint8", fillValue: 0 });
+  await array.close();
+  fs.mkdirSync(join(root, "c/2500"), { recursive: true });
+  await expect(drain(digest(root))).rejects.toMatchObject(REFUSED);
+});
+
+it("a folder where no chunk is, and nodes named as documents, are none", async () => {
+  const root = folder.next();
+  const group = await createGroup(root, { zarrFormat: "v2" });
+  for (const name of ["meta", "attrs"]) {
+    const array = await group.create(name, { shape: [8, 8], chunks: [4, 4], dataType: "uint8" });
+    await array.close();
+  }
+  await group.close();
+  for (const name of ["0", "0.0.0", "9.9", "notes"]) fs.mkdirSync(join(root, "meta", name));
+  await drain(digest(root));
+  await copy(root, `${root}-copy`);
+  expect((await open(`${root}-copy/attrs`)).kind).toBe("array");
+});
