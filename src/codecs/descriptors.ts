@@ -37,9 +37,6 @@ export const BUILTIN_CODECS = [
   ...[castValue, scaleOffset, transpose],
 ] as const;
 
-/** Names of the codecs that come with the library. */
-export type BuiltinCodec = (typeof BUILTIN_CODECS)[number]["name"];
-
 /** Names of the codecs that encode values, not bytes; `categorize` does where it is told the type of objects. */
 export type ObjectCodecName = Extract<(typeof BUILTIN_CODECS)[number], { readonly objects: string }>["name"];
 

@@ -3,7 +3,6 @@ import type { Buffers } from "../util/buffers.ts";
 import { cStrides, product } from "../util/shape.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type { ChunkSpec } from "./codec.ts";
-import { fillItems } from "./kernels/copy-box.ts";
 
 /** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
 export function isFilled(data: ChunkData, item: Uint8Array): boolean {
@@ -40,4 +39,16 @@ export function fillData({ dataType, shape, fillValue }: ChunkSpec, buffers: Buf
     offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i * length),
     shape,
   };
+}
+
+/** Sets all of `target`, whole items without gaps, to `item` (zero where null). */
+export function fillItems(target: Uint8Array, item: Uint8Array | null): void {
+  const first = item?.[0] ?? 0;
+  if (item === null || item.every((byte) => byte === first)) {
+    target.fill(first);
+    return;
+  }
+  target.set(item.subarray(0, target.length));
+  for (let done = item.length; done < target.length; done *= 2)
+    target.copyWithin(done, 0, Math.min(done, target.length - done));
 }

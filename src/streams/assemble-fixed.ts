@@ -1,6 +1,7 @@
 import type { FixedData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
-import { copyBox, fillBox, fillItems } from "../codecs/kernels/copy-box.ts";
+import { fillItems } from "../codecs/filled-data.ts";
+import { copyBox, fillBox } from "../codecs/kernels/copy-box.ts";
 import { heapBox } from "../codecs/kernels/heap-box.ts";
 import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { isFixed } from "../meta/data-type.ts";

@@ -103,18 +103,6 @@ export function fillBox(
   copyBox(item ?? new Uint8Array(itemSize), { offset: 0, strides: none }, target, to, shape, itemSize);
 }
 
-/** Sets all of `target`, whole items without gaps, to `item` (zero where null). */
-export function fillItems(target: Uint8Array, item: Uint8Array | null): void {
-  const first = item?.[0] ?? 0;
-  if (item === null || item.every((byte) => byte === first)) {
-    target.fill(first);
-    return;
-  }
-  target.set(item.subarray(0, target.length));
-  for (let done = item.length; done < target.length; done *= 2)
-    target.copyWithin(done, 0, Math.min(done, target.length - done));
-}
-
 /**
  * The box as nested loops: none of one step, neighbours that are contiguous on both sides merged.
  *

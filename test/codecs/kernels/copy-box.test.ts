@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type BoxLayout, copyBox, fillBox, fillItems } from "../../../src/codecs/kernels/copy-box.ts";
+import { type BoxLayout, copyBox, fillBox } from "../../../src/codecs/kernels/copy-box.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 import { ownPlaces, vector } from "../../streams/arbitraries.ts";
 
@@ -122,30 +122,6 @@ describe("fillBox", () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe("fillItems", () => {
-  it("sets all items", () => {
-    const inputs = fc.record({
-      item: fc.option(fc.uint8Array({ minLength: 1, maxLength: 17 })),
-      count: fc.nat(70),
-      size: fc.integer({ min: 1, max: 17 }),
-    });
-    fc.assert(
-      fc.property(inputs, ({ item, count, size }) => {
-        const itemSize = item?.length ?? size;
-        const target = shiftedBuffer(count * itemSize, 3, 9);
-        fillItems(target, item);
-        const expected = Array.from({ length: count }, () => [...(item ?? new Uint8Array(itemSize))]).flat();
-        expect([...target]).toEqual(expected);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it("takes items without bytes", () => {
-    expect(() => fillItems(new Uint8Array(0), new Uint8Array(0))).not.toThrow();
   });
 });
 

@@ -1,7 +1,8 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import type { ChunkSpec } from "../../codec.ts";
-import { copyBox, fillItems } from "../../kernels/copy-box.ts";
+import { fillItems } from "../../filled-data.ts";
+import { copyBox } from "../../kernels/copy-box.ts";
 import type { ShardBoxes } from "./boxes.ts";
 
 interface ItemLayout {
