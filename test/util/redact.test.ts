@@ -22,6 +22,23 @@ it.each([
   ["https://h/a#token=hunter2", "https://h/a#token=***"],
   ["https://h/a%3Ftoken%3Dhunter2", "https://h/a%3Ftoken%3D***"],
   ["data.zarr?sig=hunter2|zip:x", "data.zarr?sig=***|zip:x"],
+  // Keys of AWS hold slashes, which nobody encodes.
+  ["s3://KEY:ab/hunter2@bucket/a", "s3://***@bucket/a"],
+  ["https://user:a#b?hunter2@host/a", "https://***@host/a"],
+  ["https://user:'hunter2\"@host/a", "https://***@host/a"],
+  // Parsers of URLs read these as the first one.
+  ["https:///user:hunter2@host/a", "https:///***@host/a"],
+  ["https:\\\\user:hunter2@host/a", "https:\\\\***@host/a"],
+  ["https:/\t/user:hunter2@host/a", "https:/\t/***@host/a"],
+  ["https://h/a?pass=hunter2&passphrase=hunter2&pw=hunter2", "https://h/a?pass=***&passphrase=***&pw=***"],
+  ["https://h/a?code=hunter2&bearer=hunter2&hmac=hunter2", "https://h/a?code=***&bearer=***&hmac=***"],
+  ["https://h/a?hdnts=hunter2&hdnea=hunter2", "https://h/a?hdnts=***&hdnea=***"],
+  ["https://h/a?AWSSecretKey=hunter2", "https://h/a?AWSSecretKey=***"],
+  [
+    "https://h/a?session=hunter2&sessionid=hunter2&sid=hunter2",
+    "https://h/a?session=***&sessionid=***&sid=***",
+  ],
+  ["https://h/a?ticket=hunter2&x[token]=hunter2", "https://h/a?ticket=***&x[token]=***"],
   ['"https://h/a?sig=hunter2", "b"', '"https://h/a?sig=***", "b"'],
 ])("leaves the credentials of %s out", (text, shown) => {
   expect(redact(text)).toBe(shown);
@@ -34,6 +51,13 @@ it.each([
   "https://host/a?version=3&keys=all",
   "mail me@example.org, or see https://example.org/a@b",
   "C:/me@here/x",
+  "https://host:8080/a@b",
+  "http://[::1]:80/a@b",
+  "file:///x@y.zarr",
+  "file:///C:/me@here/x",
+  "zip://a.zarr::s3://bucket/x@y",
+  "s3://bucket/a:b/c@d",
+  "https://host/a?sessions=3&decode=1&tickets=4&compass=5",
   '{"a": "https://a", "b": "c@d"}',
 ])("leaves %s as it is", (text) => {
   expect(redact(text)).toBe(text);
