@@ -1,8 +1,17 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { type ErrorDetails, ZarrflowError } from "../../util/errors.ts";
+import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
 import { storeFailure } from "../error-context.ts";
 import { isNativeStore, markNativeStore, nativePrototype } from "../native-stores.ts";
-import { isWritable, type Store, type StoreOptions, type WritableStore } from "../store.ts";
+import {
+  isListable,
+  isWritable,
+  type KeyEntry,
+  type ListableStore,
+  type Store,
+  type StoreOptions,
+  type WritableStore,
+} from "../store.ts";
 import { type Around, wrapStore } from "./wrap-store.ts";
 
 const wrappedStores = new WeakMap<Store, Store>();
@@ -32,13 +41,22 @@ function wrapErrors(store: Store): Store {
     get: async (key, options) => {
       const bytes: unknown = await inner.get(key, options);
       if (bytes === undefined || bytes instanceof Uint8Array) return bytes;
-      throw new ZarrflowError("corrupt-store", "the store returns neither bytes nor undefined", {
+      throw wrongAnswer("the store returns neither bytes nor undefined", bytes, {
         store: store.description,
         key,
-        found: bytes === null ? "null" : typeof bytes,
         hint: "Let `get` return a Uint8Array, or undefined for a missing key.",
       });
     },
+    size: async (key, options) => {
+      const size: unknown = await inner.size(key, options);
+      if (size === undefined || isSize(size)) return size;
+      throw wrongAnswer("the store returns neither a size nor undefined", size, {
+        store: store.description,
+        key,
+        hint: "Let `size` return a whole number of bytes, or undefined for a missing key.",
+      });
+    },
+    ...(isListable(inner) && checkedListing(inner)),
     ...(version !== undefined && {
       version: (options = {}) => around(whole, async () => version.call(store, options), options),
     }),
@@ -58,6 +76,46 @@ function wrapErrors(store: Store): Store {
 export function copySource(store: Store): Store {
   const callers = callersStores.get(store);
   return callers && nativePrototype(callers) && isInherited(callers, "get") ? callers : store;
+}
+
+/** Listings whose entries are what they should be. */
+function checkedListing(inner: ListableStore): Pick<ListableStore, "list" | "listDirectory"> {
+  const checked = async function* (entries: AsyncIterable<unknown>, mayBePrefix: boolean) {
+    for await (const entry of entries) {
+      if (isKeyEntry(entry) || (mayBePrefix && isPrefix(entry))) yield entry;
+      else {
+        throw wrongAnswer("the store lists what is no key", entry, {
+          store: inner.description,
+          hint: "Let listings give objects with a `key`, and a `size` in bytes where it is known.",
+        });
+      }
+    }
+  };
+  return {
+    list: (prefix, options) =>
+      streamFrom(checked(inner.list(prefix, options), false)) as ReadableStream<KeyEntry>,
+    listDirectory: (prefix, options) => streamFrom(checked(inner.listDirectory(prefix, options), true)),
+  };
+}
+
+function isKeyEntry(entry: unknown): entry is KeyEntry {
+  if (typeof entry !== "object" || entry === null || !("key" in entry)) return false;
+  return (
+    typeof entry.key === "string" && (!("size" in entry) || entry.size === undefined || isSize(entry.size))
+  );
+}
+
+function isPrefix(entry: unknown): entry is { readonly prefix: string } {
+  return typeof entry === "object" && entry !== null && "prefix" in entry && typeof entry.prefix === "string";
+}
+
+function isSize(size: unknown): size is number {
+  return Number.isSafeInteger(size) && (size as number) >= 0;
+}
+
+function wrongAnswer(reason: string, answer: unknown, details: ErrorDetails): ZarrflowError {
+  const found = answer === null ? "null" : typeof answer === "number" ? answer : typeof answer;
+  return new ZarrflowError("corrupt-store", reason, { ...details, found });
 }
 
 function syncReading(store: Store): Pick<Store, "getSync"> {

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { copy, createGroup } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import type { GetOptions, Store, StoreOptions, WritableStore } from "../../../src/stores/store.ts";
+import type {
+  GetOptions,
+  ListableStore,
+  Store,
+  StoreOptions,
+  WritableStore,
+} from "../../../src/stores/store.ts";
 import { copySource, withWrappedErrors } from "../../../src/stores/with/wrapped-errors.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -91,5 +97,41 @@ describe("a store of the program's", () => {
     await expect(copyValue?.({ key: "x" }, "k")).rejects.toEqual(failure);
     const refusing = wrapped({ ...own, copierFrom: fail } as WritableStore);
     await expect(refusing.copierFrom?.(inner)).rejects.toMatchObject({ code: "transient", cause: boom });
+  });
+});
+
+it.each([
+  ["no entry", null],
+  ["a key that is no string", { key: 5 }],
+  ["a size that is no number", { key: "a", size: "5" }],
+  ["a size that is none", { key: "a", size: Number.NaN }],
+  ["a negative size", { key: "a", size: -1 }],
+  ["a size beyond all numbers", { key: "a", size: Number.POSITIVE_INFINITY }],
+  ["a prefix where a key should be", { prefix: "a/" }],
+])("refuses listings of %s", async (_, entry) => {
+  const listing = () => new ReadableStream({ start: (controller) => controller.enqueue(entry) });
+  const inner = new MemoryStore("mine");
+  const store = withWrappedErrors({
+    description: "mine",
+    get: inner.get.bind(inner),
+    size: inner.size.bind(inner),
+    list: listing,
+    listDirectory: () => listing(),
+  } as unknown as ListableStore) as ListableStore;
+  const fault = { code: "corrupt-store", details: { store: "mine" } };
+  await expect(store.list("").getReader().read()).rejects.toMatchObject(fault);
+  if (entry !== null && "prefix" in entry) return;
+  await expect(store.listDirectory("").getReader().read()).rejects.toMatchObject(fault);
+});
+
+it.each(["5", Number.NaN, -1, 1.5, null])("refuses %s as a size", async (size) => {
+  const store = withWrappedErrors({
+    description: "mine",
+    get: async () => undefined,
+    size: async () => size as number,
+  });
+  await expect(store.size("a")).rejects.toMatchObject({
+    code: "corrupt-store",
+    details: { store: "mine", key: "a" },
   });
 });
