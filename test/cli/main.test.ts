@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { open, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { summaries } from "../../src/cli/summaries.ts";
 import { command } from "../built-package.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
@@ -141,18 +142,7 @@ describe("version and help", () => {
   it.each([["--help"], ["-h"], ["help"]])("%s lists the commands", async (arg) => {
     const { code, stdout, stderr } = await runCli(".", arg);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const name of [
-      "info",
-      "tree",
-      "copy",
-      "rechunk",
-      "convert",
-      "slice",
-      "digest",
-      "diff",
-      "validate",
-      "help",
-    ]) {
+    for (const name of [...Object.keys(summaries), "help"]) {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
     }
   });

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   convert,
   copy,
@@ -10,26 +10,17 @@ import {
   rechunk,
   sliceTo,
 } from "../../src/index.ts";
-import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { described, references, withoutMissing } from "../support/conventions.ts";
+import { memoryTargets } from "../support/memory-targets.ts";
 
 type FormatDefinition = "v2" | "v3";
 type Attributes = Readonly<Record<string, unknown>>;
 
 const zarrFormats: FormatDefinition[] = ["v2", "v3"];
-const used = new Set<string>();
 
-/** The URL of a store in memory that is not there yet. */
-function target(name: string): string {
-  used.add(name);
-  nameMemoryStore(name, undefined);
-  return `memory:${name}`;
-}
-
-afterEach(() => {
-  for (const name of used) nameMemoryStore(name, undefined);
-});
+const target = memoryTargets();
 
 async function add(
   group: GroupWriter,

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   convert,
   copy,
@@ -13,23 +13,13 @@ import {
   slice,
   sliceTo,
 } from "../../src/index.ts";
-import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
+import { memoryTargets } from "../support/memory-targets.ts";
 
-const used = new Set<string>();
-
-/** The URL of a store in memory that is not there yet. */
-function target(name: string): string {
-  used.add(name);
-  nameMemoryStore(name, undefined);
-  return `memory:${name}`;
-}
-
-afterEach(() => {
-  for (const name of used) nameMemoryStore(name, undefined);
-});
+const target = memoryTargets();
 
 const SHAPE = [6, 8];
 const CHUNKS = [2, 3];

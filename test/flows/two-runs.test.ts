@@ -1,34 +1,17 @@
 // @module-tag slow
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { consolidatedOf } from "../../src/hierarchy/consolidated.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
 import { copy, createGroup, open } from "../../src/index.ts";
-import { requireBuild } from "../built-package.ts";
-import { BUCKET, type S3Server } from "../stores/s3-server.ts";
-import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { runCli } from "../support/cli.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
-import { serveReachableBucket } from "../support/s3-environment.ts";
+import { RunPlaces } from "../support/run-places.ts";
 import { type PausedCopy, pausedCopy } from "./paused-run.ts";
 
-const folder = temporaryFolder();
-let server: S3Server;
-let source: string;
-beforeAll(async () => {
-  requireBuild();
-  server = await serveReachableBucket();
-  source = folder.next("source.zarr");
-  await copy(await makeHierarchy("v2", { consolidated: true, offset: 100 }), source);
-});
-afterAll(() => server.close());
-
-let places = 0;
-const placeOf = {
-  directory: () => folder.next("h.zarr"),
-  s3: () => `s3://${BUCKET}/place-${places++}/h.zarr`,
-};
+const places = new RunPlaces();
+const { folder, placeOf } = places;
 
 /** Members of the root that its consolidated metadata tell of, and those that are there. */
 async function membersOf(target: string): Promise<{ told: string[]; there: string[] }> {
@@ -48,12 +31,18 @@ describe.each(["directory", "s3"] as const)("two processes in a hierarchy of a %
     const target = placeOf[kind]();
     const exclude = ifExists === "skip" ? ["2024"] : [];
     await copy(await makeHierarchy("v2", { consolidated: true }), target, { exclude });
-    const run = await pausedCopy(folder.path, { source, path: "", target, ifExists });
+    const run = await pausedCopy(folder.path, { source: places.source, path: "", target, ifExists });
     for (const [name, options] of [
       ["time", ["--if-exists", "replace"]],
       ["new", []],
     ] as const) {
-      const member = await runCli(folder.path, "copy", `${source}/time`, `${target}/${name}`, ...options);
+      const member = await runCli(
+        folder.path,
+        "copy",
+        `${places.source}/time`,
+        `${target}/${name}`,
+        ...options,
+      );
       expect(member.stderr).toMatch(/another run is writing/);
       expect(member.code).not.toBe(0);
     }
@@ -71,10 +60,14 @@ describe.each(["directory", "s3"] as const)("two processes in a hierarchy of a %
     const target = placeOf[kind]();
     const exclude = of.ifExists === "error" ? ["2024/t2m"] : [];
     await copy(await makeHierarchy("v2", { consolidated: true }), target, { exclude });
-    const run = await pausedCopy(folder.path, { source, target: `${target}/${of.path}`, ...of });
+    const run = await pausedCopy(folder.path, {
+      source: places.source,
+      target: `${target}/${of.path}`,
+      ...of,
+    });
     const other = of.ifExists === "error" ? [["--if-exists", "skip"]] : [];
     for (const options of [["--if-exists", "replace"], ["--update"], ...other]) {
-      const all = await runCli(folder.path, "copy", source, target, ...options);
+      const all = await runCli(folder.path, "copy", places.source, target, ...options);
       expect(all.stderr, `${options}`).toMatch(/another run is writing/);
       expect(all.code).not.toBe(0);
     }
@@ -109,7 +102,7 @@ describe.each(["v2", "v3"] as const)(
       const values = await makeHierarchy(zarrFormat);
       await (await createGroup(target, { zarrFormat, attributes: { n: 1 } }, { consolidated: true })).close();
       await copy({ store: values, path: "time" }, `${target}/old`);
-      server.fault = async (_, { method, key }) => {
+      places.server.fault = async (_, { method, key }) => {
         const isRoots = key?.endsWith("h.zarr/.zmetadata") || key?.endsWith("h.zarr/zarr.json");
         if (method === "PUT" && isRoots) await new Promise((resolve) => setTimeout(resolve, 150));
         return false;
@@ -121,7 +114,7 @@ describe.each(["v2", "v3"] as const)(
           copy({ store: values, path: "2024/t2m" }, `${target}/old`, { ifExists: "replace" }),
         ]);
       } finally {
-        server.fault = undefined;
+        places.server.fault = undefined;
       }
       const { told, there } = await membersOf(target);
       expect(there.filter((key) => /array|zarr\.json/.test(key))).toHaveLength(3);

@@ -7,21 +7,12 @@ import { lz4Decode, lz4Encode } from "../../src/codecs/kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../src/codecs/kernels/snappy.ts";
 import { loadLibraryZstd } from "../codecs/bytes-to-bytes/zstd/library-zstd.ts";
 import { wasmKernels } from "../codecs/kernels/kernel-pair.ts";
+import type { RangeCodec } from "../codecs/kernels/lz-suite.ts";
 import { plainKernels } from "../codecs/kernels/plain-kernels.ts";
 import { foreignFrames } from "./foreign-frames.ts";
 import { inputs, longInputs } from "./inputs.ts";
 import { CHUNK_CODES, Fault, type Seed, type Subject } from "./subject.ts";
 import { type DecoderName, WasmArena } from "./wasm-arena.ts";
-
-/** Decodes a range of one buffer into a range of another. */
-type RangeDecoder = (
-  source: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  targetStart: number,
-  targetEnd: number,
-) => number;
 
 /** A decoder or encoder of whole views that tells failure by its result. */
 type Kernel = (source: Uint8Array, target: Uint8Array) => number;
@@ -56,7 +47,7 @@ function subject(name: string, seeds: () => readonly Seed[] | Promise<readonly S
 }
 
 /** A decoder of ranges, given all that lies around its buffers: nothing but itself keeps it within them. */
-function unbounded(decode: RangeDecoder): Kernel {
+function unbounded(decode: RangeCodec): Kernel {
   const around = (view: Uint8Array) => new Uint8Array(view.buffer);
   return (source, target) =>
     decode(

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   copy,
   create,
@@ -12,27 +12,15 @@ import {
 } from "../../src/index.ts";
 import { PrefixLock } from "../../src/stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
-import { requireBuild } from "../built-package.ts";
 import { pausedCopy } from "../flows/paused-run.ts";
-import { BUCKET, type S3Server } from "../stores/s3-server.ts";
-import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
-import { serveReachableBucket } from "../support/s3-environment.ts";
+import { RunPlaces } from "../support/run-places.ts";
 
-const folder = temporaryFolder();
-let server: S3Server;
-let source: string;
-beforeAll(async () => {
-  requireBuild();
-  server = await serveReachableBucket();
-  source = folder.next("source.zarr");
-  await copy(await makeHierarchy("v2", { consolidated: true, offset: 100 }), source);
-});
-afterAll(() => server.close());
+const places = new RunPlaces();
+const { folder, placeOf } = places;
 
 const NEW = { shape: [4], chunks: [2], dataType: "int32" } as const;
 const LOCKED = { code: "locked" };
-let places = 0;
 
 const edits: Record<string, (hierarchy: string) => Promise<unknown>> = {
   create: (h) => create(`${h}/time`, NEW, { ifExists: "replace" }),
@@ -49,16 +37,20 @@ const edits: Record<string, (hierarchy: string) => Promise<unknown>> = {
 };
 
 describe.each(["directory", "s3"] as const)("in a hierarchy of a %s", (kind) => {
-  const newPlace = () => (kind === "s3" ? `s3://${BUCKET}/locked-${places++}/h.zarr` : folder.next("h.zarr"));
   const names = kind === "s3" ? Object.keys(edits) : [...Object.keys(edits), "renameNode"];
   const edit = (name: string) => edits[name] ?? ((h: string) => renameNode(`${h}/time`, "other"));
 
   it.each(names)(
     "%s is kept off by another process that holds all of it, and does it afterwards",
     async (name) => {
-      const target = newPlace();
+      const target = placeOf[kind]();
       await copy(await makeHierarchy("v2", { consolidated: true }), target);
-      const run = await pausedCopy(folder.path, { source, path: "", target, ifExists: "update" });
+      const run = await pausedCopy(folder.path, {
+        source: places.source,
+        path: "",
+        target,
+        ifExists: "update",
+      });
       await expect(edit(name)(target)).rejects.toMatchObject(LOCKED);
       expect(await run.end()).toBe(0);
       const made = await edit(name)(target);
@@ -70,9 +62,14 @@ describe.each(["directory", "s3"] as const)("in a hierarchy of a %s", (kind) => 
   it.each(["setAttributes", "resizeArray", "deleteNode"])(
     "%s is kept off by another process at the node, and leaves it whole",
     async (name) => {
-      const target = newPlace();
+      const target = placeOf[kind]();
       await copy(await makeHierarchy("v2"), target);
-      const at = { source, path: "time", target: `${target}/time`, ifExists: "update" } as const;
+      const at = {
+        source: places.source,
+        path: "time",
+        target: `${target}/time`,
+        ifExists: "update",
+      } as const;
       const run = await pausedCopy(folder.path, at);
       await expect(edit(name)(target)).rejects.toMatchObject(LOCKED);
       expect(await run.end()).toBe(0);
@@ -84,7 +81,7 @@ describe.each(["directory", "s3"] as const)("in a hierarchy of a %s", (kind) => 
   async function locksIn(target: string): Promise<string[]> {
     if (kind === "directory")
       return (await readdir(target, { recursive: true })).filter((name) => name.includes("zarrflow"));
-    return [...server.objects.keys()].filter(
+    return [...places.server.objects.keys()].filter(
       (key) => key.startsWith(target.split("/").slice(3).join("/")) && key.includes(".zarrflow-"),
     );
   }
@@ -92,11 +89,11 @@ describe.each(["directory", "s3"] as const)("in a hierarchy of a %s", (kind) => 
 
 describe("in a bucket", () => {
   it("one array alone is made at a place at a time", async () => {
-    const target = `s3://${BUCKET}/locked-${places++}/h.zarr`;
+    const target = placeOf.s3();
     await (await createGroup(target, { zarrFormat: "v3" })).close();
     const first = await create(`${target}/a`, NEW);
     await expect(create(`${target}/a`, { ...NEW, chunks: [4] })).rejects.toMatchObject(LOCKED);
-    await expect(copy(`${source}/time`, `${target}/a`)).rejects.toMatchObject(LOCKED);
+    await expect(copy(`${places.source}/time`, `${target}/a`)).rejects.toMatchObject(LOCKED);
     await expect(deleteNode(target)).rejects.toMatchObject(LOCKED);
     await first.write({}, Int32Array.of(1, 2, 3, 4));
     await first.close();
@@ -107,7 +104,7 @@ describe("in a bucket", () => {
   });
 
   it("an array whose place another run took over is not published", async () => {
-    const target = `s3://${BUCKET}/locked-${places++}/h.zarr`;
+    const target = placeOf.s3();
     await (await createGroup(target, { zarrFormat: "v3" })).close();
     const made = await create(`${target}/a`, NEW);
     const store = await openStore(parseStoreUrl(`${target}/a`).spec);

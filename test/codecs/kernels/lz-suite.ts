@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 
-type Decode = (
+/** Decodes or encodes a range of one buffer into a range of another. */
+export type RangeCodec = (
   source: Uint8Array,
   start: number,
   end: number,
@@ -10,12 +11,15 @@ type Decode = (
   targetStart: number,
   targetEnd: number,
 ) => number;
-type Encode = Decode;
 
 const BESIDE = new Uint8Array(5).fill(0x5a);
 
 /** What every LZ kernel must keep, at any place in larger buffers. */
-export function testLz(encode: Encode, decode: Decode, maxEncodedSize: (size: number) => number): void {
+export function testLz(
+  encode: RangeCodec,
+  decode: RangeCodec,
+  maxEncodedSize: (size: number) => number,
+): void {
   const encoded = (bytes: Uint8Array): Uint8Array => {
     const { bytes: target, check } = guarded(maxEncodedSize(bytes.length) + 10);
     const size = encode(bytes, 0, bytes.length, target, 5, target.length - 5);

@@ -9,76 +9,82 @@ import { wordsOf } from "../../../src/codecs/kernels/words.ts";
  * Shuffles the `length` bytes of `source` at `start`, items of `itemSize` bytes, to `target` at `targetStart`.
  * The two ranges must not overlap.
  */
-export function shuffle(
-  source: Uint8Array,
-  start: number,
-  target: Uint8Array,
-  targetStart: number,
-  length: number,
-  itemSize: number,
-): void {
-  const items = Math.floor(length / itemSize);
-  if (items <= 1 || itemSize === 1) {
-    target.set(source.subarray(start, start + length), targetStart);
-    return;
-  }
-  const whole = items * itemSize;
-  const words = wordsOf(source);
-  const out = wordsOf(target);
-  let column = 0;
-  if (itemSize === 2) {
-    splitPairs(words, start, out, targetStart, items);
-    column = 2;
-  }
-  for (; column + 4 <= itemSize; column += 4) {
-    splitWords(words, start + column, out, targetStart + column * items, items, itemSize);
-  }
-  for (; column < itemSize; column++) {
-    let s = start + column;
-    const plane = targetStart + column * items;
-    for (let i = 0; i < items; i++, s += itemSize) target[plane + i] = source[s] as number;
-  }
-  for (let i = whole; i < length; i++) target[targetStart + i] = source[start + i] as number;
-}
+export const shuffle = turner({
+  pairs: splitPairs,
+  words: splitWords,
+  bytes(source, target, start, plane, items, stride) {
+    for (let i = 0, s = start; i < items; i++, s += stride) target[plane + i] = source[s] as number;
+  },
+  places: (start, targetStart) => [start, targetStart],
+});
 
 /** The inverse of `shuffle`. */
-export function unshuffle(
-  source: Uint8Array,
+export const unshuffle = turner({
+  pairs: joinPairs,
+  words: joinWords,
+  bytes(source, target, start, plane, items, stride) {
+    for (let i = 0, t = start; i < items; i++, t += stride) target[t] = source[plane + i] as number;
+  },
+  places: (start, targetStart) => [targetStart, start],
+});
+
+/** Moves columns of items at `start`, `stride` bytes apart, to planes of `items` bytes at `plane`, or back. */
+type Move<Buffer> = (
+  source: Buffer,
+  target: Buffer,
   start: number,
-  target: Uint8Array,
-  targetStart: number,
-  length: number,
-  itemSize: number,
-): void {
-  const items = Math.floor(length / itemSize);
-  if (items <= 1 || itemSize === 1) {
-    target.set(source.subarray(start, start + length), targetStart);
-    return;
-  }
-  const whole = items * itemSize;
-  const words = wordsOf(source);
-  const out = wordsOf(target);
-  let column = 0;
-  if (itemSize === 2) {
-    joinPairs(words, start, out, targetStart, items);
-    column = 2;
-  }
-  for (; column + 4 <= itemSize; column += 4) {
-    joinWords(words, start + column * items, out, targetStart + column, items, itemSize);
-  }
-  for (; column < itemSize; column++) {
-    let t = targetStart + column;
-    const plane = start + column * items;
-    for (let i = 0; i < items; i++, t += itemSize) target[t] = source[plane + i] as number;
-  }
-  for (let i = whole; i < length; i++) target[targetStart + i] = source[start + i] as number;
+  plane: number,
+  items: number,
+  stride: number,
+) => void;
+
+interface Moves {
+  /** Both columns of items of two bytes. */
+  readonly pairs: Move<DataView>;
+  /** Four columns. */
+  readonly words: Move<DataView>;
+  /** One column. */
+  readonly bytes: Move<Uint8Array>;
+  /** Where items and planes begin. */
+  readonly places: (start: number, targetStart: number) => readonly [number, number];
+}
+
+function turner({ pairs, words, bytes, places }: Moves) {
+  return (
+    source: Uint8Array,
+    start: number,
+    target: Uint8Array,
+    targetStart: number,
+    length: number,
+    itemSize: number,
+  ): void => {
+    const items = Math.floor(length / itemSize);
+    if (items <= 1 || itemSize === 1) {
+      target.set(source.subarray(start, start + length), targetStart);
+      return;
+    }
+    const [from, to] = [wordsOf(source), wordsOf(target)];
+    const [first, plane] = places(start, targetStart);
+    let column = 0;
+    if (itemSize === 2) {
+      pairs(from, to, first, plane, items, itemSize);
+      column = 2;
+    }
+    for (; column + 4 <= itemSize; column += 4) {
+      words(from, to, first + column, plane + column * items, items, itemSize);
+    }
+    for (; column < itemSize; column++) {
+      bytes(source, target, first + column, plane + column * items, items, itemSize);
+    }
+    for (let i = items * itemSize; i < length; i++) target[targetStart + i] = source[start + i] as number;
+  };
 }
 
 /** One word of each item, at a stride, to four planes of `items` bytes. */
 function splitWords(
   words: DataView,
-  start: number,
   out: DataView,
+  start: number,
   plane: number,
   items: number,
   stride: number,
@@ -115,9 +121,9 @@ function splitWords(
 /** The inverse of `splitWords`. */
 function joinWords(
   words: DataView,
-  plane: number,
   out: DataView,
   start: number,
+  plane: number,
   items: number,
   stride: number,
 ): void {
@@ -149,7 +155,7 @@ function joinWords(
 }
 
 /** Items of two bytes to two planes, four items a step. */
-function splitPairs(words: DataView, start: number, out: DataView, plane: number, items: number): void {
+function splitPairs(words: DataView, out: DataView, start: number, plane: number, items: number): void {
   const plane1 = plane + items;
   let i = 0;
   for (; i + 4 <= items; i += 4) {
@@ -168,7 +174,7 @@ function splitPairs(words: DataView, start: number, out: DataView, plane: number
 }
 
 /** The inverse of `splitPairs`. */
-function joinPairs(words: DataView, plane: number, out: DataView, start: number, items: number): void {
+function joinPairs(words: DataView, out: DataView, start: number, plane: number, items: number): void {
   const plane1 = plane + items;
   let i = 0;
   for (; i + 4 <= items; i += 4) {

@@ -9,6 +9,7 @@ import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
+import type { RangeCodec } from "./lz-suite.ts";
 import { testLz } from "./lz-suite.ts";
 import { plainKernels } from "./plain-kernels.ts";
 
@@ -127,15 +128,8 @@ test("LZ4: a match that ends beyond all addresses is too long, and nothing is wr
 describe("BloscLZ", () => {
   const memory = new WasmMemory();
   const at =
-    (name: "blosclzDecode" | "blosclzEncode") =>
-    (
-      source: Uint8Array,
-      start: number,
-      end: number,
-      target: Uint8Array,
-      targetStart: number,
-      targetEnd: number,
-    ) => {
+    (name: "blosclzDecode" | "blosclzEncode"): RangeCodec =>
+    (source, start, end, target, targetStart, targetEnd) => {
       const room = targetEnd - targetStart;
       const [from = 0, to = 0] = memory.allocate(end - start, room);
       memory.bytes.set(source.subarray(start, end), from);

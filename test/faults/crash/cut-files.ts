@@ -1,7 +1,7 @@
-import type { Cut } from "./cut.ts";
+import { CurrentCut } from "./cut.ts";
 
 /** What cuts the file calls of this process just now. */
-export const cutting: { now: Cut | undefined } = { now: undefined };
+export const cutting = new CurrentCut();
 
 /** Calls of `node:fs` and `node:fs/promises` that change something; `open` does where it may make or empty a file. */
 const MUTATING =

@@ -38,3 +38,17 @@ export class Cut {
     return this.isOver || (this.#kind === "fail" && call === this.#at);
   }
 }
+
+/** The cut of a place, which its calls meet while a run is under way. */
+export class CurrentCut {
+  now: Cut | undefined;
+
+  async during<T>(cut: Cut, run: () => Promise<T>): Promise<T> {
+    this.now = cut;
+    try {
+      return await run();
+    } finally {
+      this.now = undefined;
+    }
+  }
+}

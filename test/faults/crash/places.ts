@@ -14,7 +14,7 @@ import { openStore } from "../../../src/stores/url.ts";
 import type { Awaitable } from "../../../src/util/awaitable.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../../stores/s3-server.ts";
-import type { Cut } from "./cut.ts";
+import { CurrentCut, type Cut } from "./cut.ts";
 import { cutting } from "./cut-files.ts";
 
 /** A place for targets whose mutating calls can be cut. */
@@ -71,14 +71,7 @@ export function filePlace(folder: string, name: string): SeenPlace {
         await writeFile(join(path, key), value);
       }
     },
-    async during(cut, run) {
-      cutting.now = cut;
-      try {
-        return await run();
-      } finally {
-        cutting.now = undefined;
-      }
-    },
+    during: (cut, run) => cutting.during(cut, run),
     async outlastTurns() {
       if (!isZip) await rm(join(path, CONSOLIDATED_LOCK_NAME), { force: true });
     },
@@ -190,7 +183,7 @@ export function bucketPlace(server: S3Server): SeenPlace {
 /** A store of the caller's. */
 export function objectPlace(): Place {
   let kept = new MemoryStore("place");
-  let cut: Cut | undefined;
+  const cut = new CurrentCut();
   const refuse = () => {
     throw new ZarrflowError("access-denied", "the call was cut");
   };
@@ -201,7 +194,7 @@ export function objectPlace(): Place {
       if (typeof value !== "function") return value;
       const isMutating = ["set", "delete", "rename", "setIfAbsent"].includes(String(property));
       return (...args: unknown[]) => {
-        if (isMutating ? cut?.mutate() : cut?.isOver) refuse();
+        if (isMutating ? cut.now?.mutate() : cut.now?.isOver) refuse();
         return value.apply(kept, args);
       };
     },
@@ -215,14 +208,7 @@ export function objectPlace(): Place {
         await kept.set(key, (await contents.get(key)) ?? new Uint8Array());
       }
     },
-    async during(now, run) {
-      cut = now;
-      try {
-        return await run();
-      } finally {
-        cut = undefined;
-      }
-    },
+    during: (now, run) => cut.during(now, run),
     outlastTurns: async () => {},
     open: async () => kept,
   };

@@ -22,6 +22,7 @@ import { BytesReader } from "../../stores/bytes-reader.ts";
 import { MemorySink } from "../../stores/memory-sink.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections } from "../../streams/support.ts";
+import { writeSpecExample } from "../../support/spec-example.ts";
 import { everythingIn, jsonAt, keysOf } from "../keys.ts";
 
 failOnUnhandledRejections();
@@ -351,18 +352,7 @@ describe("the worked examples of the v2 text", () => {
 
   test.each(["g.zarr", "g.zarr.zip"])("V2-91: exactly these keys, in %s", async (name) => {
     const root = folder.next(name);
-    const group = await createGroup(root, { zarrFormat: "v2" });
-    const foo = await group.createGroup("foo");
-    const bar = await foo.create("bar", {
-      shape: [20, 20],
-      chunks: [10, 10],
-      dataType: "<f8",
-      attributes: { comment: "answer to life, the universe and everything" },
-    });
-    await bar.write([], new Float64Array(400).fill(42));
-    await bar.close();
-    await foo.close();
-    await group.close();
+    await writeSpecExample(await createGroup(root, { zarrFormat: "v2" }));
     const store = name.endsWith(".zip") ? await openZipFile(root) : new DirectoryStore(root);
     expect(await keysOf(store)).toEqual([
       ".zgroup",

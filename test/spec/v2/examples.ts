@@ -2,6 +2,7 @@ import { inflateSync } from "node:zlib";
 import { expect } from "vitest";
 import { create, createGroup, open, setAttributes } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { writeSpecExample } from "../../support/spec-example.ts";
 import type { Row } from "../rows.ts";
 import { codecsIn, fillIn, sortedKeys, textAt } from "../stores.ts";
 
@@ -39,16 +40,7 @@ async function attributed(): Promise<MemoryStore> {
 
 async function hierarchy(): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const root = await createGroup(store, { zarrFormat: "v2" });
-  const foo = await root.createGroup("foo");
-  const bar = await foo.create("bar", {
-    shape: [20, 20],
-    chunks: [10, 10],
-    dataType: "<f8",
-    attributes: { comment: "x" },
-  });
-  await bar.write([], new Float64Array(400).fill(42));
-  for (const writer of [bar, foo, root]) await writer.close();
+  await writeSpecExample(await createGroup(store, { zarrFormat: "v2" }));
   return store;
 }
 
