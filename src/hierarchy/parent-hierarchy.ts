@@ -2,7 +2,7 @@ import type { ZarrFormat } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { childSpec } from "../stores/folder-spec.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
-import { isWritable, type StoreOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import { isWritable, type StoreSpec, type TargetBuild } from "../stores/store.ts";
 import { assertUnlocked, type LockOptions } from "../stores/target/prefix-lock.ts";
 import { assertNotBuilt } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
@@ -27,7 +27,7 @@ import type { ReadDocumentOptions } from "./stored-documents.ts";
 export async function hierarchyAt(
   home: ParentHierarchy,
   zarrFormat: ZarrFormat,
-  options: StoreOptions = {},
+  options: ReadDocumentOptions = {},
 ): Promise<ParentHierarchy | undefined> {
   const { store, path } = home;
   if (await isWholeHierarchy(store)) {
@@ -125,7 +125,7 @@ export async function hideFromAbove(
 async function readableFormatAbove(
   { store, path, spec }: ParentHierarchy,
   zarrFormat: ZarrFormat,
-  options: StoreOptions,
+  options: ReadDocumentOptions,
 ): Promise<ZarrFormat | undefined> {
   try {
     const above = await formatAbove(store, path, options);

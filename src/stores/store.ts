@@ -56,8 +56,8 @@ export interface ListOptions extends StoreOptions {
    */
   readonly onUnreadable?: ((name: string, error: ZarrflowError) => void) | undefined;
   /**
-   * Told of each folder below the prefix, by its own, which ends in `/`; the listing fails where this throws. Stores in
-   * which a folder is nothing but what keys have in common have nothing to tell.
+   * Called with the prefix of each folder below, which ends in `/`; the listing fails where this throws. Stores in
+   * which a folder is nothing but what keys have in common never call it.
    */
   readonly onFolder?: ((prefix: string) => void) | undefined;
 }

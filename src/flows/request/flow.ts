@@ -133,7 +133,7 @@ async function planFrom(
   const place = await placeAround(target.store);
   if (place) {
     const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
-    await hierarchyAt(place, zarrFormat.name, { signal });
+    await hierarchyAt(place, zarrFormat.name, { maxMetadata: options.maxMetadata, signal });
   }
   const { converted, change, cutImages } = await wantedMetadata(root, all, taken, zarrFormat.name, options);
   const changed =

@@ -12,6 +12,7 @@ export async function* mendConsolidated(
   { dryRun = false, signal }: { readonly dryRun?: boolean; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<ValidateFinding> {
   if (root.kind === "array") return;
+  const { maxMetadata } = root.reading;
   const groups = [root.path];
   for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
   const store = assertWritable(root.store);
@@ -21,8 +22,8 @@ export async function* mendConsolidated(
     if (!isLockKey(key)) written.add(key);
     return dryRun ? (undefined as T) : call();
   });
-  const consolidated = await ConsolidatedMetadata.find(noting, groups, { signal });
-  await consolidated.restate([root.path], { signal });
+  const consolidated = await ConsolidatedMetadata.find(noting, groups, { maxMetadata, signal });
+  await consolidated.restate([root.path], { maxMetadata, signal });
   for (const key of written) {
     const message = `consolidated metadata that were out of date ${dryRun ? "would be" : "were"} rewritten`;
     yield { level: "info", what: "stale-consolidated", path: root.path, key, message };

@@ -5,7 +5,7 @@ import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { openNode } from "../open/open-node.ts";
-import { readDocument } from "../stored-documents.ts";
+import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
 const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 
@@ -17,7 +17,7 @@ const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 export async function formatAbove(
   store: Store,
   path: string,
-  options: StoreOptions,
+  options: ReadDocumentOptions,
 ): Promise<ZarrFormat | undefined> {
   const document = (await readDocument(store, HIERARCHY_KEY, options))?.bytes;
   const whole = document && hierarchyFormat(document);

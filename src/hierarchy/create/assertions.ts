@@ -9,6 +9,7 @@ import { ancestorPaths } from "../../util/node-path.ts";
 import { keysBelow } from "../keys-below.ts";
 import { childNames } from "../open/child-names.ts";
 import { openNode } from "../open/open-node.ts";
+import type { ReadDocumentOptions } from "../stored-documents.ts";
 
 /**
  * Whether something is where a node of `kind` is to be made. A group that is one only because nodes lie below it may
@@ -18,10 +19,10 @@ export async function isTaken(
   store: Store,
   layout: NodeLayout,
   kind: NodeMetadata["kind"],
-  signal?: AbortSignal | undefined,
+  { maxMetadata, signal }: ReadDocumentOptions = {},
 ): Promise<boolean> {
   try {
-    const node = await openNode(store, layout.path, { signal });
+    const node = await openNode(store, layout.path, { maxMetadata, signal });
     if (node === undefined) return false;
     const isImplied = !node.layout.documentKeys.some((key) => node.documents.has(key));
     if (!isImplied) return true;

@@ -20,7 +20,7 @@ import { type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
 import { assertUnlockedAbove } from "../parent-hierarchy.ts";
 import { lockPlace } from "../place-lock.ts";
 import { assertReplaceable } from "../replaceable.ts";
-import { readDocument } from "../stored-documents.ts";
+import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 import { ancestorDocuments, createAncestors, createShared, formatAbove } from "./ancestors.ts";
 import { assertDistinctNames, assertEmpty, isTaken } from "./assertions.ts";
 import { agreed, chooseFormat, layoutOf } from "./format.ts";
@@ -40,6 +40,8 @@ export interface PlaceOptions {
   readonly allowUnicode?: boolean | undefined;
   /** Refuses a place below which there are keys, though none of a node at it. */
   readonly mustBeEmpty?: boolean | undefined;
+  /** Bytes that a document which is there may have. */
+  readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -101,9 +103,10 @@ async function placeIn(store: WritableStore, path: string, options: PlaceOptions
 
 /** A folder: built beside its name, wherever in a hierarchy it is. */
 async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
-  const { ifExists = "error", signal } = options;
+  const { ifExists = "error", maxMetadata, signal } = options;
+  const reading = { maxMetadata, signal };
   const home = await parentHierarchyOf(spec);
-  const zarrFormat = chooseFormat(options, home.path, await formatAbove(home.store, home.path, { signal }));
+  const zarrFormat = chooseFormat(options, home.path, await formatAbove(home.store, home.path, reading));
   const { hierarchy } = layoutOf(home.path, zarrFormat, options);
   const isReplaced = home.path === "" && ifExists === "replace";
   if (hierarchy.sharedKeys.length > 0 && !isReplaced)
@@ -132,7 +135,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
         layout,
         publish: (documents) => {
           const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
-          return refreshConsolidated(home.store, scope, () => publish(documents), { signal });
+          return refreshConsolidated(home.store, scope, () => publish(documents), reading);
         },
         discard: () => build.discard(),
       };
@@ -149,10 +152,11 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
     layout: place.layout,
     async begin(metadata) {
       if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
-      const { ifExists = "error", kind, signal } = options;
+      const { ifExists = "error", kind, maxMetadata, signal } = options;
       const begin = async () => {
         // somebody may have made one until the place was locked
-        const isMade = ifExists === "error" && (await isTaken(home.store, place.layout, kind, signal));
+        const isMade =
+          ifExists === "error" && (await isTaken(home.store, place.layout, kind, { maxMetadata, signal }));
         if (isMade) throw exists(home.store, home.path);
         return place.begin(metadata);
       };
@@ -198,7 +202,8 @@ async function placeInHierarchy(
   { store, spec, path }: ParentHierarchy,
   options: PlaceOptions,
 ): Promise<OpenCreateTarget> {
-  const root = (await readDocument(store, HIERARCHY_KEY, { signal: options.signal }))?.bytes;
+  const { maxMetadata, signal } = options;
+  const root = (await readDocument(store, HIERARCHY_KEY, { maxMetadata, signal }))?.bytes;
   return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
 }
 
@@ -258,11 +263,13 @@ async function placeInStore(
   path: string,
   options: PlaceOptions,
 ): Promise<OpenCreateTarget> {
-  const { ifExists = "error", signal } = options;
-  const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, { signal }));
+  const { ifExists = "error", maxMetadata, signal } = options;
+  const reading = { maxMetadata, signal };
+  const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, reading));
   const layout = layoutOf(path, zarrFormat, options);
   const findings = await assertDistinctNames(store, layout, signal);
-  if (ifExists === "error" && (await isTaken(store, layout, options.kind, signal))) throw exists(store, path);
+  if (ifExists === "error" && (await isTaken(store, layout, options.kind, reading)))
+    throw exists(store, path);
   const site: NodeDraft = {
     store,
     layout,
@@ -277,14 +284,14 @@ async function placeInStore(
           const ancestors = await createAncestors(store, path, zarrFormat, { signal });
           return { removed: path, written: new Map([...documents, ...ancestors]) };
         },
-        { signal },
+        reading,
       ),
     discard: (undo) => undo(),
   };
   return {
     layout,
     async begin(metadata) {
-      if (ifExists === "replace") await clear(store, layout, metadata, signal);
+      if (ifExists === "replace") await clear(store, layout, metadata, reading);
       else if (options.mustBeEmpty) await assertEmpty(store, layout, signal);
       return site;
     },
@@ -295,14 +302,15 @@ async function clear(
   store: WritableStore,
   layout: NodeLayout,
   metadata: NodeMetadata,
-  signal: AbortSignal | undefined,
+  reading: ReadDocumentOptions,
 ): Promise<void> {
+  const { signal } = reading;
   const change = async () => {
     await deleteKeys(store, layout, metadata, { signal });
     return { removed: layout.path, written: new Map() };
   };
   const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
-  await refreshConsolidated(store, scope, change, { signal });
+  await refreshConsolidated(store, scope, change, reading);
 }
 
 async function setAll(

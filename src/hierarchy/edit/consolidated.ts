@@ -226,7 +226,7 @@ function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
     tells: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
     async read(options = {}) {
       const bytes = (await readDocument(store, key, options))?.bytes;
-      return bytes && consolidatedV3(bytes, path);
+      return bytes && consolidatedV3(bytes, path, options);
     },
     async write(documents, written, { maxMetadata }) {
       const own = written.get(key) ?? (await readDocument(store, key, { maxMetadata }))?.bytes;

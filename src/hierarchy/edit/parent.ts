@@ -116,10 +116,18 @@ function isRootName(spec: StoreSpec): boolean {
   return ROOT_NAME.test(parentSpec(spec)?.name ?? "");
 }
 
-/** Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. */
+/**
+ * Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. The document that says so has
+ * a few members: one above the limit is a group's.
+ */
 export async function isWholeHierarchy(store: Store): Promise<boolean> {
-  const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
-  return document !== undefined && hierarchyFormat(document) !== undefined;
+  try {
+    const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
+    return document !== undefined && hierarchyFormat(document) !== undefined;
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return false;
+    throw error;
+  }
 }
 
 async function isNode(store: Store): Promise<boolean> {

@@ -12,6 +12,7 @@ import { documentsBelow } from "../keys-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { lockPlace } from "../place-lock.ts";
+import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
@@ -55,13 +56,14 @@ export async function renameNode(
   assertRenamable(store, old);
   // a lock would move with the node
   await (await lockPlace(home, { signal })).release();
+  const limits = { maxMetadata: node.reading.maxMetadata, signal };
   const reading = { ...node.reading, spec, zarrFormat, signal };
   const found = await openNode(store, old, reading);
   if (!found) throw notFound(store, old);
   const from = found.layout;
   const to = layoutOf(normalisePath(path), zarrFormat, { allowUnicode });
   assertPath(to, path);
-  await assertPlaceFree(store, from, to, signal);
+  await assertPlaceFree(store, from, to, limits);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
     const documents = areAny ? await documentsBelow(found) : [];
     await moveAll(store, movesOf(from, to), signal);
@@ -70,10 +72,7 @@ export async function renameNode(
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
-  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, {
-    maxMetadata: reading.maxMetadata,
-    signal,
-  });
+  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, limits);
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;
@@ -95,7 +94,7 @@ async function assertPlaceFree(
   store: WritableStore,
   from: NodeLayout,
   to: NodeLayout,
-  signal: AbortSignal | undefined,
+  reading: ReadDocumentOptions,
 ): Promise<void> {
   const refusal = (reason: string) =>
     new ZarrflowError("path-not-allowed", reason, {
@@ -106,16 +105,16 @@ async function assertPlaceFree(
   if (from.path === "") throw refusal("the root of a hierarchy has no name and cannot be renamed");
   if (to.path === "") throw refusal("a node cannot become the root of its own hierarchy");
   if (to.path.startsWith(`${from.path}/`)) throw refusal("a node cannot be moved into itself");
-  agreed(from.zarrFormat, await formatAbove(store, to.path, { signal }));
-  await assertDistinctNames(store, to, signal, from.path);
-  if (await isTaken(store, to, "array", signal)) {
+  agreed(from.zarrFormat, await formatAbove(store, to.path, reading));
+  await assertDistinctNames(store, to, reading.signal, from.path);
+  if (await isTaken(store, to, "array", reading)) {
     throw new ZarrflowError("target-exists", "a node exists already", {
       store: store.description,
       path: to.path,
       hint: "Choose another path, or delete what is there.",
     });
   }
-  await assertEmpty(store, to, signal);
+  await assertEmpty(store, to, reading.signal);
 }
 
 /**

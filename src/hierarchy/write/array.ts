@@ -24,6 +24,8 @@ export interface NodeWriterOptions {
   readonly io?: number;
   /** Stores chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
+  /** Bytes that a metadata document of the hierarchy around it may have; 32 MiB by default. */
+  readonly maxMetadata?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
