@@ -1,8 +1,7 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import type { DataType, Endian, FixedDataType } from "../meta/data-type.ts";
 import type { Buffers } from "../util/buffers.ts";
-import type { ChunkData } from "./chunk-data.ts";
-import type { PartFinder } from "./chunk-part.ts";
+import type { ChunkData, PartFinder } from "./chunk-data.ts";
 
 /** What a codec needs to know about the data at its place in the chain, before any chunk is seen. */
 export interface ChunkSpec {

@@ -1,6 +1,6 @@
+import { outerPrefixes } from "../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { outerPrefixes } from "../meta/key-trees.ts";
 import type { KeyEntry, ListableStore, ListOptions } from "../stores/store.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";

@@ -1,7 +1,6 @@
 import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
-import type { ChunkData } from "../codecs/chunk-data.ts";
-import type { ChunkPart } from "../codecs/chunk-part.ts";
+import type { ChunkData, ChunkPart } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";

@@ -1,5 +1,3 @@
-import { nextTurn } from "./next-turn.ts";
-
 /** What a call of storage that answers at once takes, and for each MiB. */
 const CALL_MS = 1;
 const MIB_MS = 2;
@@ -45,4 +43,12 @@ export class BlockingIo {
       this.#turned = performance.now();
     });
   }
+}
+
+/** Lets what is due run first: timers, signals, calls that have ended. For loops that wait for nothing. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate: soon = setTimeout } = globalThis;
+  return new Promise((resolve) => {
+    soon(resolve);
+  });
 }

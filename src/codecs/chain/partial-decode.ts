@@ -1,7 +1,7 @@
 import { isFixed } from "../../meta/data-type.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { product } from "../../util/shape.ts";
-import type { ChunkBox, PartFinder } from "../chunk-part.ts";
+import type { ChunkBox, PartFinder } from "../chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, PlacedCodec } from "../codec.ts";
 import { codecFailure, corrupt } from "../failures.ts";
 

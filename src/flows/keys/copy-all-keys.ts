@@ -1,11 +1,11 @@
 import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
+import { outerPrefixes } from "../../meta/folder-layout.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { outerPrefixes } from "../../meta/key-trees.ts";
+import { assertListable } from "../../stores/assertions.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
 import type { Plan } from "../plan/plan.ts";
-import { assertListable } from "./assert-listable.ts";
 import { type SweepOptions, sweep } from "./copy-keys.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { ListedChunks } from "./listed-chunks.ts";

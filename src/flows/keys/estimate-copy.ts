@@ -1,5 +1,6 @@
+import { outerPrefixes } from "../../meta/folder-layout.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { outerPrefixes } from "../../meta/key-trees.ts";
+import { assertListable } from "../../stores/assertions.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { checkedOptions } from "../../util/check-options.ts";
@@ -9,7 +10,6 @@ import { assertPlanned, type Planned } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { withRetryEvents } from "../run/with-retry-events.ts";
 import { estimateUpdate } from "../update/estimate-update.ts";
-import { assertListable } from "./assert-listable.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { listWanted } from "./list-wanted.ts";
 

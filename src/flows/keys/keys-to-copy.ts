@@ -1,7 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
+import { movedKey } from "../../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { movedKey } from "../../meta/key-trees.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";

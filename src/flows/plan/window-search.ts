@@ -1,4 +1,3 @@
-import { gcd } from "../../util/gcd.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, chunkVisits } from "./chunk-visits.ts";
 
@@ -90,4 +89,11 @@ function pareto(windows: Window[]): Window[] {
   return kept.filter(
     (_, i) => i === kept.length - 1 || Math.floor(i / every) !== Math.floor((i - 1) / every),
   );
+}
+
+/** Greatest common divisor of two whole numbers. */
+function gcd(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return x;
 }

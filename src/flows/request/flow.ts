@@ -4,7 +4,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
-import { assertPlace } from "../../stores/assert-place.ts";
+import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";

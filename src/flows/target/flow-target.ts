@@ -1,5 +1,5 @@
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
-import { assertPlace } from "../../stores/assert-place.ts";
+import { assertPlace } from "../../stores/assertions.ts";
 import { childSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";

@@ -1,5 +1,5 @@
+import { outerPrefixes } from "../../meta/folder-layout.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { outerPrefixes } from "../../meta/key-trees.ts";
 import type { ListableStore, ListOptions } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";

@@ -1,10 +1,10 @@
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
+import { assertListable } from "../../stores/assertions.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent } from "../events.ts";
-import { assertListable } from "../keys/assert-listable.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";

@@ -1,7 +1,7 @@
 import { ConsolidatedMetadata } from "../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { assertWritable } from "../../stores/assert-writable.ts";
+import { assertWritable } from "../../stores/assertions.ts";
 import { isLockKey } from "../../stores/reserved-names.ts";
 import { type StoreCall, wrapStore } from "../../stores/with/wrap-store.ts";
 import type { ValidateFinding } from "./finding.ts";

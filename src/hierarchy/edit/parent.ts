@@ -1,7 +1,6 @@
 import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { assertPlace } from "../../stores/assert-place.ts";
-import { assertWritable } from "../../stores/assert-writable.ts";
+import { assertPlace, assertWritable } from "../../stores/assertions.ts";
 import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec, WritableStore } from "../../stores/store.ts";

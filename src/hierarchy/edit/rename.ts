@@ -1,5 +1,5 @@
+import { movedKey } from "../../meta/folder-layout.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { movedKey } from "../../meta/key-trees.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { checkedOptions, invalid } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -1,5 +1,5 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
-import { assertWritable } from "../../stores/assert-writable.ts";
+import { assertWritable } from "../../stores/assertions.ts";
 import { isListable } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { checkedOptions, invalid } from "../../util/check-options.ts";

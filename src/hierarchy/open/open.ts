@@ -3,7 +3,7 @@ import { detectionKeys } from "../../meta/detect.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
-import { assertPlace } from "../../stores/assert-place.ts";
+import { assertPlace } from "../../stores/assertions.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";

@@ -1,6 +1,6 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import { maxStoredSize } from "../../codecs/limits.ts";
-import { assertWritable } from "../../stores/assert-writable.ts";
+import { assertWritable } from "../../stores/assertions.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Assembly } from "../../streams/assembly.ts";
 import {

@@ -1,8 +1,8 @@
 import { type Dir, opendirSync } from "node:fs";
 import { sep } from "node:path";
 import { throwIfAborted } from "../../util/abort.ts";
+import { nextTurn } from "../../util/blocking-io.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nextTurn } from "../../util/next-turn.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import type { FileCalls, FileStats } from "../files/file-calls.ts";
 import { isMissing } from "../files/file-error.ts";

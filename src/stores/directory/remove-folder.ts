@@ -1,7 +1,7 @@
 import { opendirSync, rmdirSync, unlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { nextTurn } from "../../util/next-turn.ts";
+import { nextTurn } from "../../util/blocking-io.ts";
 
 /** After so many milliseconds others may run. */
 const TURN_MS = 10;

@@ -9,8 +9,7 @@ import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { bothKernels, wasmKernels } from "./kernel-pair.ts";
-import type { RangeCodec } from "./lz-suite.ts";
-import { testLz } from "./lz-suite.ts";
+import { type RangeCodec, testLz } from "./lz-suite.ts";
 import { plainKernels } from "./plain-kernels.ts";
 
 describe.each(bothKernels)("%s", (_, kernels) => {

@@ -1,8 +1,8 @@
 import { corrupt } from "../../failures.ts";
 import { decodeDelta, type FilterChain } from "./filters.ts";
+import type { Progress } from "./lzma-decoder.ts";
 import { decodeAlone, decodeLzma1 } from "./lzma1.ts";
 import { decodeLzma2 } from "./lzma2.ts";
-import type { Progress } from "./progress.ts";
 import { decodeXz } from "./xz-decode.ts";
 import { HEADER_MAGIC, hasMagic } from "./xz-format.ts";
 

@@ -186,3 +186,9 @@ function copyBack(target: Uint8Array, at: number, distance: number, length: numb
     done += part;
   }
 }
+
+/** Where a decoder is, in its source and in its target. */
+export interface Progress {
+  readonly read: number;
+  readonly written: number;
+}

@@ -1,8 +1,7 @@
 import { corrupt, overrun } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
-import { LzmaDecoder } from "./lzma-decoder.ts";
+import { LzmaDecoder, type Progress } from "./lzma-decoder.ts";
 import { type LzmaProperties, propertiesOf } from "./model.ts";
-import type { Progress } from "./progress.ts";
 import { RangeDecoder } from "./range-decoder.ts";
 
 /** Properties, dictionary size, decoded size. */

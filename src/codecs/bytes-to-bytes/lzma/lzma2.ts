@@ -1,7 +1,6 @@
 import { corrupt, overrun } from "../../failures.ts";
-import { LzmaDecoder } from "./lzma-decoder.ts";
+import { LzmaDecoder, type Progress } from "./lzma-decoder.ts";
 import { propertiesOf } from "./model.ts";
-import type { Progress } from "./progress.ts";
 import { RangeDecoder } from "./range-decoder.ts";
 
 /** What the first byte of a chunk says. Those of LZMA chunks have size bits below. */

@@ -1,8 +1,8 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
 import { assertNoBranchFilter, DELTA, decodeDelta, LZMA2 } from "./filters.ts";
+import type { Progress } from "./lzma-decoder.ts";
 import { decodeLzma2 } from "./lzma2.ts";
-import type { Progress } from "./progress.ts";
 import { type XzCheck, xzCheck } from "./xz-checks.ts";
 import {
   type BlockSizes,

@@ -1,4 +1,4 @@
-import { assertWritable } from "../../../stores/assert-writable.ts";
+import { assertWritable } from "../../../stores/assertions.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { ioPerThread } from "./io-per-thread.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";

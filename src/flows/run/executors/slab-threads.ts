@@ -4,7 +4,7 @@ import { isFixed } from "../../../meta/data-type.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { pooledSize } from "../../../streams/buffer-pool.ts";
 import { abortError, onAbort } from "../../../util/abort.ts";
-import { nextTurn } from "../../../util/next-turn.ts";
+import { nextTurn } from "../../../util/blocking-io.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import { type Slab, type SlabReader, type SlabReading, slabRegion } from "../../slabs/slab-reader.ts";
 import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";

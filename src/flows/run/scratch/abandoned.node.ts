@@ -2,7 +2,6 @@ import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
-import { isProcessAlive } from "../../../stores/is-process-alive.ts";
 import { isControlName } from "../../../stores/reserved-names.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
@@ -38,4 +37,13 @@ async function isAbandoned(folder: string, changed: number): Promise<boolean> {
   if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
   const [host, pid] = owner.split("\n");
   return host === hostname() && !isProcessAlive(Number(pid));
+}
+
+/** Whether a process of this machine is there, ours or somebody else's. */
+function isProcessAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
 }

@@ -1,5 +1,21 @@
 import { invalid, isObject } from "../util/check-options.ts";
-import type { StoreSpec } from "./store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import {
+  isListable,
+  isWritable,
+  type ListableStore,
+  type Store,
+  type StoreSpec,
+  type WritableStore,
+} from "./store.ts";
+
+/** @throws `unsupported-operation` for a store that cannot be written. */
+export function assertWritable(store: Store): WritableStore {
+  if (isWritable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
+    store: store.description,
+  });
+}
 
 /**
  * Holds that a value may name a place: a text, a store of any kind, a store or a spec with a path, or a node.
@@ -36,4 +52,12 @@ function isSpec(value: unknown): boolean {
 
 function isStore(value: unknown): boolean {
   return isObject(value) && "get" in value && typeof value.get === "function";
+}
+
+/** @throws `unsupported-operation` for a store that cannot list its keys. */
+export function assertListable(store: Store): ListableStore {
+  if (isListable(store)) return store;
+  throw new ZarrflowError("unsupported-operation", "this store cannot list its keys", {
+    store: store.description,
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { movedKey, outerPrefixes } from "../../src/meta/key-trees.ts";
+import { movedKey, outerPrefixes } from "../../src/meta/folder-layout.ts";
 import { layoutV2 } from "../../src/meta/v2/v2.ts";
 import { DRAFT_2019 } from "../../src/meta/v3-draft/form.ts";
 import { layoutDraft } from "../../src/meta/v3-draft/layout.ts";
