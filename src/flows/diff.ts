@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { belowPath } from "../util/node-path.ts";
@@ -56,7 +57,8 @@ export async function* diff(
       const compared = { ...options, roots: [left.root, right.root] } as const;
       const paths = sortUtf8([...new Set([...nodes.keys(), ...others.keys()])]);
       for (const path of paths) {
-        for await (const found of compareNodes(nodes.get(path), others.get(path), path, compared)) {
+        const differences = compareNodes(nodes.get(path), others.get(path), path, compared);
+        for await (const found of untilAborted(differences, options.signal)) {
           yield { path, ...found, counts: found.counts || options.strict === true };
         }
       }

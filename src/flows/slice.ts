@@ -17,7 +17,7 @@ import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { boxInPiece, selectedRegion } from "../streams/selection.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
-import { unlessAborted } from "../util/abort.ts";
+import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
@@ -142,7 +142,7 @@ export class Slice<Name extends string = string> {
     const scratch = parseScratch(this.#options.scratch);
     const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
     try {
-      yield* readSlabs(array, resolved.selection, options);
+      yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
       await assertUnchanged();
     } finally {
       await close();
@@ -158,7 +158,7 @@ export class Slice<Name extends string = string> {
   async *#chunks(): AsyncGenerator<SliceChunk<Name>> {
     const { array, resolved, assertUnchanged, close } = await this.#open();
     try {
-      yield* this.#chunksOf(array, resolved);
+      yield* untilAborted(this.#chunksOf(array, resolved), this.#options.signal);
       await assertUnchanged();
     } finally {
       await close();

@@ -4,6 +4,7 @@ import { joinKey } from "../meta/join-key.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
+import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -58,7 +59,7 @@ export async function* validate(
   if (!("root" in opened)) return yield* opened;
   try {
     if (options.fix) yield* mendConsolidated(opened.root, options);
-    yield* rootFindings(opened.root, options);
+    yield* untilAborted(rootFindings(opened.root, options), options.signal);
   } finally {
     await opened.close();
   }

@@ -88,3 +88,23 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | n
     stopListening();
   }
 }
+
+/** What `items` gives, one after the other, or `aborted` once the signal is; work that does not end goes on unheard. */
+export async function* untilAborted<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal | null | undefined,
+): AsyncGenerator<T, void, undefined> {
+  if (!signal) return yield* items;
+  const iterator = items[Symbol.asyncIterator]();
+  const end = async () => void (await iterator.return?.());
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(iterator.next(), signal);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    if (signal.aborted) end().catch(() => {});
+    else await end();
+  }
+}
