@@ -1,14 +1,15 @@
 import { signalOfOurs } from "./abort.ts";
 import { ZarrflowError } from "./errors.ts";
 
-interface Rule {
+/** What a value given by name must be. */
+export interface Rule {
   /** What the value must be, in words. */
   readonly expected: string;
   readonly holds: (value: unknown) => boolean;
 }
 
 const flag: Rule = { expected: "true or false", holds: (value) => typeof value === "boolean" };
-const text: Rule = { expected: "a string", holds: (value) => typeof value === "string" };
+export const text: Rule = { expected: "a string", holds: (value) => typeof value === "string" };
 const call: Rule = { expected: "a function", holds: (value) => typeof value === "function" };
 const count: Rule = {
   expected: "a whole number, 1 or more",
@@ -34,7 +35,7 @@ const textOrObject: Rule = {
   expected: "a string or an object",
   holds: (value) => typeof value === "string" || isObject(value),
 };
-const oneOf = (...choices: readonly string[]): Rule => ({
+export const oneOf = (...choices: readonly string[]): Rule => ({
   expected: `one of ${choices.join(", ")}`,
   holds: (value) => choices.includes(value as string),
 });
@@ -87,13 +88,18 @@ const RULES: Readonly<Record<string, Rule>> = {
  */
 export function checkedOptions<O extends { readonly signal?: AbortSignal | undefined }>(options: O): O {
   if (!isObject(options)) throw invalid("options must be an object", "an object", options);
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
+  assertRules(options, RULES);
+  const { signal } = options;
+  return signal ? { ...options, signal: signalOfOurs(signal) } : options;
+}
+
+/** Holds that each value for which there is a rule is what that says, where it is there. @throws `invalid-option` */
+export function assertRules(values: object, rules: Readonly<Record<string, Rule>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (value === undefined || rule === undefined || rule.holds(value)) continue;
     throw invalid(`invalid value for the option \`${name}\``, rule.expected, value);
   }
-  const { signal } = options;
-  return signal ? { ...options, signal: signalOfOurs(signal) } : options;
 }
 
 /** The value of an argument that must be a function or object of ours. @throws `invalid-option` */

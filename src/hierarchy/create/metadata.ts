@@ -30,6 +30,7 @@ import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
+import { assertNewArray } from "./assert-new-array.ts";
 
 /** A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes. */
 export type FillOption =
@@ -110,6 +111,7 @@ export interface ArrayDescription {
  *   hold.
  */
 export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
+  assertNewArray(array);
   try {
     // Reading its documents back says what the format makes of it, and finds whatever breaks a rule.
     const documents = documentsOf(newArrayMetadata(array, layout.zarrFormat), layout);
