@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
-import type { HttpResponse, PlainFetch } from "./http/answer.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
+import type { HttpResponse, PlainFetch } from "./http/http-response.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";

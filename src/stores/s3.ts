@@ -4,7 +4,7 @@ import { forKey, withErrorContext } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
-import { withOneBuffer } from "./remote/repeat-requests.ts";
+import { withOneBuffer } from "./remote/retry-requests.ts";
 import { isLockKey, LOCK_NAME } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
@@ -85,7 +85,7 @@ export class S3Store implements ListableStore, WritableStore {
     const once = withOneBuffer(options);
     const call = { operation: "get", key: this.#root + key };
     return this.#about(key, signal, () =>
-      this.#client.repeat(call, () => this.#values.get(key, once), signal),
+      this.#client.retry(call, () => this.#values.get(key, once), signal),
     );
   }
 
@@ -93,7 +93,7 @@ export class S3Store implements ListableStore, WritableStore {
     const { signal } = options;
     const call = { operation: "size", key: this.#root + key };
     return this.#about(key, signal, () =>
-      this.#client.repeat(call, () => this.#values.size(key, options), signal),
+      this.#client.retry(call, () => this.#values.size(key, options), signal),
     );
   }
 

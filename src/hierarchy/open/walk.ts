@@ -9,8 +9,8 @@ import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
 import { childNames } from "./child-names.ts";
+import { type Members, namedMembers } from "./named-members.ts";
 import { nodeIn, openNode } from "./open-node.ts";
-import { type Members, toldMembers } from "./told-members.ts";
 
 export interface WalkOptions {
   /** Paths that are ignored with all below them: nothing there is opened. */
@@ -112,7 +112,7 @@ interface MembersFound {
 async function membersOf(group: ZarrGroup, { named, options }: Descent): Promise<MembersFound> {
   const { store, layout } = group;
   const { isLeftOut, signal } = options;
-  if (!isListable(store)) return { members: await toldMembers(group, named, signal), broken: [] };
+  if (!isListable(store)) return { members: await namedMembers(group, named, signal), broken: [] };
   const broken: BrokenNode[] = [];
   const onUnreadable = (entry: string, error: ZarrflowError) => {
     const name = layout.memberName(entry) ?? layout.memberName(`${entry}/`);

@@ -2,7 +2,7 @@ import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { abortError } from "../../util/abort.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { HttpResponse, PlainFetch } from "./answer.ts";
+import type { HttpResponse, PlainFetch } from "./http-response.ts";
 
 type Client = (url: URL, options: RequestOptions) => ClientRequest;
 

@@ -1,6 +1,6 @@
 import type * as Dns from "node:dns";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { HttpResponse, PlainFetch } from "./answer.ts";
+import type { HttpResponse, PlainFetch } from "./http-response.ts";
 
 /** How often a request is sent elsewhere, at most. */
 const MOST = 10;

@@ -1,5 +1,5 @@
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { HttpResponse } from "./answer.ts";
+import type { HttpResponse } from "./http-response.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];

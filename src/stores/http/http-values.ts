@@ -3,8 +3,8 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
-import type { HttpResponse } from "./answer.ts";
 import { failureOf } from "./http-failure.ts";
+import type { HttpResponse } from "./http-response.ts";
 import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 import {
   CAN_SET_CONDITIONS,

@@ -1,8 +1,8 @@
 import { joinBytes } from "../../util/buffers.ts";
 import type { ByteRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { HttpResponse } from "./answer.ts";
 import { connectionFailure } from "./http-failure.ts";
+import type { HttpResponse } from "./http-response.ts";
 
 /** The part of a body that is wanted. */
 export interface BodyPart {

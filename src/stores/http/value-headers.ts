@@ -1,4 +1,4 @@
-import type { HttpResponse } from "./answer.ts";
+import type { HttpResponse } from "./http-response.ts";
 
 /** Browsers ask a server first whether they may set conditions, which servers of plain files do not allow. */
 export const CAN_SET_CONDITIONS = !("document" in globalThis || "WorkerGlobalScope" in globalThis);

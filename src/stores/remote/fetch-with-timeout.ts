@@ -1,7 +1,7 @@
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { HttpResponse, PlainFetch } from "../http/answer.ts";
+import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
 
 /** Bytes a second of a body that is sent; the server did not respond in time while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;

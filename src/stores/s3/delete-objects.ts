@@ -76,7 +76,7 @@ async function deleteTogether(
       key: textOf(first, "Key") ?? "",
     });
   };
-  await client.repeat({ operation: "DELETE", key: `${keys.length} keys` }, once, signal);
+  await client.retry({ operation: "DELETE", key: `${keys.length} keys` }, once, signal);
 }
 
 function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]> {

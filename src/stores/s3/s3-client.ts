@@ -1,14 +1,14 @@
 import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
-import type { HttpResponse, PlainFetch } from "../http/answer.ts";
 import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
 import { connectionFailure } from "../http/http-failure.ts";
+import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
-import { type Repeat, type RetryOptions, retrier } from "../remote/repeat-requests.ts";
 import { ownFetch, type RequestHook } from "../remote/request-hook.ts";
+import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
 import { BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
@@ -67,7 +67,7 @@ export interface S3Request {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-export interface S3Answer {
+export interface S3Response {
   readonly status: number;
   readonly headers: HttpResponse["headers"];
   readonly text: string;
@@ -122,7 +122,7 @@ export class S3Client {
   #isBucketKnown = false;
   readonly isAmazons: boolean;
   /** For whole operations: a request, and what is read of its answer. */
-  readonly repeat: Repeat;
+  readonly retry: Retrier;
 
   /** @throws `invalid-option` for what can be no bucket or endpoint. */
   constructor(options: S3ClientOptions) {
@@ -130,7 +130,7 @@ export class S3Client {
     this.#credentials = new Credentials(options.credentials);
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
-    this.repeat = retrier(`s3://${options.bucket}`, options.retry);
+    this.retry = retrier(`s3://${options.bucket}`, options.retry);
     this.#fetch = options.fetch ?? fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
@@ -196,13 +196,13 @@ export class S3Client {
    *
    * @throws as `send`; `short-read` for an answer that is cut, `resource-limit` for one without end.
    */
-  ask(key: string, query: Query, request: S3Request): Promise<S3Answer> {
+  ask(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const call = { operation: request.method, key };
-    return this.repeat(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
+    return this.retry(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
   }
 
   /** As `ask`, but only once. */
-  async askOnce(key: string, query: Query, request: S3Request): Promise<S3Answer> {
+  async askOnce(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const { root } = request;
     const response = await this.send(key, query, request);
     const text = await readText(response, LONGEST_ANSWER);

@@ -1,9 +1,9 @@
-import { type RetryOptions, retrier, withOneBuffer } from "../remote/repeat-requests.ts";
+import { type RetryOptions, retrier, withOneBuffer } from "../remote/retry-requests.ts";
 import type { GetOptions, Store } from "../store.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
-export type { RetryOptions } from "../remote/repeat-requests.ts";
 export type { Retry } from "../remote/retry-events.ts";
+export type { RetryOptions } from "../remote/retry-requests.ts";
 
 /** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
@@ -23,9 +23,9 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
  * ```
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
-  const repeat = retrier(store.description, options);
+  const retry = retrier(store.description, options);
   const wrapped = wrapStore(store, (call, run, { signal }) =>
-    REPEATABLE.includes(call.operation) ? repeat(call, run, signal) : run(),
+    REPEATABLE.includes(call.operation) ? retry(call, run, signal) : run(),
   );
   const { get } = wrapped;
   return { ...wrapped, get: (key: string, how?: GetOptions) => get(key, withOneBuffer(how)) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { HttpResponse, PlainFetch } from "../../../src/stores/http/answer.ts";
 import { followRedirects } from "../../../src/stores/http/follow-redirects.ts";
+import type { HttpResponse, PlainFetch } from "../../../src/stores/http/http-response.ts";
 
 /** A server that sends the first request on to `location`. */
 function sendingTo(location: string): { readonly fetch: PlainFetch; readonly asked: string[] } {

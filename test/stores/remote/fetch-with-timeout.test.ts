@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { HttpResponse } from "../../../src/stores/http/answer.ts";
+import type { HttpResponse } from "../../../src/stores/http/http-response.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
 
 const closings: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { HttpResponse } from "../../http/answer.ts";
 import { connectionFailure, failureOf } from "../../http/http-failure.ts";
+import type { HttpResponse } from "../../http/http-response.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
 import { fetchWithTimeout } from "../../remote/fetch-with-timeout.ts";

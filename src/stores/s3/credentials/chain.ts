@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { retrier } from "../../remote/repeat-requests.ts";
+import { retrier } from "../../remote/retry-requests.ts";
 import {
   Credentials,
   credentialsOf,
@@ -62,8 +62,8 @@ const sources = new Map<string, () => Promise<S3Credentials>>();
 function shared(name: string, fetchThem: () => Promise<S3Credentials>): S3CredentialSource {
   const known = sources.get(name);
   if (known !== undefined) return known;
-  const repeat = retrier("credentials");
-  const credentials = new Credentials(() => repeat({ operation: "fetch", key: "" }, fetchThem, undefined));
+  const retry = retrier("credentials");
+  const credentials = new Credentials(() => retry({ operation: "fetch", key: "" }, fetchThem, undefined));
   const source = async () => {
     const current = await credentials.current();
     if (current === undefined) throw noCredentials();

@@ -34,7 +34,7 @@ export interface RetryOptions {
 type RepeatedCall = Pick<Retry, "operation" | "key">;
 
 /** Makes a call until it succeeds, fails for good, or has been made often enough. */
-export type Repeat = <T>(
+export type Retrier = <T>(
   call: RepeatedCall,
   run: () => Promise<T>,
   signal: AbortSignal | undefined,
@@ -52,7 +52,7 @@ const FIRST_ATTEMPTS = 5;
 export function retrier(
   store: string,
   { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
-): Repeat {
+): Retrier {
   let hasAnswered = false;
   const isOverload = (error: unknown) => isForNow(error) && error.details.overload === true;
   const limit = new AdaptiveLimit(isOverload, overloadsOf(store));

@@ -20,7 +20,7 @@ const MAX_NUMBERED = 10_000;
  *
  * @throws `unsupported-operation` for a group whose members nothing names; `resource-limit` for hostile metadata.
  */
-export async function toldMembers(
+export async function namedMembers(
   group: ZarrGroup,
   named: readonly string[] | undefined,
   signal: AbortSignal | undefined,
