@@ -65,12 +65,30 @@ export function signalOfOurs(signal: AbortSignal): AbortSignal {
   return ours;
 }
 
-/** A signal that is aborted when one of two is, with its reason. */
-export function eitherSignal(
-  a: AbortSignal | undefined,
-  b: AbortSignal | undefined,
-): AbortSignal | undefined {
-  return a && b ? AbortSignal.any([a, b]) : (a ?? b);
+/** A signal that follows others. */
+export interface FollowingSignal {
+  readonly signal: AbortSignal;
+  /** The signal follows no more: the others, which may live long, do not refer to it. */
+  end(): void;
+}
+
+/**
+ * A new signal that is aborted with the first of others, with its reason, until it is ended. Web streams and others that
+ * listen to a signal each by themselves are given one of their own, of which no runtime warns.
+ */
+export function followSignals(...others: readonly (AbortSignal | null | undefined)[]): FollowingSignal {
+  const controller = new AbortController();
+  const stops = others.map((other) => {
+    const follow = () => controller.abort(other?.reason);
+    if (other?.aborted) follow();
+    return onAbort(other, follow);
+  });
+  return {
+    signal: controller.signal,
+    end: () => {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 /** What `work` gives, or `aborted` once the signal is; the work itself goes on unheard. */

@@ -1,6 +1,13 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { abortError, onAbort, signalOfOurs, throwIfAborted, unlessAborted } from "../../src/util/abort.ts";
+import {
+  abortError,
+  followSignals,
+  onAbort,
+  signalOfOurs,
+  throwIfAborted,
+  unlessAborted,
+} from "../../src/util/abort.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 
 describe("onAbort", () => {
@@ -23,6 +30,28 @@ describe("onAbort", () => {
     stop();
     controller.abort();
     expect(called).toEqual([1, 3]);
+  });
+});
+
+describe("a signal that follows others", () => {
+  it("is aborted with the first of them, with its reason, or at once", () => {
+    const [a, b] = [new AbortController(), new AbortController()];
+    const { signal } = followSignals(a.signal, undefined, b.signal);
+    expect(signal.aborted).toBe(false);
+    b.abort("b");
+    a.abort("a");
+    expect(signal.reason).toBe("b");
+    expect(followSignals(null, a.signal).signal.reason).toBe("a");
+  });
+
+  it("leaves nothing with those that it followed, however many do, and follows no more when it is ended", () => {
+    const controller = new AbortController();
+    const all = Array.from({ length: 100 }, () => followSignals(controller.signal));
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+    for (const { end } of all) end();
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+    controller.abort();
+    expect(all.filter(({ signal }) => signal.aborted)).toEqual([]);
   });
 });
 

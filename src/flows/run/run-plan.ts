@@ -2,7 +2,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import { eitherSignal } from "../../util/abort.ts";
+import { followSignals } from "../../util/abort.ts";
 import type { FlowEvent, RunReport } from "../events.ts";
 import { copyAllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
@@ -35,7 +35,8 @@ export interface RunPlanOptions extends WithWorkersOptions {
  */
 export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions): Promise<RunReport> {
   const { build } = others;
-  const options = { ...others, signal: eitherSignal(signal, build.lost) };
+  const following = followSignals(signal, build.lost);
+  const options = { ...others, signal: following.signal };
   const started = performance.now();
   const ledger = await openLedger(build, options);
   try {
@@ -62,6 +63,8 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
     await ledger.close().catch(() => {});
     await build.discard().catch(() => {});
     throw error;
+  } finally {
+    following.end();
   }
 }
 

@@ -6,6 +6,7 @@ import { storeTraits } from "../../stores/store-traits.ts";
 import { openStore, specOf } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
+import { followSignals } from "../../util/abort.ts";
 import { product } from "../../util/shape.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
 import type { GridStrategy } from "../plan/strategies/strategies.ts";
@@ -50,12 +51,12 @@ export async function* readSlabs(
   const open = isLarge ? openKernelHeap() : undefined;
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
-  const combined = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  const following = followSignals(signal, stop.signal);
   const { staged } = plan;
   let scratch: Scratch | undefined;
   try {
     const blocking = staged ? undefined : await blockingStore(array);
-    const reading = { array, pipeline, selection, plan, buffers, io, signal: combined, blocking };
+    const reading = { array, pipeline, selection, plan, buffers, io, signal: following.signal, blocking };
     if (staged) scratch = await openScratch({ place, bytes: staged.cost.scratchBytes });
     const chunks =
       staged && scratch ? await readStagedSlabs(staged, scratch, reading) : await directSlabs(reading);
@@ -65,6 +66,7 @@ export async function* readSlabs(
     yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
   } finally {
     stop.abort();
+    following.end();
     buffers.clear();
     open?.close();
     await scratch?.remove();

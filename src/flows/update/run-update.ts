@@ -6,7 +6,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
 import { assertNoneInside } from "../../stores/target/runs-inside.ts";
 import type { ReadableStream } from "../../streams/web.ts";
-import { eitherSignal } from "../../util/abort.ts";
+import { followSignals } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { RunReport } from "../events.ts";
 import { ListedChunks } from "../keys/listed-chunks.ts";
@@ -46,15 +46,16 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
   let verified: Verified = {};
   if (!(await isRight(context))) {
     const lock = await PrefixLock.take(context.target, options);
+    const { signal, end } = followSignals(options.signal, lock?.lost);
     try {
       const { breakLock, onTaken } = options;
       if (lock) await assertNoneInside(context.target, { breakLock, signal: options.signal });
       await onTaken?.();
       // what was there may have changed until the place was this run's
-      const signal = eitherSignal(options.signal, lock?.lost);
       context = await openUpdate(plan, { ...options, signal });
       verified = await updateLocked(context, lock, options.home);
     } finally {
+      end();
       await lock?.release();
     }
   }

@@ -1,6 +1,7 @@
 import type { EncodedChunk } from "../../../streams/chunk.ts";
 import { stageStream } from "../../../streams/stage.ts";
 import type { ReadableStream, TransformStream, WritableStream } from "../../../streams/web.ts";
+import { followSignals } from "../../../util/abort.ts";
 import { invalid, isObject } from "../../../util/check-options.ts";
 import { assertTask, type Task } from "../../plan/task.ts";
 import { composeStep, composeTask } from "./compose-task.ts";
@@ -33,7 +34,7 @@ export async function taskStages(step: Task, context: TaskContext): Promise<Task
  */
 export async function runTask(task: Task, context: TaskContext): Promise<void> {
   assertRunnable(task, context);
-  const { signal } = context;
+  const { signal, end } = followSignals(context.signal);
   const { steps, sink } = composeTask(task, context);
   const target = sink.stream();
   try {
@@ -46,6 +47,8 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
   } catch (error) {
     await target.abort(error).catch(() => {});
     throw error;
+  } finally {
+    end();
   }
 }
 
