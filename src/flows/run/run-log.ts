@@ -1,5 +1,3 @@
-import type { EncodedChunk } from "../../streams/chunk.ts";
-import type { StoredValue } from "../../streams/shard-output.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
 import type { TaskStats } from "./executors/messages.ts";
@@ -64,17 +62,6 @@ export class RunLog {
     this.#onEvent(event);
   }
 
-  /** Notes that a task begins. Returns what notes its end. */
-  taskStarted(task: number): (bytes: number) => void {
-    const started = performance.now();
-    this.emit({ type: "task-start", task });
-    return (bytes) => {
-      this.#counts.tasks++;
-      this.emit({ type: "task-end", task, bytes, ms: performance.now() - started });
-      this.#tell();
-    };
-  }
-
   /** What tasks did in whichever threads. */
   tasksNoted({ thread, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskStats): void {
     const ended = tasks.filter(({ end }) => end).length;
@@ -103,22 +90,6 @@ export class RunLog {
 
   notePeak(bytes: number): void {
     this.#peak = Math.max(this.#peak, bytes);
-  }
-
-  chunkRead({ bytes }: EncodedChunk): void {
-    this.#counts.chunksRead++;
-    this.#counts.bytesRead += bytes?.length ?? 0;
-    this.#tell();
-  }
-
-  chunkWritten(): void {
-    this.#counts.chunksWritten++;
-    this.#tell();
-  }
-
-  /** A value that a task stored: a chunk, or a shard of them. */
-  valueStored(value: StoredValue, task: number): void {
-    this.#enter({ task, ...value });
   }
 
   /** A key that was copied as it is, outside any task; without a checksum where nobody saw its bytes. */

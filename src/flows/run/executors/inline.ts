@@ -1,10 +1,15 @@
 import type { Admission } from "../../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { leaseBytesOf, type Task, taskAt } from "../../plan/task.ts";
+import { leaseBytesOf, taskAt } from "../../plan/task.ts";
+import type { TaskStats } from "./messages.ts";
+import { TaskReporter } from "./task-reporter.ts";
+import type { TaskRunner } from "./task-runner.ts";
 
 export interface InlineOptions {
   readonly budget: Admission;
+  /** Told what tasks do, as it happens. */
+  readonly note: (stats: TaskStats) => void;
   /** Called when all tasks of a stage have ended. */
   readonly stageEnded?: (stage: number) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
@@ -16,16 +21,17 @@ export interface InlineOptions {
  */
 export async function runInline(
   plan: Plan,
-  run: (task: Task, signal: AbortSignal) => Promise<void>,
-  { budget, stageEnded, signal }: InlineOptions,
+  run: TaskRunner,
+  { budget, note, stageEnded, signal }: InlineOptions,
 ): Promise<void> {
+  const reporter = new TaskReporter(0, 0, note);
   for (const [stage, tasks] of plan.stages.entries()) {
     const admitted = async (index: number, context: { signal: AbortSignal }) => {
       const task = taskAt(plan, stage, index);
       const lease = await budget.acquire(leaseBytesOf(task), context.signal);
       if (lease === undefined) return;
       try {
-        await run(task, context.signal);
+        await reporter.around(task.number, (events) => run(task, events, context.signal));
       } finally {
         lease.release();
       }
@@ -33,6 +39,7 @@ export async function runInline(
     await forEachConcurrent(numbersTo(tasks), admitted, { concurrency: plan.execution.tasksAtOnce, signal });
     await stageEnded?.(stage);
   }
+  reporter.flush();
 }
 
 function* numbersTo(count: number): Generator<number> {

@@ -4,7 +4,8 @@ import { ByteBudget } from "../../../streams/byte-budget.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
-import { runInline } from "./inline.ts";
+import { type InlineOptions, runInline } from "./inline.ts";
+import type { TaskStats } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 import { taskRunner } from "./task-runner.ts";
 import type { OtherThreads } from "./threads.ts";
@@ -35,17 +36,17 @@ export interface RunTasksOptions {
 export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
   if (plan.stages.every((tasks) => tasks === 0)) return;
   const { buffers, log, maxMemory, threads } = options;
-  if (threads === undefined) return inline(plan, options);
+  const note = (stats: TaskStats) => log.tasksNoted(stats);
+  if (threads === undefined) return inline(plan, { ...options, note });
   const { runThreads } = await import("./threads.ts");
   const control = new SharedScheduler(plan.stages, maxMemory, threads.pool.threads);
-  const note = (notes: Parameters<RunLog["tasksNoted"]>[0]) => log.tasksNoted(notes);
   log.expectedBytes = () => buffers.taken + control.taken;
   await runThreads(plan, { ...options, ...threads, control, note });
   log.notePeak(control.peak);
 }
 
-async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
-  const { source, build, scratch, documents, buffers, maxMemory, log, writeEmpty, verify, signal } = options;
+async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
+  const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, verify, signal } = options;
   const run = taskRunner({
     plan,
     source,
@@ -58,26 +59,10 @@ async function inline(plan: Plan, options: RunTasksOptions): Promise<void> {
     writeEmpty,
     verify,
   });
-  await runInline(
-    plan,
-    async (task, taskSignal) => {
-      const ended = log.taskStarted(task.number);
-      let bytesWritten = 0;
-      const events = {
-        onRead: log.chunkRead.bind(log),
-        onWritten: () => log.chunkWritten(),
-        onStored: (value: Parameters<RunLog["valueStored"]>[0]) => {
-          bytesWritten += value.size;
-          log.valueStored(value, task.number);
-        },
-      };
-      await run(task, events, taskSignal);
-      ended(bytesWritten);
-    },
-    {
-      budget: new ByteBudget(maxMemory),
-      stageEnded: async (stage) => scratch?.removePass(stage - 1),
-      signal,
-    },
-  );
+  await runInline(plan, run, {
+    budget: new ByteBudget(maxMemory),
+    note,
+    stageEnded: async (stage) => scratch?.removePass(stage - 1),
+    signal,
+  });
 }

@@ -1,9 +1,13 @@
+import { threadId } from "node:worker_threads";
 import type { Plan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskStats } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { TaskReporter } from "./task-reporter.ts";
 import type { TaskRunner } from "./task-runner.ts";
+
+/** Messages from another thread take time: one tells of many events. */
+const REPORT_INTERVAL_MS = 50;
 
 export interface TaskLoopOptions {
   readonly control: SharedScheduler;
@@ -26,7 +30,7 @@ export async function loopTasks(
   run: TaskRunner,
   { control, note, stop, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
-  const notes = new TaskReporter(note);
+  const reporter = new TaskReporter(threadId, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);
@@ -38,7 +42,7 @@ export async function loopTasks(
         const lease = await control.acquire(leaseBytesOf(task));
         if (lease === undefined) return;
         try {
-          await notes.around(task.number, (events) => run(task, events, stop.signal));
+          await reporter.around(task.number, (events) => run(task, events, stop.signal));
           control.taskEnded();
         } finally {
           lease.release();
@@ -61,5 +65,5 @@ export async function loopTasks(
     if (control.isStopped) break;
     await stageEnded?.(stage);
   }
-  notes.flush();
+  reporter.flush();
 }

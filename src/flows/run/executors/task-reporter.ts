@@ -1,13 +1,12 @@
-import { threadId } from "node:worker_threads";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import type { TaskNote, TaskStats } from "./messages.ts";
 import type { TaskEvents } from "./task-runner.ts";
 
-const TELL_AFTER_MS = 50;
 const TELL_AFTER_VALUES = 1000;
 
-/** Collects what tasks of a thread do, and tells it now and then, as one message in place of one a chunk. */
+/** Collects what tasks of a thread do, and tells it: now and then as one message, or each event as it happens. */
 export class TaskReporter {
+  readonly #thread: number;
   readonly #tell: (notes: TaskStats) => void;
   #tasks: TaskNote[] = [];
   #stored: (StoredValue & { readonly task: number })[] = [];
@@ -15,7 +14,15 @@ export class TaskReporter {
   /** The first task is told of as it begins. */
   #told = Number.NEGATIVE_INFINITY;
 
-  constructor(tell: (notes: TaskStats) => void) {
+  readonly #interval: number;
+
+  /**
+   * @param thread in which the tasks run; 0 is the main thread
+   * @param interval milliseconds between two messages; 0: each event is told as it happens
+   */
+  constructor(thread: number, interval: number, tell: (notes: TaskStats) => void) {
+    this.#thread = thread;
+    this.#interval = interval;
     this.#tell = tell;
   }
 
@@ -29,6 +36,7 @@ export class TaskReporter {
       onRead: (chunk) => {
         this.#counts.chunksRead++;
         this.#counts.bytesRead += chunk.bytes?.length ?? 0;
+        this.#tellNowAndThen();
       },
       onWritten: () => {
         this.#counts.chunksWritten++;
@@ -47,7 +55,7 @@ export class TaskReporter {
   flush(): void {
     this.#told = performance.now();
     const notes = {
-      thread: threadId,
+      thread: this.#thread,
       tasks: this.#tasks,
       ...this.#counts,
       stored: this.#stored,
@@ -59,7 +67,7 @@ export class TaskReporter {
   }
 
   #tellNowAndThen(): void {
-    const isDue = performance.now() - this.#told >= TELL_AFTER_MS;
+    const isDue = performance.now() - this.#told >= this.#interval;
     if (isDue || this.#stored.length >= TELL_AFTER_VALUES) this.flush();
   }
 }
