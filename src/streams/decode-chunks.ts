@@ -2,6 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
   type DecodedChunk,
@@ -9,6 +10,7 @@ import {
   type EncodedChunk,
   withChunkContext,
 } from "./chunk.ts";
+import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
@@ -69,4 +71,9 @@ function filled(
   if (part) return fillData({ ...spec, shape: region.shape }, buffers);
   const data = fillData(spec, buffers);
   return data.kind === "fixed" ? { ...data, strides } : data;
+}
+
+/** Bytes of pooled buffers that decoding a chunk takes, with the chunk as it was read and as it is decoded. */
+export function decodeFootprint(sizes: ChunkSizes): number {
+  return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes) + pooledSize(sizes.decodedSize);
 }

@@ -1,5 +1,6 @@
 import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
   type DecodedChunk,
@@ -7,6 +8,7 @@ import {
   encodedChunk,
   withChunkContext,
 } from "./chunk.ts";
+import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
 import type { CodingOptions } from "./decode-chunks.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
@@ -49,4 +51,9 @@ export function encodeStage(
     }
   };
   return { push: async (chunk) => [await encode(chunk)] };
+}
+
+/** Bytes of pooled buffers that encoding a chunk takes, besides the chunk that is encoded. */
+export function encodeFootprint(sizes: ChunkSizes): number {
+  return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
 }

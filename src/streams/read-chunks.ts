@@ -1,5 +1,6 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkRef,
   type ChunkStore,
@@ -8,6 +9,7 @@ import {
   isSharded,
   withChunkContext,
 } from "./chunk.ts";
+import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
@@ -74,4 +76,13 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
       throw withChunkContext(error, place, { coords: ref.coords, key });
     }
   };
+}
+
+/** Bytes of pooled buffers that a chunk holds from its read on, where nothing is done with it. */
+export function readFootprint(
+  { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
+  inShard: boolean,
+): number {
+  // Chunks that are read together are copied out of what was read.
+  return (inShard ? 2 : 1) * pooledSize(maxEncodedSize);
 }

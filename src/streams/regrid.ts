@@ -7,7 +7,9 @@ import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
 import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
+import type { ChunkSizes } from "./chunk-sizes.ts";
 import { addShared, type OpenBox, OpenChunks } from "./open-chunks.ts";
 import {
   chunkRegion,
@@ -181,6 +183,11 @@ function cutAt(length: number, { coords, region, assembly, missing }: OpenChunk)
   if (missing !== product(rest.shape)) return undefined;
   assembly.add({ index: 0, coords, region: rest, data: undefined }, rest);
   return { start: region.start, shape: [length - from, ...shape] };
+}
+
+/** Bytes of a pooled buffer that holds a chunk of a window, decoded, and encoded where it lies. */
+export function regridFootprint({ decodedSize, maxEncodedSize }: Omit<ChunkSizes, "scratchSize">): number {
+  return pooledSize(Math.max(decodedSize, maxEncodedSize));
 }
 
 /** The chunks of `chunkShape` that a region of some items touches, as a box of coords. */

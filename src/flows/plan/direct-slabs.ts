@@ -1,13 +1,14 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { axesOver, chunkVisits } from "./chunk-visits.ts";
 import { costOfSlabs } from "./slab-cost.ts";
 import { largestSlab, type SlabCandidate, type SlabPlan, type SlabRequest, slabItemBytes } from "./slabs.ts";
-import { assertBudget, chunksPerRequest, codingBytes } from "./task-memory.ts";
+import { assertBudget, chunksPerRequest } from "./task-memory.ts";
 
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
 const MIN_SLAB = 2 ** 20;
@@ -28,7 +29,7 @@ function planDirect(request: SlabRequest): SlabPlan {
   const { array, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = slabItemBytes(pipeline);
-  const bytesPerChunk = codingBytes(pipeline);
+  const bytesPerChunk = decodeFootprint(pipeline);
   assertBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
 
   const wanted = io * chunksPerRequest(pipeline, array.shards !== undefined);
@@ -72,7 +73,7 @@ function bestSlab(
 
 /** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */
 export function smallestSlabBudget(pipeline: CodecPipeline): number {
-  return codingBytes(pipeline) + 2 * pooledSize(slabItemBytes(pipeline));
+  return decodeFootprint(pipeline) + 2 * pooledSize(slabItemBytes(pipeline));
 }
 
 function countReads(selection: Selection, chunkShape: readonly number[], slab: readonly number[]) {

@@ -1,19 +1,13 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
+import { decodeFootprint } from "../../streams/decode-chunks.ts";
+import { encodeFootprint } from "../../streams/encode-chunks.ts";
+import { regridFootprint } from "../../streams/regrid.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver } from "./chunk-visits.ts";
 import type { GridSide } from "./plan.ts";
 import { leastSameGridBytes } from "./same-grid-windows.ts";
-import {
-  chunksPerShard,
-  collectedBytes,
-  encodingBytes,
-  inBuffers,
-  indexBytes,
-  shardSize,
-  sourceBytes,
-  windowBytesPerChunk,
-} from "./task-memory.ts";
+import { chunksPerShard, collectedBytes, inBuffers, indexBytes, shardSize } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 import {
   isPutTogether,
@@ -29,8 +23,8 @@ import {
 /** The smallest budget within which windows can be made. */
 export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): number {
   const { target } = request.sides;
-  const window = windowBytesPerChunk(target) + encodingBytes(target);
-  return leastSameGridBytes(request, sourceBytes) + window;
+  const window = regridFootprint(target) + encodeFootprint(target);
+  return leastSameGridBytes(request, ({ source }) => decodeFootprint(source)) + window;
 }
 
 /**
@@ -39,9 +33,9 @@ export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): num
  */
 export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
-  const perSource = sourceBytes(sides);
+  const perSource = decodeFootprint(sides.source);
   const dimensions = axesOver(selection, sides.source.chunkShape);
-  const inFlight = sourceBytes(inBuffers(sides));
+  const inFlight = decodeFootprint(inBuffers(sides).source);
   return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
 }
 
@@ -67,10 +61,10 @@ export function fitWindows(
   const inShard = product(chunksPerShard(target) ?? []);
   const size = shardSize(target);
   const isOneByOne = request.driver === "loop" && !target.shardShape && !sides.source.shardShape;
-  const perChunk = isOneByOne ? pooledSize(target.decodedSize) : windowBytesPerChunk(target);
+  const perChunk = isOneByOne ? pooledSize(target.decodedSize) : regridFootprint(target);
   const perCollected = perChunk + Math.ceil(collectedBytes(target) / inShard);
-  const held = encodingBytes(target) + indexBytes(sides);
-  const encoding = encodingBytes(inBuffers(sides).target);
+  const held = encodeFootprint(target) + indexBytes(sides);
+  const encoding = encodeFootprint(inBuffers(sides).target);
   const isSmall =
     target.shardShape !== undefined &&
     size <= SMALL_SHARD &&

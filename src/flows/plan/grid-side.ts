@@ -1,8 +1,8 @@
 import type { ArrayMetadata, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
 import { costClassOf, decodesParts } from "../../meta/codec-traits.ts";
+import type { ChunkSizes } from "../../streams/chunk-sizes.ts";
 import { toPlain } from "../../util/json-plain.ts";
 import type { GridSide, PlannedCodec } from "./plan.ts";
-import type { ChunkSizes } from "./task-memory.ts";
 
 export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
 

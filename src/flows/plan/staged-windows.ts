@@ -1,4 +1,5 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
+import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver, chunkVisits } from "./chunk-visits.ts";
 import { fitWindows } from "./direct-windows.ts";
@@ -6,7 +7,7 @@ import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
 import { headerSize } from "./scratch-layout.ts";
 import { countBoxes, longestBox } from "./splits.ts";
-import { chunksPerShard, inBuffers, indexBytes, itemBytes, pieceBytes, sourceBytes } from "./task-memory.ts";
+import { chunksPerShard, inBuffers, indexBytes, itemBytes, pieceBytes } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 import { readAheadWithin, type WindowRequest, type Windows } from "./windows.ts";
 
@@ -155,8 +156,8 @@ function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<Scr
   const { sides, maxMemory, io, isVariable } = request;
   const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (pass === 0 ? indexBytes(sides) : 0);
-  const perRead = pass === 0 ? sourceBytes(sides) : pieceBytes(job, pass - 1);
-  const perBuffer = pass === 0 ? sourceBytes(inBuffers(sides)) : perRead;
+  const perRead = pass === 0 ? decodeFootprint(sides.source) : pieceBytes(job, pass - 1);
+  const perBuffer = pass === 0 ? decodeFootprint(inBuffers(sides).source) : perRead;
   const readAhead =
     pass === 0
       ? readAheadWithin(request, perRead, maxMemory - held)

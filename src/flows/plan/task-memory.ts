@@ -1,6 +1,7 @@
 import { ENTRY_SIZE } from "../../codecs/array-to-bytes/sharding/entries.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import { pooledParts, pooledSize } from "../../streams/buffer-pool.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import type { ChunkSizes } from "../../streams/chunk-sizes.ts";
 import { MAX_AT_ONCE, SHARDS_AHEAD } from "../../streams/locate-chunks.ts";
 import { MIN_REMEMBERED, REMEMBERED_INDEXES } from "../../streams/shards.ts";
 import { formatBytes } from "../../util/byte-size.ts";
@@ -12,33 +13,11 @@ import type { GridSide } from "./plan.ts";
 import { headerSize, largestPiece } from "./scratch-layout.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
-export type ChunkSizes = Pick<GridSide, "decodedSize" | "maxEncodedSize" | "scratchSize">;
 
 /** Sides of which only what lies in buffers is counted: not what codecs keep in memory of their own. */
 export function inBuffers({ source, target }: Sides): Sides {
   const counted = (side: GridSide) => ({ ...side, scratchSize: side.pooledScratchSize });
   return { source: counted(source), target: counted(target) };
-}
-
-/** Bytes of pooled buffers that one target chunk of a window holds, decoded or encoded. */
-export function windowBytesPerChunk({ decodedSize, maxEncodedSize }: ChunkSizes): number {
-  return pooledSize(Math.max(decodedSize, maxEncodedSize));
-}
-
-/** Bytes of pooled buffers that encoding takes besides what it encodes. */
-export function encodingBytes(sizes: ChunkSizes): number {
-  return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
-}
-
-/** Bytes of pooled buffers that one source chunk may hold between its read and its release, where it is not decoded. */
-export function storedBytes({ source }: Sides): number {
-  // Chunks that are read together are copied out of what was read.
-  return (source.shardShape ? 2 : 1) * pooledSize(source.maxEncodedSize);
-}
-
-/** The same, where it is decoded. */
-export function sourceBytes({ source }: Sides): number {
-  return codingBytes(source);
 }
 
 /** Bytes of a pooled buffer that a piece of an object of a pass takes, its header included. */
@@ -51,16 +30,6 @@ export function pieceBytes(job: SplitJob, pass: number): number {
 /** Decoded bytes of an item; of variable data an estimate. */
 export function itemBytes({ decodedSize, chunkShape }: Pick<GridSide, "decodedSize" | "chunkShape">): number {
   return decodedSize / Math.max(1, product(chunkShape));
-}
-
-/** Bytes of pooled buffers that decoding or encoding one chunk takes. */
-export function codingBytes(sizes: ChunkSizes): number {
-  return pooledSize(sizes.decodedSize) + encodingBytes(sizes);
-}
-
-/** Between two codecs of a chain there are at most two buffers. */
-function pooledScratch({ scratchSize }: ChunkSizes): number {
-  return pooledParts(scratchSize, 2);
 }
 
 const CHECKSUM_SIZE = 4;

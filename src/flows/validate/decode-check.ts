@@ -2,11 +2,10 @@ import type { CodecPipeline } from "../../codecs/codec.ts";
 import { maxStoredSize } from "../../codecs/limits.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import { decodeChunks } from "../../streams/decode-chunks.ts";
+import { decodeChunks, decodeFootprint } from "../../streams/decode-chunks.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { codingBytes } from "../plan/task-memory.ts";
 import { chunksOf } from "../slabs/selected-chunks.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { StoredZeros } from "./missing-values.ts";
@@ -64,5 +63,5 @@ export function decodeCheck(
 
 /** Bytes that decoding one chunk of this size takes. */
 function memoryOf({ decodedSize, scratchSize, maxEncodedSize }: CodecPipeline, size: number): number {
-  return codingBytes({ decodedSize, scratchSize, maxEncodedSize: Math.max(size, maxEncodedSize) });
+  return decodeFootprint({ decodedSize, scratchSize, maxEncodedSize: Math.max(size, maxEncodedSize) });
 }

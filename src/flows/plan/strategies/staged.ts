@@ -1,8 +1,8 @@
+import { decodeFootprint } from "../../../streams/decode-chunks.ts";
 import { product } from "../../../util/shape.ts";
 import { leastDirectBytes } from "../direct-windows.ts";
 import { stagedSlabs } from "../staged-slabs.ts";
 import { stagedWindows } from "../staged-windows.ts";
-import { sourceBytes } from "../task-memory.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
 /** Volumes of scratch objects and windows that are tried: the largest that may fit, and so many of a third each. */
@@ -18,7 +18,7 @@ export const staged: Strategy<"staged", true> = {
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,
-  inFlightBytes: sourceBytes,
+  inFlightBytes: ({ source }) => decodeFootprint(source),
   leastBytes: leastDirectBytes,
   *candidates(request) {
     if (product(request.selection.shape) === 0) return;

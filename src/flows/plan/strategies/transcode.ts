@@ -1,10 +1,14 @@
+import { pooledSize } from "../../../streams/buffer-pool.ts";
+import { decodeFootprint } from "../../../streams/decode-chunks.ts";
+import { encodeFootprint } from "../../../streams/encode-chunks.ts";
 import { whyNotSameGrid, whyNotSameLayout } from "../same-arrays.ts";
 import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
-import { codingBytes, type Sides } from "../task-memory.ts";
+import type { Sides } from "../task-memory.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** A chunk is decoded, then encoded: the one or the other holds the most. */
-const inFlightBytes = ({ source, target }: Sides) => Math.max(codingBytes(source), codingBytes(target));
+const inFlightBytes = ({ source, target }: Sides) =>
+  Math.max(decodeFootprint(source), pooledSize(target.decodedSize) + encodeFootprint(target));
 
 /** The same grid, other codecs. */
 export const transcode: Strategy<"transcode", false> = {

@@ -1,7 +1,11 @@
+import { readFootprint } from "../../../streams/read-chunks.ts";
 import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid } from "../same-arrays.ts";
 import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
-import { storedBytes } from "../task-memory.ts";
+import type { Sides } from "../task-memory.ts";
+
 import { mayMiss, type Strategy } from "./strategy.ts";
+
+const inFlightBytes = ({ source }: Sides) => readFootprint(source, source.shardShape !== undefined);
 
 /** The same grid and codecs. */
 export const verbatim: Strategy<"verbatim", false> = {
@@ -15,8 +19,8 @@ export const verbatim: Strategy<"verbatim", false> = {
     if (mayMiss(missing)) return "missing chunks are written, because the fill values differ";
     return missing === undefined ? whyNotSameFill(from, to) : undefined;
   },
-  inFlightBytes: storedBytes,
-  leastBytes: (request) => leastSameGridBytes(request, storedBytes),
-  candidates: (request) => [{ windows: sameGridWindows(request, storedBytes) }],
+  inFlightBytes,
+  leastBytes: (request) => leastSameGridBytes(request, inFlightBytes),
+  candidates: (request) => [{ windows: sameGridWindows(request, inFlightBytes) }],
   stages: () => [],
 };
