@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
-// @module-tag sampled
-// @module-tag slow
+// @module-tag long
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { runCli, testFolder } from "../support/cli.ts";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { copy, create, rechunk } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";

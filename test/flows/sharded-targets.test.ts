@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";

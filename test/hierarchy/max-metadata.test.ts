@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import fs from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

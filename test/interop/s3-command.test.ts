@@ -1,3 +1,4 @@
+// @module-tag long
 // @module-tag alone
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// @module-tag long
 // @module-tag alone
 import "../faults/crash/mocked-calls.ts";
 import { rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+// @module-tag long
 // @module-tag alone
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

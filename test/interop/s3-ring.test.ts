@@ -1,3 +1,4 @@
+// @module-tag long
 // @module-tag alone
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { DirectoryStore } from "../../src/stores/directory.ts";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

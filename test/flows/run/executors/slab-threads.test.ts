@@ -1,5 +1,4 @@
-// @module-tag sampled
-// @module-tag slow
+// @module-tag long
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
