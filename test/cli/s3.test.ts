@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

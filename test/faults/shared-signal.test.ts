@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

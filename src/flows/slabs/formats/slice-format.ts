@@ -4,6 +4,9 @@ import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import type { Slice } from "../../slice.ts";
 import { rawPieces } from "./raw.ts";
 
+/** The bytes of a file; each piece is valid until the next is asked for. */
+type Pieces = AsyncGenerator<Uint8Array>;
+
 /** What is known of a format that slices are written in. */
 interface SliceFormatEntry {
   readonly name: string;
@@ -13,12 +16,8 @@ interface SliceFormatEntry {
   readonly summary: string;
   /** Text of any data type, which a terminal can show; else the items' own bytes, little-endian, perhaps after a header. */
   readonly isText: boolean;
-  /**
-   * The bytes of a file; each piece is valid until the next is asked for.
-   *
-   * @throws `unsupported-operation` for a data type that the format cannot represent.
-   */
-  readonly pieces: (slice: Slice) => Awaitable<AsyncGenerator<Uint8Array>>;
+  /** @throws `unsupported-operation` for a data type that the format cannot represent. */
+  readonly pieces: (slice: Slice) => Awaitable<Pieces>;
 }
 
 /** All formats that slices are written in; the first is the default. */
@@ -28,21 +27,21 @@ export const SLICE_FORMATS = [
     endings: ["raw", "bin"],
     summary: "items in C order, little-endian",
     isText: false,
-    pieces: (slice) => rawPieces(slice.slabs()),
+    pieces: (slice): Pieces => rawPieces(slice.slabs()),
   },
   {
     name: "npy",
     endings: ["npy"],
     summary: "a NumPy file",
     isText: false,
-    pieces: async (slice) => (await import("./npy.ts")).npyPieces(slice),
+    pieces: async (slice): Promise<Pieces> => (await import("./npy.ts")).npyPieces(slice),
   },
   {
     name: "json",
     endings: ["json"],
     summary: "one flat list",
     isText: true,
-    pieces: async (slice) => (await import("./json.ts")).jsonPieces(slice),
+    pieces: async (slice): Promise<Pieces> => (await import("./json.ts")).jsonPieces(slice),
   },
 ] as const satisfies readonly SliceFormatEntry[];
 
@@ -69,11 +68,11 @@ export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<U
  *
  * @throws as `formatSlice`.
  */
-export function formattedPieces(slice: Slice, format: SliceFormat): AsyncGenerator<Uint8Array> {
+export function formattedPieces(slice: Slice, format: SliceFormat): Pieces {
   return piecesOf(slice, entryOf(format));
 }
 
-async function* piecesOf(slice: Slice, { pieces }: SliceFormatEntry): AsyncGenerator<Uint8Array> {
+async function* piecesOf(slice: Slice, { pieces }: SliceFormatEntry): Pieces {
   yield* await pieces(slice);
 }
 
