@@ -25,21 +25,27 @@ export async function runInline(
   { budget, note, stageEnded, signal }: InlineOptions,
 ): Promise<void> {
   const reporter = new TaskReporter(0, 0, note);
-  for (const [stage, tasks] of plan.stages.entries()) {
-    const admitted = async (index: number, context: { signal: AbortSignal }) => {
-      const task = taskAt(plan, stage, index);
-      const lease = await budget.acquire(leaseBytesOf(task), context.signal);
-      if (lease === undefined) return;
-      try {
-        await reporter.around(task.number, (events) => run(task, events, context.signal));
-      } finally {
-        lease.release();
-      }
-    };
-    await forEachConcurrent(numbersTo(tasks), admitted, { concurrency: plan.execution.tasksAtOnce, signal });
-    await stageEnded?.(stage);
+  try {
+    for (const [stage, tasks] of plan.stages.entries()) {
+      const admitted = async (index: number, context: { signal: AbortSignal }) => {
+        const task = taskAt(plan, stage, index);
+        const lease = await budget.acquire(leaseBytesOf(task), context.signal);
+        if (lease === undefined) return;
+        try {
+          await reporter.around(task.number, (events) => run(task, events, context.signal));
+        } finally {
+          lease.release();
+        }
+      };
+      await forEachConcurrent(numbersTo(tasks), admitted, {
+        concurrency: plan.execution.tasksAtOnce,
+        signal,
+      });
+      await stageEnded?.(stage);
+    }
+  } finally {
+    reporter.flush();
   }
-  reporter.flush();
 }
 
 function* numbersTo(count: number): Generator<number> {

@@ -58,12 +58,15 @@ export async function loopTasks(
       stop.abort(error);
     }
   };
-  for (const stage of plan.stages.keys()) {
-    await Promise.all(Array.from({ length: atOnce }, () => guarded(stage)));
-    if (!stop.signal.aborted) await control.stageEnded(stage);
-    stop.signal.throwIfAborted();
-    if (control.isStopped) break;
-    await stageEnded?.(stage);
+  try {
+    for (const stage of plan.stages.keys()) {
+      await Promise.all(Array.from({ length: atOnce }, () => guarded(stage)));
+      if (!stop.signal.aborted) await control.stageEnded(stage);
+      stop.signal.throwIfAborted();
+      if (control.isStopped) break;
+      await stageEnded?.(stage);
+    }
+  } finally {
+    reporter.flush();
   }
-  reporter.flush();
 }

@@ -45,6 +45,7 @@ export class TaskReporter {
       onStored: (value) => {
         bytes += value.size;
         this.#stored.push({ task, ...value });
+        this.#tellNowAndThen();
       },
     });
     this.#tasks.push({ task, end: { bytes, ms: performance.now() - started } });
