@@ -16,8 +16,12 @@ if (words === undefined) {
 /** What the command says of itself, where that is all that is asked for. */
 function ownWords([name, about]: readonly string[]): string | undefined {
   if (name === "--version") return `${packageVersion()}\n`;
-  if (name === "--help" || name === "-h" || (name === "help" && about === undefined)) return overview();
+  if (isHelp(name) || (name === "help" && (about === undefined || isHelp(about)))) return overview();
   return undefined;
+}
+
+function isHelp(word: string | undefined): boolean {
+  return word === "--help" || word === "-h";
 }
 
 async function tellWhyUnsaid(error: Error): Promise<void> {

@@ -139,13 +139,16 @@ describe("version and help", () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("no space left") });
   });
 
-  it.each([["--help"], ["-h"], ["help"]])("%s lists the commands", async (arg) => {
-    const { code, stdout, stderr } = await runCli(".", arg);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const name of [...Object.keys(summaries), "help"]) {
-      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
-    }
-  });
+  it.each([[["--help"]], [["-h"]], [["help"]], [["help", "--help"]], [["help", "-h"]]])(
+    "%j lists the commands",
+    async (args) => {
+      const { code, stdout, stderr } = await runCli(".", ...args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      for (const name of [...Object.keys(summaries), "help"]) {
+        expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+      }
+    },
+  );
 
   it("explains a command on --help, wherever it stands", async () => {
     const asked = await runCli(".", "copy", "a.zarr", "--help");

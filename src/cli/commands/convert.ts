@@ -17,10 +17,18 @@ export const command = defineCommand({
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
     "Chunks whose bytes mean the same in both formats are copied as they are. Anything the target format",
-    "cannot represent is rejected, with its JSON pointer, unless listed in --allow-loss.",
+    "cannot represent is rejected, with its JSON pointer, unless listed in --allow-loss. Dimension names and",
+    "missing values are written as xarray reads them in the target format (_ARRAY_DIMENSIONS, _FillValue). For",
+    "other chunks, or a part of the arrays, use `copy --to` with --chunks or --include.",
   ],
   operands: [2, 2],
-  options: { ...formatOptions, ...codecOption, ...writingOptions, ...outputOptions },
+  options: {
+    ...formatOptions,
+    to: { ...formatOptions.to, summary: "the format to write" },
+    ...codecOption,
+    ...writingOptions,
+    ...outputOptions,
+  },
   examples: [
     { line: "convert era5.zarr era5.v3.zarr --to v3", says: "from v2 to v3" },
     {

@@ -12,13 +12,17 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "The digest covers the items in C order, little-endian: it does not depend on chunks, codecs or format. For",
-    "text and other items of variable size it covers the length, as 8 bytes, then the bytes.",
-    "A second line shows the missing value that readers of the CF conventions use, if there is one.",
+    "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes.",
+    "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
+    "that reads the output, use --json.",
   ],
   operands: [1, 1],
   options: { ...readingOptions, ...strategyOptions, ...outputOptions },
   examples: [
-    { line: "digest era5.zarr", says: "a line for each array: digest and path" },
+    {
+      line: "digest era5.zarr",
+      says: "a line for each array: digest and path; then one for its missing value, if it has one",
+    },
     { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },
     { line: "digest era5.zarr --json", says: "a JSON list, with type and shape" },
   ],

@@ -30,7 +30,7 @@ const options = {
     type: "string",
     value: "RANGES",
     summary:
-      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension; everything by default",
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); everything by default",
   },
   format: {
     type: "string",
@@ -51,12 +51,12 @@ export const command = defineCommand({
   summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
-    "With a DST the slice is written as Zarr; a dimension with a single index is kept, with one item.",
+    "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
     "--chunks, --shards, --codec, --to, --verify, --write-empty and --report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
-    'or "NaT", structures objects. Text and objects can be written as JSON only.',
+    'or "NaT", structures objects. Text of variable length and objects can be written as JSON only.',
   ],
   operands: [1, 2],
   options,

@@ -10,7 +10,7 @@ export const command = defineCommand({
   summary: summaries.tree,
   usage: "URL",
   notes: [
-    "A group is `implied` where it has no document, but nodes lie below it. Warnings about a node's metadata",
+    "`implied` is a folder without a metadata document that has nodes below it. Warnings about a node's metadata",
     "follow it after a `!`; `zarrflow validate` checks more. A node that cannot be read is `broken`: the others",
     "are listed, and the exit code is 1.",
   ],

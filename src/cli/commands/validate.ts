@@ -13,7 +13,8 @@ export const command = defineCommand({
   summary: summaries.validate,
   usage: "URL",
   notes: [
-    "Readers fail or return wrong values on an `error`; some may on a `warning`. Both set the exit code to 1.",
+    "An `error` makes readers fail or return wrong values; a `warning` does so in some readers. Both set the",
+    "exit code to 1.",
     "Nothing is changed without --fix. Without --deep no chunk is decoded.",
   ],
   operands: [1, 1],
