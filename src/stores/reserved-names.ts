@@ -7,7 +7,7 @@ const own = /^\.(?:.+\.)?zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?$/;
 /** Name of the lock in the root of a target that is built where it stays. It is no key either. */
 export const LOCK_NAME = ".zarrflow-lock";
 
-const thisProcess = randomDigits();
+const thisProcess = randomName();
 let count = 0;
 
 /** Whether a file or folder of this name is one of ours. */
@@ -32,7 +32,7 @@ export function temporaryName(): string {
 
 /** A name for the control folder of a target `name`, different each time. */
 export function controlName(name: string): string {
-  return `.${name}.zarrflow-${randomDigits()}`;
+  return `.${name}.zarrflow-${randomName()}`;
 }
 
 /** Whether `folder` names a control folder of the target `name`. */
@@ -40,8 +40,8 @@ export function isControlName(folder: string, name: string): boolean {
   return folder.startsWith(`.${name}.zarrflow-`) && isOwnName(folder);
 }
 
-/** Nobody needs to be kept from guessing them, and to load `crypto` takes 3 ms. */
-function randomDigits(): string {
+/** A name that no other run has. Nobody needs to be kept from guessing it, and to load `crypto` takes 3 ms. */
+export function randomName(): string {
   return Math.floor(Math.random() * 2 ** 48)
     .toString(16)
     .padStart(12, "0");

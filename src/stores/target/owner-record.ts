@@ -2,6 +2,7 @@ import { lstat, readFile, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isMissing } from "../files/file-error.ts";
+import { randomName } from "../reserved-names.ts";
 
 /** The file in a folder of a run's own that tells whose it is. */
 export const OWNER_NAME = "owner.json";
@@ -25,7 +26,7 @@ interface OwnerRecord {
 export async function signFolder(
   folder: string,
 ): Promise<{ readonly run: string; readonly end: () => void }> {
-  const run = crypto.randomUUID();
+  const run = randomName();
   const begun = new Date().toISOString();
   const record: OwnerRecord = { format: FORMAT, run, host: hostname(), pid: process.pid, begun };
   const path = join(folder, OWNER_NAME);
