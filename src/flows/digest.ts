@@ -1,10 +1,10 @@
-import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { bytesText } from "./diff/compare-values.ts";
+import { itemBytes } from "./digest/item-bytes.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
@@ -56,26 +56,11 @@ async function arrayDigest(array: ZarrArray, path: string, options: DigestOption
   const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
   let digested = 0;
   for await (const { data } of slice(array, {}, options).slabs()) {
-    for (const bytes of digestedBytes(data)) {
+    for (const bytes of itemBytes(data, 0, product(data.shape))) {
       hash.update(bytes);
       digested += bytes.length;
     }
     options.onEvent?.({ type: "read", path, bytes: digested, allBytes });
   }
   return hash.digest("hex");
-}
-
-function* digestedBytes(data: ChunkData): Generator<Uint8Array> {
-  if (data.kind === "fixed") {
-    yield data.bytes;
-    return;
-  }
-  const length = new DataView(new ArrayBuffer(8));
-  for (let i = 0; i + 1 < data.offsets.length; i++) {
-    const start = data.offsets[i] ?? 0;
-    const end = data.offsets[i + 1] ?? 0;
-    length.setBigUint64(0, BigInt(end - start), true);
-    yield new Uint8Array(length.buffer);
-    yield data.bytes.subarray(start, end);
-  }
 }

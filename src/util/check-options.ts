@@ -66,11 +66,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
   },
   slice: textOrObject,
+  part: { expected: "{ number, of }, such as { number: 2, of: 8 }", holds: isPart },
   allowLoss: texts,
   include: textOrTexts,
   exclude: textOrTexts,
   ...Object.fromEntries(
-    ["fsync", "writeEmpty", "strict", "deep", "replace", "consolidated"].map((name) => [name, flag]),
+    ["fsync", "writeEmpty", "strict", "deep", "replace", "consolidated", "cells"].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(
     ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [
@@ -121,6 +122,11 @@ export function isObject(value: unknown): value is object {
 
 function isVerification(value: unknown): boolean {
   return flag.holds(value) || value === "written" || value === "values";
+}
+
+function isPart(value: unknown): boolean {
+  if (!isObject(value) || !("number" in value) || !("of" in value)) return false;
+  return count.holds(value.number) && count.holds(value.of) && Number(value.number) <= Number(value.of);
 }
 
 function isSignal(value: unknown): boolean {

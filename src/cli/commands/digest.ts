@@ -1,9 +1,14 @@
+import type { DigestTree } from "../../flows/digest/tree.ts";
+import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
+import { wholeNumber } from "../../util/decimal.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
-import { writeJsonList } from "../text/json.ts";
+import { treeDigestLines } from "../text/digest-tree.ts";
+import { toJson, writeJsonList } from "../text/json.ts";
 import { printable } from "../text/printable.ts";
 import { printWarnings } from "../text/warning.ts";
 
@@ -15,9 +20,30 @@ export const command = defineCommand({
     "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes.",
     "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
     "that reads the output, use --json.",
+    "With --tree, the items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type",
+    "of the array; a digest of these follows for each array, and one of all arrays. Parts can be hashed on several",
+    "machines and merged: --part 1/2 --json > 1.json, --part 2/2 --json > 2.json, then --merge 1.json 2.json.",
   ],
-  operands: [1, 1],
-  options: { ...readingOptions, ...strategyOptions, ...outputOptions },
+  operands: [1, Number.POSITIVE_INFINITY],
+  options: {
+    tree: { type: "boolean", summary: "print a tree of digests: of cells, of arrays, of all" },
+    cells: {
+      type: "boolean",
+      summary: "with --tree: also print the digest and the range of each cell, to find where arrays differ",
+    },
+    part: {
+      type: "string",
+      value: "N/M",
+      summary: "with --tree: hash the cells of part N of M only, and print them",
+    },
+    merge: {
+      type: "boolean",
+      summary: "with --tree: take JSON files of parts in place of URL, and print the tree that they make",
+    },
+    ...readingOptions,
+    ...strategyOptions,
+    ...outputOptions,
+  },
   examples: [
     {
       line: "digest era5.zarr",
@@ -25,16 +51,33 @@ export const command = defineCommand({
     },
     { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },
     { line: "digest era5.zarr --json", says: "a JSON list, with type and shape" },
+    { line: "digest era5.zarr --tree --cells", says: "the digests of all cells, arrays, and the group" },
   ],
-  async run([url = ""], values, terminal) {
-    const { digest } = await import("../../flows/digest.ts");
+  async run(operands, { tree, cells, part, merge, ...values }, terminal) {
+    const [url = "", ...more] = operands;
+    if (!tree && (cells || part || merge)) throw invalid("--cells, --part and --merge need --tree");
+    if (merge && part) throw invalid("--merge and --part cannot be used together");
+    if (!merge && more.length > 0) throw invalid(`too many operands: \`${more[0]}\` is not expected`);
     const { quiet, json } = values;
-    const options = planOptions(values, terminal.signal);
+    const print = async (digests: DigestTree) => {
+      if (json) return terminal.write(`${toJson(digests)}\n`);
+      const name = merge ? "." : url;
+      for (const line of treeDigestLines(digests, { name, withCells: cells || part !== undefined }))
+        await terminal.write(line);
+    };
+    if (merge) return print(await mergedFiles(operands));
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const showRead = readProgress((advance) => view.show(advance));
     const onEvent = printWarnings(terminal, { quiet }, showRead);
-    const digests = digest(url, { ...options, onEvent });
+    const options: DigestTreeOptions = { ...planOptions(values, terminal.signal), onEvent };
     try {
+      if (tree) {
+        const { digestTree } = await import("../../flows/digest-tree.ts");
+        const whatPart = part === undefined ? {} : { part: parsePart(part) };
+        return await print(await digestTree(url, { ...options, cells: cells ?? false, ...whatPart }));
+      }
+      const { digest } = await import("../../flows/digest.ts");
+      const digests = digest(url, options);
       if (json) return await writeJsonList(digests, terminal);
       for await (const { sha256, path, missingValue } of digests) {
         const missing = missingValue === undefined ? "" : `missing value ${printable(missingValue)}\n`;
@@ -45,3 +88,28 @@ export const command = defineCommand({
     }
   },
 });
+
+async function mergedFiles(paths: readonly string[]): Promise<DigestTree> {
+  const { mergeDigestTrees } = await import("../../flows/digest/merge-trees.ts");
+  const { readFile } = await import("node:fs/promises");
+  const trees: DigestTree[] = [];
+  for (const path of paths) {
+    try {
+      trees.push(JSON.parse(await readFile(path, "utf8")));
+    } catch (error) {
+      throw invalid(`the tree in \`${path}\` cannot be read`, error);
+    }
+  }
+  return mergeDigestTrees(trees);
+}
+
+function parsePart(text: string): TreePart {
+  const [number, of, ...more] = text.split("/").map(wholeNumber);
+  if (number === undefined || of === undefined || more.length > 0 || number < 1 || number > of)
+    throw invalid(`invalid value for --part: ${text} (expected N/M, such as 2/8)`);
+  return { number, of };
+}
+
+function invalid(reason: string, cause?: unknown): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, {}, { cause });
+}

@@ -1,3 +1,4 @@
+import { toHex } from "../../util/hex.ts";
 import type { S3Credentials } from "./credentials.ts";
 import { type Digests, nodeDigests, webDigests } from "./digests.ts";
 
@@ -58,9 +59,9 @@ export async function signRequest(
     names,
     UNSIGNED_PAYLOAD,
   ].join("\n");
-  const text = [ALGORITHM, time, scope.join("/"), hex(await digests.sha256(canonical))].join("\n");
+  const text = [ALGORITHM, time, scope.join("/"), toHex(await digests.sha256(canonical))].join("\n");
   const key = await signingKey(secretAccessKey, scope, { digests, keys });
-  const signature = hex(await digests.hmac(key, text));
+  const signature = toHex(await digests.hmac(key, text));
   const authorization = `${ALGORITHM} Credential=${[accessKeyId, ...scope].join("/")}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...sent, authorization };
 }
@@ -91,8 +92,4 @@ function canonicalQuery(query: URLSearchParams): string {
 /** What `encodeURIComponent` and URLs leave as it is, but signatures do not. */
 function quoted(encoded: string): string {
   return encoded.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,6 @@
 // @module-tag slow
 import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli, testFolder } from "../../support/cli.ts";
@@ -44,5 +45,45 @@ describe("zarrflow digest", () => {
       code: 6,
       stdout: expect.stringContaining("t: fill value: -999 -> "),
     });
+  });
+
+  it("prints a tree, its cells, and parts that are merged", async () => {
+    const cwd = await testFolder();
+    const long = { shape: [2, 300_000], chunks: [1, 1000], dtype: "<f4", items: ramp(600_000) };
+    await writeV2Group(join(cwd, "g.zarr"), { a: array, long });
+    await writeV2Group(join(cwd, "other.zarr"), { a: { ...array, chunks: [5, 1] }, long });
+    const tree = await runCli(cwd, "digest", "g.zarr", "--tree");
+    const lines = (text: string) => text.trimEnd().split("\n");
+    expect(lines(tree.stdout).map((line) => line.slice(66))).toEqual(["a", "long", "g.zarr"]);
+    expect((await runCli(cwd, "digest", "other.zarr", "--tree")).stdout.replace("other", "g")).toBe(
+      tree.stdout,
+    );
+    const one = await runCli(cwd, "digest", "g.zarr/long", "--tree", "--cells");
+    expect(lines(one.stdout).map((line) => line.slice(66))).toEqual([
+      "g.zarr/long",
+      "g.zarr/long[0:1,0:262144]",
+      "g.zarr/long[0:1,262144:300000]",
+      "g.zarr/long[1:2,0:262144]",
+      "g.zarr/long[1:2,262144:300000]",
+    ]);
+    for (const part of ["1/3", "2/3", "3/3"]) {
+      const { stdout } = await runCli(cwd, "digest", "g.zarr", "--tree", "--part", part, "--json");
+      await writeFile(join(cwd, `${part[0]}.json`), stdout);
+    }
+    const merged = await runCli(cwd, "digest", "--tree", "--merge", "1.json", "3.json", "2.json");
+    expect(merged).toMatchObject({ code: 0, stdout: tree.stdout.replace("g.zarr", "."), stderr: "" });
+    const lacking = await runCli(cwd, "digest", "--tree", "--merge", "1.json", "3.json");
+    expect(lines(lacking.stdout).at(-1)).toBe(`-${" ".repeat(63)}  .`);
+    expect(lacking.stdout).toContain(" of 4 cells)\n");
+  });
+
+  it.each([
+    ["g.zarr", "--cells"],
+    ["g.zarr", "--tree", "--part", "3/2"],
+    ["g.zarr", "h.zarr"],
+    ["--tree", "--merge", "no.json"],
+    ["g.zarr", "--tree", "--merge", "--part", "1/2"],
+  ])("rejects %s %s %s", async (...args) => {
+    expect(await runCli(await testFolder(), "digest", ...args)).toMatchObject({ code: 2, stdout: "" });
   });
 });

@@ -1,0 +1,91 @@
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { isFixed } from "../meta/data-type.ts";
+import { checkedOptions } from "../util/check-options.ts";
+import { toHex } from "../util/hex.ts";
+import { product } from "../util/shape.ts";
+import { CellGrid, cellShapeOf } from "./digest/cell-grid.ts";
+import { type ArrayTree, type DigestTree, wholeTree } from "./digest/tree.ts";
+import { arrayHash, CellHasher, MerkleRoot, type NewHash, newSha256 } from "./digest/tree-hash.ts";
+import type { ReadEventOptions } from "./events.ts";
+import { arraysBelow } from "./request/arrays-below.ts";
+import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import { slice } from "./slice.ts";
+
+/** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */
+export interface TreePart {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly of: number;
+}
+
+export interface DigestTreeOptions extends PlanOptions, ReadEventOptions {
+  /** Lists the hash of each cell, so that the place of a difference is found. */
+  readonly cells?: boolean;
+  /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
+  readonly part?: TreePart;
+}
+
+/**
+ * The hashes of a fixed virtual grid over each array, and of these a root: the same whatever the chunks, the codecs or
+ * the format. Where two trees differ, the cells that differ are where the arrays differ. The page `docs/digest-tree.md`
+ * defines them. Listed cells are not part of the memory budget: they take about 100 bytes for each MiB of items.
+ *
+ * @example
+ * ```ts
+ * import { digestTree } from "zarrflow";
+ *
+ * const { sha256, arrays } = await digestTree("era5.zarr", { cells: true });
+ * console.log(sha256, arrays[0]?.cells?.[0]?.sha256.length);
+ * ```
+ */
+export async function digestTree(source: FlowSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
+  const options = checkedOptions(given);
+  const newHash = await newSha256();
+  const arrays: ArrayTree[] = [];
+  for await (const { array, path } of arraysBelow(source, options)) {
+    arrays.push(await arrayTree(array, path, { ...options, newHash, number: arrays.length }));
+  }
+  return wholeTree(newHash, arrays);
+}
+
+async function arrayTree(
+  array: ZarrArray,
+  path: string,
+  { newHash, number, cells, part, ...options }: DigestTreeOptions & { newHash: NewHash; number: number },
+): Promise<ArrayTree> {
+  const { dataType, shape } = array;
+  const cellShape = cellShapeOf(shape, array.metadata.dataType);
+  const grid = new CellGrid(shape, cellShape);
+  const [from, to] = cellsOf(grid.count, part, number);
+  const root = new MerkleRoot(newHash);
+  const listed: string[] = [];
+  const hasher = new CellHasher(newHash, { grid, dataType, first: from }, (hash) => {
+    root.add(hash);
+    if (cells || part) listed.push(toHex(hash));
+  });
+  const fixed = array.metadata.dataType;
+  const allBytes = isFixed(fixed) && part === undefined ? product(shape) * fixed.size : undefined;
+  let bytes = 0;
+  for (const { start, shape: extent } of grid.boxes(from, to)) {
+    const ranges = start.map((at, d) => [at, at + (extent[d] ?? 0)] as const);
+    for await (const { data } of slice(array, ranges, options).slabs()) {
+      bytes += hasher.push(data);
+      options.onEvent?.({ type: "read", path, bytes, allBytes });
+    }
+  }
+  const isWhole = to - from === grid.count;
+  const about = { dataType, shape, cellShape };
+  return {
+    path,
+    ...about,
+    ...(isWhole && { sha256: arrayHash(newHash, about, root.end()) }),
+    ...((cells || part) && { cells: listed.length > 0 ? [{ first: from, sha256: listed }] : [] }),
+  };
+}
+
+/** The cells of a part; arrays of few cells are in parts that differ by the array's number, so that all have some. */
+function cellsOf(count: number, part: TreePart | undefined, number: number): [from: number, to: number] {
+  if (part === undefined) return [0, count];
+  const at = (part.number - 1 + number) % part.of;
+  return [Math.floor((at * count) / part.of), Math.floor(((at + 1) * count) / part.of)];
+}

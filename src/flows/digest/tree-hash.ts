@@ -1,0 +1,157 @@
+import type { ChunkData } from "../../codecs/chunk-data.ts";
+import { fromHex, toHex } from "../../util/hex.ts";
+import { product } from "../../util/shape.ts";
+import { compareUtf8 } from "../../util/utf8-order.ts";
+import type { CellGrid } from "./cell-grid.ts";
+import { itemBytes } from "./item-bytes.ts";
+
+/** The name of the definition in docs/digest-tree.md; each header begins with it. */
+export const TREE_ALGORITHM = "zarr-tree-1";
+
+/** Hashes that one node of a tree covers, at most. */
+const ARITY = 16;
+
+/** A SHA-256 that is being computed. */
+export interface Sha256 {
+  update(bytes: Uint8Array | string): Sha256;
+  digest(): Uint8Array;
+}
+
+export type NewHash = () => Sha256;
+
+export async function newSha256(): Promise<NewHash> {
+  const { createHash } = await import("node:crypto");
+  return () => createHash("sha256");
+}
+
+/** The hash over the cells of one array: of up to 16 in a row, of up to 16 of these, until one is left. */
+export class MerkleRoot {
+  readonly #newHash: NewHash;
+  /** Hashes of each level that none above covers. */
+  readonly #open: Uint8Array[][] = [];
+
+  constructor(newHash: NewHash) {
+    this.#newHash = newHash;
+  }
+
+  add(hash: Uint8Array, level = 0): void {
+    const open = this.#open[level] ?? [];
+    this.#open[level] = open;
+    open.push(hash);
+    if (open.length === ARITY) this.#close(level);
+  }
+
+  /** Of all that were added; nothing can be added afterwards. No bytes where there are none. */
+  end(): Uint8Array {
+    for (let level = 0; level < this.#open.length; level++) {
+      const open = this.#open[level] ?? [];
+      const [only] = open;
+      if (only && open.length === 1 && level === this.#open.length - 1) return only;
+      if (open.length > 0) this.#close(level);
+    }
+    return new Uint8Array(0);
+  }
+
+  #close(level: number): void {
+    const hash = this.#newHash().update(header("node"));
+    for (const one of this.#open[level] ?? []) hash.update(one);
+    this.#open[level] = [];
+    this.add(hash.digest(), level + 1);
+  }
+}
+
+/** What the hashes of an array say besides its items. */
+export interface TreeArrayShape {
+  readonly dataType: string;
+  readonly shape: readonly number[];
+  readonly cellShape: readonly number[];
+}
+
+/** The hash of an array, by that over its cells. */
+export function arrayHash(
+  newHash: NewHash,
+  { shape, cellShape, dataType }: TreeArrayShape,
+  cells: Uint8Array,
+): string {
+  const lines = [shape.join(), cellShape.join(), named(dataType)];
+  const hash = newHash().update(header("array", ...lines));
+  return toHex(hash.update(cells).digest());
+}
+
+/** The hash of a hierarchy, by those of its arrays. */
+export function hierarchyHash(
+  newHash: NewHash,
+  arrays: readonly { readonly path: string; readonly sha256: string }[],
+): string {
+  const hash = newHash().update(header("hierarchy"));
+  for (const { path, sha256 } of [...arrays].sort((a, b) => compareUtf8(a.path, b.path))) {
+    hash.update(`${named(path)}\n`).update(fromHex(sha256));
+  }
+  return toHex(hash.digest());
+}
+
+/** Hashes cells whose items come in C order, in pieces of any size. */
+export class CellHasher {
+  readonly #newHash: NewHash;
+  readonly #grid: CellGrid;
+  readonly #dataType: string;
+  readonly #onCell: (hash: Uint8Array) => void;
+  #cell: number;
+  #hash: Sha256 | undefined;
+  /** Items that the open cell lacks. */
+  #left = 0;
+
+  /** @param first the cell whose items come first. */
+  constructor(
+    newHash: NewHash,
+    { grid, dataType, first }: { readonly grid: CellGrid; readonly dataType: string; readonly first: number },
+    onCell: (hash: Uint8Array) => void,
+  ) {
+    this.#newHash = newHash;
+    this.#grid = grid;
+    this.#dataType = dataType;
+    this.#cell = first;
+    this.#onCell = onCell;
+  }
+
+  /** Takes items; returns how many bytes they have. */
+  push(data: ChunkData): number {
+    const items = product(data.shape);
+    let bytes = 0;
+    for (let at = 0; at < items; ) {
+      const hash = this.#hash ?? this.#begin();
+      const end = Math.min(items, at + this.#left);
+      for (const piece of itemBytes(data, at, end)) {
+        hash.update(piece);
+        bytes += piece.length;
+      }
+      this.#left -= end - at;
+      at = end;
+      if (this.#left === 0) this.#end(hash);
+    }
+    return bytes;
+  }
+
+  #begin(): Sha256 {
+    const { shape } = this.#grid.regionOf(this.#cell);
+    const coords = this.#grid.coordsOf(this.#cell);
+    this.#left = product(shape);
+    this.#hash = this.#newHash().update(header("cell", coords.join(), shape.join(), named(this.#dataType)));
+    return this.#hash;
+  }
+
+  #end(hash: Sha256): void {
+    this.#onCell(hash.digest());
+    this.#hash = undefined;
+    this.#cell++;
+  }
+}
+
+function header(what: "cell" | "node" | "array" | "hierarchy", ...lines: readonly string[]): string {
+  return [`${TREE_ALGORITHM} ${what}`, ...lines, ""].join("\n");
+}
+
+/** A name after its length in bytes, so that no name can look like what follows. */
+function named(name: string): string {
+  return `${new TextEncoder().encode(name).length} ${name}`;
+}
