@@ -18,6 +18,7 @@ import { markNativeStore } from "./native-stores.ts";
 import { isOwnName, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
+  GetSyncOptions,
   KeyEntry,
   ListableStore,
   ListedEntry,
@@ -26,6 +27,7 @@ import type {
   Store,
   StoreOptions,
   StoreWriter,
+  SyncRead,
   ValueCopier,
   VersionOptions,
   WritableStore,
@@ -84,7 +86,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   readonly #found: FileLookup;
   readonly #exclusive: boolean;
   readonly #written: ValueFiles;
-  readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
+  readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   constructor(root: string, options: DirectoryStoreOptions = {}) {
@@ -98,9 +100,9 @@ export class DirectoryStore implements ListableStore, WritableStore {
     this.#written = { files: this.#files, fsync };
     if (files !== undefined) return;
     if (this.#found.canReadAtOnce) {
-      this.getSync = (key, into) => {
-        this.#check(key, undefined);
-        return this.#found.readAtOnce(key, into);
+      this.getSync = (key, options = {}) => {
+        this.#check(key, options.signal);
+        return this.#found.readAtOnce(key, options);
       };
     }
     if (!fsync) this.setSync = (key, bytes) => this.#writeAtOnce(key, bytes);
@@ -108,8 +110,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
 
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     this.#check(key, options.signal);
-    const atOnce = this.#found.readAtOnceIfKnown(key, options);
-    return atOnce ? atOnce.bytes : this.#attempt(key, () => this.#found.read(key, options));
+    return this.#attempt(key, () => this.#found.read(key, options));
   }
 
   async size(key: string, { signal, onVersion }: VersionOptions = {}): Promise<number | undefined> {
@@ -160,7 +161,6 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
-    if (this.#files.block && !this.#written.fsync && this.#writeAtOnce(key, bytes, signal)) return;
     this.#check(key, signal);
     const path = this.#folders.pathOf(key);
     await this.#inFolder(key, () =>
@@ -203,6 +203,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return inTurn(
       {
         write: (bytes) => attempt(() => writer.write(bytes)),
+        ...(writer.writeSync && { writeSync: writer.writeSync }),
         commit: () =>
           attempt(async () => {
             await writer.commit();
@@ -263,8 +264,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     }
   }
 
-  #writeAtOnce(key: string, bytes: Uint8Array, signal?: AbortSignal): boolean {
-    this.#check(key, signal);
+  #writeAtOnce(key: string, bytes: Uint8Array): boolean {
+    this.#check(key, undefined);
     if (!this.#folders.makeSync(folderOf(key))) return false;
     const path = this.#folders.pathOf(key);
     return this.#exclusive

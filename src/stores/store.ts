@@ -34,6 +34,16 @@ export interface GetOptions extends VersionOptions {
   readonly maxBytes?: number | undefined;
 }
 
+export interface GetSyncOptions extends GetOptions {
+  /** Where to read the whole value to, in place of what `allocate` gives; one that does not fit is left to `get`. */
+  readonly into?: Uint8Array | undefined;
+}
+
+/** What a call that blocks has read: no bytes where the key is missing. */
+export interface SyncRead {
+  readonly bytes: Uint8Array | undefined;
+}
+
 /** One key of a listing. */
 export interface KeyEntry {
   readonly key: string;
@@ -97,10 +107,10 @@ export interface Store {
   /** Notes in all watches that some keys below `prefix` were missing in a listing. */
   noteMissing?(prefix: string): void;
   /**
-   * Reads a whole value into the begin of `into` before it returns, and returns its size; undefined where that cannot be
-   * done: `get` then gives the reason. Absent in stores that always have to wait.
+   * As `get`, done before it returns; undefined where that cannot be done, for whatever reason, a value of more than
+   * `maxBytes` among them: `get` then gives the value, or the reason. Absent in stores that always have to wait.
    */
-  getSync?(key: string, into: Uint8Array): number | undefined;
+  getSync?(key: string, options?: GetSyncOptions): SyncRead | undefined;
   /**
    * Milliseconds since the value was written, by the clock of whoever keeps it; undefined without a value, or where that
    * is not known. Absent in stores that know no times.
@@ -155,6 +165,11 @@ export interface WriterOptions extends StoreOptions {
 export interface StoreWriter {
   /** Resolves when the store can take more; `bytes` are the caller's again from then on. */
   write(bytes: Uint8Array): Promise<void>;
+  /**
+   * As `write`, done before it returns; false where that cannot be done, for whatever reason: `write` then does it, or gives
+   * the reason. Absent in stores that always have to wait.
+   */
+  writeSync?(bytes: Uint8Array): boolean;
   commit(): Promise<void>;
   /** Leaves nothing. May be called at any time before `commit` resolves. */
   abort(reason?: unknown): Promise<void>;

@@ -1,6 +1,5 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import type { FileCalls } from "./files/file-calls.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
 import { requestHookOf } from "./remote/request-hook.ts";
@@ -13,8 +12,6 @@ export type { FoundFormat, StoreUrl } from "./url/store-url.ts";
 export interface OpenStoreOptions extends StoreOptions {
   /** See `DirectoryStoreOptions`. */
   readonly exclusive?: boolean;
-  /** @default asyncFileCalls */
-  readonly files?: FileCalls;
 }
 
 /**
@@ -54,15 +51,15 @@ export function specOf(store: Store): StoreSpec | undefined {
   return specs.get(store);
 }
 
-async function openKind(spec: StoreSpec, { exclusive, files, signal }: OpenStoreOptions): Promise<Store> {
+async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions): Promise<Store> {
   switch (spec.kind) {
     case "directory": {
       const { DirectoryStore } = await import("./directory.ts");
-      return new DirectoryStore(spec.path, { ...(exclusive && { exclusive }), ...(files && { files }) });
+      return new DirectoryStore(spec.path, { ...(exclusive && { exclusive }) });
     }
     case "zip": {
       const { openZipFile } = await import("./zip.ts");
-      return openZipFile(spec.path, { signal, ...(files && { files }) });
+      return openZipFile(spec.path, { signal });
     }
     case "zip-value": {
       const { openZipValue } = await import("./zip.ts");

@@ -10,9 +10,11 @@ import type { StoreWriter } from "./store.ts";
  */
 export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): StoreWriter {
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   let end: { readonly error: unknown } | undefined;
   const next = (step: () => Promise<void>): Promise<void> => {
-    const turn = last.then(step);
+    waiting++;
+    const turn = last.then(step).finally(() => waiting--);
     last = turn.catch(() => {});
     return turn;
   };
@@ -26,6 +28,10 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
         checkOpen();
         await steps.write(bytes);
       }),
+    ...(steps.writeSync !== undefined && {
+      writeSync: (bytes) =>
+        waiting === 0 && end === undefined && !signal?.aborted && steps.writeSync?.(bytes) === true,
+    }),
     commit: () =>
       next(async () => {
         checkOpen();

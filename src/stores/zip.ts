@@ -1,4 +1,3 @@
-import type { FileCalls } from "./files/file-calls.ts";
 import { FileReader } from "./files/file-reader.ts";
 import type { Store } from "./store.ts";
 import { openValueReader } from "./zip/value-reader.ts";
@@ -8,11 +7,6 @@ export type { ByteSink } from "./byte-sink.ts";
 export type { StoreFinding as ZipFinding } from "./store.ts";
 export { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 export { ZipWriter, type ZipWriterOptions } from "./zip/zip-writer.ts";
-
-export interface ZipFileOptions extends ZipStoreOptions {
-  /** @default asyncFileCalls */
-  readonly files?: FileCalls;
-}
 
 /**
  * Opens a zip archive that is a file.
@@ -27,11 +21,8 @@ export interface ZipFileOptions extends ZipStoreOptions {
  * await store.close();
  * ```
  */
-export async function openZipFile(
-  path: string,
-  { files, ...options }: ZipFileOptions = {},
-): Promise<ZipStore> {
-  return ZipStore.open(await FileReader.open(path, files), `zip ${path}`, options);
+export async function openZipFile(path: string, options: ZipStoreOptions = {}): Promise<ZipStore> {
+  return ZipStore.open(await FileReader.open(path), `zip ${path}`, options);
 }
 
 /**

@@ -78,6 +78,35 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
   };
 }
 
+/** As a {@link ChunkReader}, by calls that block; undefined where those cannot read the chunk. */
+export type SyncChunkReader = (ref: ChunkRef) => EncodedChunk | undefined;
+
+/** Undefined of a store that always has to wait, and where chunks lie together. */
+export function syncChunkReader(
+  place: ChunkStore,
+  { buffers = plainBuffers, maxEncodedSize }: Pick<ReadChunksOptions, "buffers" | "maxEncodedSize">,
+): SyncChunkReader | undefined {
+  const { store } = place;
+  if (store.getSync === undefined || isSharded(place)) return undefined;
+  return (ref) => {
+    const key = place.chunkKey(ref.coords);
+    let taken: Uint8Array | undefined;
+    const allocate = (byteLength: number) => {
+      taken = buffers.take(byteLength);
+      return taken;
+    };
+    const found = store.getSync?.(key, {
+      range: ref.part?.range,
+      isLeaf: true,
+      allocate,
+      maxBytes: maxEncodedSize,
+    });
+    if (found) return encodedChunk(ref, found.bytes, key);
+    if (taken) buffers.give(taken);
+    return undefined;
+  };
+}
+
 /** Bytes of pooled buffers that a chunk holds from its read on, where nothing is done with it. */
 export function readFootprint(
   { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,

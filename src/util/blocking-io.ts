@@ -25,8 +25,22 @@ export class BlockingIo {
     return this.#slowUntil > 0 && performance.now() < this.#slowUntil;
   }
 
+  /**
+   * Makes a call that blocks, unless storage is waited for now.
+   *
+   * @param bytesOf the bytes that it moved
+   * @returns undefined where it was not made, or did not succeed
+   */
+  attempt<A, T>(call: (of: A) => T | undefined, of: A, bytesOf: (result: T) => number): T | undefined {
+    if (this.isSlow) return undefined;
+    const began = performance.now();
+    const result = call(of);
+    this.#note(began, result === undefined ? 0 : bytesOf(result));
+    return result;
+  }
+
   /** Notes a call that blocked since `began`, and the bytes that it moved. */
-  note(began: number, bytes: number): void {
+  #note(began: number, bytes: number): void {
     const now = performance.now();
     this.#late = Math.max(0, this.#late + now - began - CALL_MS - (bytes / 2 ** 20) * MIB_MS);
     if (this.#late >= PATIENCE_MS) {

@@ -12,7 +12,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 const folder = temporaryFolder();
-const into = () => new Uint8Array(16);
+const into = () => ({ into: new Uint8Array(16) });
 
 describe.each([false, true])("a directory, exclusive: %s", (exclusive) => {
   const make = () => {
@@ -27,10 +27,13 @@ describe.each([false, true])("a directory, exclusive: %s", (exclusive) => {
     expect(store.setSync?.("a/b/c", text("value"))).toBe(true);
     expect(store.setSync?.("a/b/c", text("other"))).toBe(true);
     expect(store.setSync?.("a/empty", text(""))).toBe(true);
-    const buffer = into();
-    expect(store.getSync?.("a/b/c", buffer)).toBe(5);
-    expect(buffer.subarray(0, 5)).toEqual(text("other"));
-    expect(store.getSync?.("a/empty", buffer)).toBe(0);
+    const room = into();
+    expect(store.getSync?.("a/b/c", room)).toEqual({ bytes: text("other") });
+    expect(room.into.subarray(0, 5)).toEqual(text("other"));
+    expect(store.getSync?.("a/empty", room)).toEqual({ bytes: text("") });
+    expect(store.getSync?.("a/b/c")).toEqual({ bytes: text("other") });
+    expect(store.getSync?.("a/b/c", { range: { suffix: 2 } })).toEqual({ bytes: text("er") });
+    expect(store.getSync?.("a/b/c", { maxBytes: 4 })).toBeUndefined();
     expect(await store.get("a/b/c")).toEqual(text("other"));
     expect(readdirSync(`${root}/a/b`)).toEqual(["c"]);
   });
@@ -39,23 +42,40 @@ describe.each([false, true])("a directory, exclusive: %s", (exclusive) => {
     const { store } = make();
     const value = new Uint8Array(size).map((_, i) => i % 251);
     await store.set("a", value);
-    const buffer = new Uint8Array(size + 1);
-    expect(store.getSync?.("a", buffer)).toBe(size);
-    expect(buffer.subarray(0, size)).toEqual(value);
-    expect(store.getSync?.("a", buffer.subarray(0, size))).toBeUndefined();
-    expect(store.getSync?.("a", buffer.subarray(0, size / 2))).toBeUndefined();
+    const room = new Uint8Array(size + 1);
+    for (const into of [room, room.subarray(0, size)]) {
+      into.fill(255);
+      expect(store.getSync?.("a", { into })).toEqual({ bytes: value });
+    }
+    expect(store.getSync?.("a", { into: room.subarray(0, size - 1) })).toBeUndefined();
+    expect(store.getSync?.("a", { into: room.subarray(0, size / 2) })).toBeUndefined();
   });
 
-  it("leaves to others what is missing, too large, a folder, or no key", async () => {
+  it("finds what is missing, also in a folder that is not there", () => {
     const { store } = make();
-    await store.set("a/b", new Uint8Array(16));
-    expect(store.getSync?.("none", into())).toBeUndefined();
+    for (const key of ["none", "no/folder/none"]) {
+      expect(store.getSync?.(key)).toEqual({ bytes: undefined });
+      expect(store.getSync?.(key, into())).toEqual({ bytes: undefined });
+      expect(store.getSync?.(key, { ifVersion: "1" })).toBeUndefined();
+    }
+  });
+
+  it("reads in folders that it has not seen before", () => {
+    const { root, store } = make();
+    mkdirSync(`${root}/a/b`, { recursive: true });
+    writeFileSync(`${root}/a/b/c`, "value");
+    expect(store.getSync?.("a/b/c")).toEqual({ bytes: text("value") });
+  });
+
+  it("leaves to others what is too large, a folder, or no key", async () => {
+    const { store } = make();
+    await store.set("a/b", new Uint8Array(17));
     expect(store.getSync?.("a/b", into())).toBeUndefined();
     expect(store.getSync?.("a", into())).toBeUndefined();
     expect(store.setSync?.("a", text("x"))).toBe(false);
     expect(() => store.getSync?.("../x", into())).toThrow(/segment/);
     expect(() => store.setSync?.("../x", text("x"))).toThrow(/segment/);
-    expect(await store.size("a/b")).toBe(16);
+    expect(await store.size("a/b")).toBe(17);
   });
 
   it("copies files of another directory", async () => {
@@ -163,13 +183,13 @@ describe("a zip", () => {
     await Promise.all([a.close(), b.close()]);
 
     const store = await ZipStore.open(await FileReader.open(two), "two");
-    const buffer = new Uint8Array(8192);
-    expect(store.getSync?.("none", buffer)).toBeUndefined();
+    const room = { into: new Uint8Array(8192) };
+    expect(store.getSync?.("none", room)).toBeUndefined();
     const last = values.at(-1)?.[1] ?? text("");
     await store.get("k0");
-    expect(store.getSync?.("k3", buffer)).toBe(21);
-    expect(buffer.subarray(0, 21)).toEqual(new Uint8Array(21).fill(3));
-    expect(store.getSync?.("k499", buffer.subarray(0, 10))).toBeUndefined();
+    expect(store.getSync?.("k3", room)).toEqual({ bytes: new Uint8Array(21).fill(3) });
+    expect(store.getSync?.("k3", { range: { offset: 20 } })).toEqual({ bytes: new Uint8Array([3]) });
+    expect(store.getSync?.("k499", { into: room.into.subarray(0, 10) })).toBeUndefined();
     expect(await store.get("k499")).toEqual(last);
     await store.close();
   });

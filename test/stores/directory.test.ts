@@ -3,25 +3,29 @@ import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DirectoryStore, type DirectoryStoreOptions } from "../../src/stores/directory.ts";
-import { asyncFileCalls, blockingFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
+import { asyncFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
+import { withBlockingCalls } from "../../src/stores/with/blocking-calls.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 
-describe.each<[string, DirectoryStoreOptions]>([
-  ["", {}],
-  [", exclusive", { exclusive: true }],
-  [", blocking", { files: blockingFileCalls }],
-  [", exclusive and blocking", { exclusive: true, files: blockingFileCalls }],
-])("DirectoryStore%s", (_, options) => {
+const blocking = (root: string, options: DirectoryStoreOptions = {}) =>
+  withBlockingCalls(new DirectoryStore(root, options), () => undefined);
+
+describe.each([
+  ["", (root: string) => new DirectoryStore(root)],
+  [", exclusive", (root: string) => new DirectoryStore(root, { exclusive: true })],
+  [", blocking", blocking],
+  [", exclusive and blocking", (root: string) => blocking(root, { exclusive: true })],
+])("DirectoryStore%s", (_, open) => {
   const harness = {
     lists: true,
-    empty: async () => new DirectoryStore(folder.next(), options),
+    empty: async () => open(folder.next()),
     async filled(values: ReadonlyMap<string, Uint8Array>) {
       const root = folder.next();
       for (const [key, value] of values) put(join(root, key), value);
-      return new DirectoryStore(root, options);
+      return open(root);
     },
   };
   it.each(storeChecks(harness))("$name", ({ run }) => run());

@@ -9,9 +9,11 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 function call(io: BlockingIo, ms: number, bytes = 0) {
-  const began = now;
-  now += ms;
-  io.note(began, bytes);
+  const take = (time: number) => {
+    now += time;
+    return bytes;
+  };
+  expect(io.attempt(take, ms, (moved) => moved)).toBe(bytes);
 }
 
 it("calls that take long are not made for a while, and for longer where it goes on so", () => {

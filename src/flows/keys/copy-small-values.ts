@@ -2,7 +2,7 @@ import type { KeyEntry, Store, WritableStore } from "../../stores/store.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
-import { processSync } from "./sync-fast-path.ts";
+import { processSync, readInto } from "./sync-fast-path.ts";
 
 /** A value to be copied, and where to. */
 export interface Swept extends KeyEntry {
@@ -49,10 +49,9 @@ function copySmallValue(
   { source, target, skipChecksum, log }: SmallCopyOptions,
 ): number | undefined {
   if (listed !== undefined && listed > buffer.length) return undefined;
-  const size = source.getSync?.(key, buffer);
-  if (size === undefined || (listed !== undefined && size !== listed)) return undefined;
-  const bytes = buffer.subarray(0, size);
+  const bytes = readInto(source, key, buffer);
+  if (bytes === undefined || (listed !== undefined && bytes.length !== listed)) return undefined;
   if (!target.setSync?.(targetKey, bytes)) return undefined;
-  log.keyCopied(targetKey, size, skipChecksum ? undefined : crc32(bytes));
-  return size;
+  log.keyCopied(targetKey, bytes.length, skipChecksum ? undefined : crc32(bytes));
+  return bytes.length;
 }

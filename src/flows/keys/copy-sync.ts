@@ -6,6 +6,7 @@ import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { Swept } from "./copy-small-values.ts";
+import { readInto } from "./sync-fast-path.ts";
 
 export interface CopyReadOptions {
   readonly source: Store;
@@ -47,28 +48,22 @@ export class CopyReadAtOnce {
     const { source, target, mostBytes, skipChecksum, budget, buffers, log } = this.#options;
     const most = listed ?? this.#likely;
     if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#io.isSlow) return false;
-    // The end of a file shows where there is room behind it.
-    const room = most + 1;
-    const lease = await budget.acquire(pooledSize(room), signal);
-    const buffer = buffers.take(room);
+    const lease = await budget.acquire(pooledSize(most), signal);
+    const buffer = buffers.take(most);
     try {
-      const size = this.#read(key, buffer);
-      if (size === undefined || size !== (listed ?? size)) return false;
-      const bytes = buffer.subarray(0, size);
+      const bytes = this.#io.attempt(
+        (into) => readInto(source, key, into),
+        buffer,
+        ({ length }) => length,
+      );
+      if (bytes === undefined || bytes.length !== (listed ?? bytes.length)) return false;
       const checksum = skipChecksum ? undefined : crc32(bytes);
       await target.set(targetKey, bytes, { signal });
-      log.keyCopied(targetKey, size, checksum);
+      log.keyCopied(targetKey, bytes.length, checksum);
       return true;
     } finally {
       buffers.give(buffer);
       lease.release();
     }
-  }
-
-  #read(key: string, into: Uint8Array): number | undefined {
-    const began = performance.now();
-    const size = this.#options.source.getSync?.(key, into);
-    this.#io.note(began, size ?? 0);
-    return size;
   }
 }

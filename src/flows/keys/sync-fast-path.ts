@@ -1,3 +1,4 @@
+import type { Store } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 
@@ -21,10 +22,15 @@ export async function* processSync<T>(
         await others;
         throwIfAborted(signal);
       }
-      const began = performance.now();
-      const bytes = io.isSlow ? undefined : attempt(item);
+      const bytes = io.attempt(attempt, item, itself);
       if (bytes === undefined) yield item;
-      else io.note(began, bytes);
     }
   }
+}
+
+const itself = (bytes: number) => bytes;
+
+/** Reads a whole value into the begin of `into` by calls that block; undefined where it is missing or they cannot. */
+export function readInto(store: Store, key: string, into: Uint8Array): Uint8Array | undefined {
+  return store.getSync?.(key, { into })?.bytes;
 }

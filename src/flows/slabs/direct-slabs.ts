@@ -1,10 +1,10 @@
 import { maxStoredSize } from "../../codecs/limits.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import { type ChunkRef, type DecodedChunk, decodedChunk, isSharded } from "../../streams/chunk.ts";
+import { type ChunkRef, type DecodedChunk, decodedChunk, type EncodedChunk } from "../../streams/chunk.ts";
 import { chunkDecoder } from "../../streams/decode-chunks.ts";
 import { narrowRefs } from "../../streams/narrow-refs.ts";
-import { type ChunkReader, chunkReader, readChunks } from "../../streams/read-chunks.ts";
+import { chunkReader, readChunks, syncChunkReader } from "../../streams/read-chunks.ts";
 import { selectionWithin } from "../../streams/selection.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
@@ -27,7 +27,8 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
   const maxEncodedSize = maxStoredSize(pipeline);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   const options = { concurrency: Math.min(io, readAhead), inFlight, maxEncodedSize, buffers, signal };
-  const files = blockingReader(reading);
+  const read = chunkReader(array, { maxEncodedSize, buffers });
+  const readSync = syncChunkReader(array, { maxEncodedSize, buffers });
   const storage = new BlockingIo();
   const decode = chunkDecoder(array, { buffers });
   const missing = new MissingChunks(reading);
@@ -40,7 +41,7 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
       if (done) isOver = true;
       return value;
     };
-    const mayBlock = () => files !== undefined && !storage.isSlow;
+    const mayBlock = () => readSync !== undefined && !storage.isSlow;
     function* whileSlow() {
       while (!mayBlock() && !missing.stored) {
         const ref = next();
@@ -49,7 +50,7 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
       }
     }
     while (!isOver && !missing.stored) {
-      if (!files || storage.isSlow) {
+      if (!readSync || storage.isSlow) {
         for await (const chunk of readChunks(array, whileSlow(), options)) {
           const listing = missing.note(chunk.bytes !== undefined);
           if (listing) await listing;
@@ -62,9 +63,8 @@ export async function directSlabs(reading: SlabReading): Promise<SlabChunks> {
       const others = storage.yield();
       if (others) await others;
       throwIfAborted(signal);
-      const began = performance.now();
-      const chunk = await files(ref, { signal });
-      storage.note(began, chunk.bytes?.length ?? 0);
+      const found = storage.attempt(readSync, ref, storedBytes);
+      const chunk = found ?? (await read(ref, { signal }));
       const listing = missing.note(chunk.bytes !== undefined);
       if (listing) await listing;
       yield await decode(chunk);
@@ -115,9 +115,4 @@ function joined(piece: DecodedChunk, { region }: ChunkRef): DecodedChunk | undef
   return { ...piece, region: { start, shape: shape.with(last, length + (region.shape[last] ?? 0)) } };
 }
 
-/** Reads single chunks by calls that block; undefined where the store has none, or chunks lie together. */
-function blockingReader({ array, pipeline, buffers, blocking }: SlabReading): ChunkReader | undefined {
-  if (blocking === undefined || isSharded(array)) return undefined;
-  const files = { store: blocking, path: array.path, chunkKey: array.chunkKey.bind(array) };
-  return chunkReader(files, { maxEncodedSize: maxStoredSize(pipeline), buffers });
-}
+const storedBytes = ({ bytes }: EncodedChunk) => bytes?.length ?? 0;

@@ -1,9 +1,9 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import type { Store, StoreSpec } from "../../stores/store.ts";
+import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
-import { openStore, specOf } from "../../stores/url.ts";
+import { specOf } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { followSignals } from "../../util/abort.ts";
@@ -55,8 +55,7 @@ export async function* readSlabs(
   const { staged } = plan;
   let scratch: Scratch | undefined;
   try {
-    const blocking = staged ? undefined : await blockingStore(array);
-    const reading = { array, pipeline, selection, plan, buffers, io, signal: following.signal, blocking };
+    const reading = { array, pipeline, selection, plan, buffers, io, signal: following.signal };
     if (staged) scratch = await openScratch({ place, bytes: staged.cost.scratchBytes });
     const chunks =
       staged && scratch ? await readStagedSlabs(staged, scratch, reading) : await directSlabs(reading);
@@ -71,14 +70,6 @@ export async function* readSlabs(
     open?.close();
     await scratch?.remove();
   }
-}
-
-/** The folder in which an array's chunks lie, each in a file of its own, to be read by calls that block. */
-async function blockingStore({ store, shards }: ZarrArray): Promise<Store | undefined> {
-  const spec = specOf(store);
-  if (spec?.kind !== "directory" || shards) return undefined;
-  const { blockingFileCalls } = await import("../../stores/files/file-calls.ts");
-  return openStore(spec, { files: blockingFileCalls });
 }
 
 /** Slabs that other threads read, too; undefined where none can, or there is too little to do. */

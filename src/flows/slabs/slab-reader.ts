@@ -3,7 +3,6 @@ import type { CodecPipeline } from "../../codecs/codec.ts";
 import { fillData } from "../../codecs/filled-data.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import type { Store } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { regridStage } from "../../streams/regrid.ts";
@@ -20,8 +19,6 @@ export interface SlabReading {
   readonly buffers: BufferPool;
   readonly io: number;
   readonly signal: AbortSignal;
-  /** The array's store by calls that block, where these can read single chunks. */
-  readonly blocking?: Store | undefined;
 }
 
 /** A slab of a selection; `data` is in C order, without gaps, and valid until the next one is asked for. */

@@ -3,6 +3,7 @@ import type { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
+import { readInto } from "../keys/sync-fast-path.ts";
 
 /** A value of a store, as a listing has it. */
 export interface ListedValue {
@@ -64,14 +65,14 @@ export function isSameSync(
   if (told !== undefined) return told && a.listed.size !== undefined && b.listed.size !== undefined;
   if (a.listed.crc32 !== undefined) return hasChecksum(b, a.listed, right);
   if (b.listed.crc32 !== undefined) return hasChecksum(a, b.listed, left);
-  const size = a.store.getSync?.(a.listed.key, left);
-  if (size === undefined || b.store.getSync?.(b.listed.key, right) !== size) return false;
-  return equal(left.subarray(0, size), right.subarray(0, size));
+  const ours = readInto(a.store, a.listed.key, left);
+  const theirs = ours && readInto(b.store, b.listed.key, right);
+  return ours !== undefined && theirs !== undefined && equal(ours, theirs);
 }
 
 function hasChecksum({ store, listed }: ListedValue, expected: KeyEntry, into: Uint8Array): boolean {
-  const size = store.getSync?.(listed.key, into);
-  return size !== undefined && size === expected.size && crc32(into.subarray(0, size)) === expected.crc32;
+  const bytes = readInto(store, listed.key, into);
+  return bytes !== undefined && bytes.length === expected.size && crc32(bytes) === expected.crc32;
 }
 
 /** What both listings tell; undefined where they tell nothing that can be compared. */

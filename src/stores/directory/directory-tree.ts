@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -55,6 +55,20 @@ export class DirectoryTree {
     } catch (error) {
       if (isMissing(error)) return false;
       throw error;
+    }
+    this.remember(folder);
+    return true;
+  }
+
+  /** As `has`, looked up before it returns; undefined where that does not tell it for certain. */
+  hasAtOnce(folder: string): boolean | undefined {
+    if (this.isKnown(folder)) return true;
+    const isAboveThere = this.hasAtOnce(folderOf(folder));
+    if (!isAboveThere) return isAboveThere;
+    try {
+      if (!lstatSync(this.pathOf(folder)).isDirectory()) return undefined;
+    } catch (error) {
+      return hasSystemCode(error, "ENOENT") ? false : undefined;
     }
     this.remember(folder);
     return true;

@@ -8,17 +8,23 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { resolveRange } from "../../util/byte-range.ts";
 import type { FileStats } from "../files/file-calls.ts";
 import { hasSystemCode } from "../files/file-error.ts";
+import type { GetOptions, SyncRead } from "../store.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 
 /** Up to so many bytes, one read more than there are finds the end of a file for less than asking for its size. */
 const SMALL_BYTES = 32 * 1024;
 
-/** Reads the file at `path`, opened with `flags`, into `into`; undefined where it does not fit, or cannot be read. */
-export function readFileAtOnce(path: string, flags: number, into: Uint8Array): number | undefined {
+/**
+ * Reads the file at `path`, opened with `flags`, into the begin of `into`: no bytes where there is no file.
+ *
+ * @returns undefined where that fails, or it does not fit
+ */
+export function readIntoAtOnce(path: string, flags: number, into: Uint8Array): SyncRead | undefined {
   try {
     const fd = openSync(path, flags);
     try {
@@ -26,30 +32,31 @@ export function readFileAtOnce(path: string, flags: number, into: Uint8Array): n
       let done = readUpTo(fd, into, 0, few);
       // A pipe without a writer reads as an empty file.
       if (done === 0 && !fstatSync(fd).isFile()) return undefined;
-      if (done < few) return done;
-      if (fstatSync(fd).size >= into.length) return undefined;
-      done = readUpTo(fd, into, done, into.length);
-      if (done < into.length) return done;
+      if (done === few) {
+        if (fstatSync(fd).size > into.length) return undefined;
+        done = readUpTo(fd, into, done, into.length);
+      }
+      return { bytes: into.subarray(0, done) };
     } finally {
       closeSync(fd);
     }
-  } catch {}
-  return undefined;
+  } catch (error) {
+    return afterFailure(error);
+  }
 }
 
 /**
- * Reads a range of the file at `path`, opened with `flags`, into what `allocate` gives: no bytes where there is no file.
+ * Reads the file at `path`, opened with `flags`, or a range of it: no bytes where there is no file.
  *
  * @param check called with what the system knows of the file, before it is read
- * @returns undefined where that fails
+ * @returns undefined where that fails, or there are more than `maxBytes`
  */
-export function readRangeAtOnce(
+export function readFileAtOnce(
   path: string,
   flags: number,
-  range: ByteRange | undefined,
-  allocate: (byteLength: number) => Uint8Array,
+  { range, allocate = plainBuffers.take, maxBytes = Number.POSITIVE_INFINITY }: GetOptions,
   check?: (info: FileStats) => void,
-): { readonly bytes: Uint8Array | undefined } | undefined {
+): SyncRead | undefined {
   try {
     const fd = openSync(path, flags);
     try {
@@ -57,14 +64,19 @@ export function readRangeAtOnce(
       if (!info.isFile()) return undefined;
       check?.(info);
       const { offset, length } = resolveRange(range, info.size);
+      if (length > maxBytes) return undefined;
       const bytes = allocate(length);
       return readUpTo(fd, bytes, 0, length, offset) === length ? { bytes } : undefined;
     } finally {
       closeSync(fd);
     }
   } catch (error) {
-    return hasSystemCode(error, "ENOENT") ? { bytes: undefined } : undefined;
+    return afterFailure(error);
   }
+}
+
+function afterFailure(error: unknown): SyncRead | undefined {
+  return hasSystemCode(error, "ENOENT") ? { bytes: undefined } : undefined;
 }
 
 /** Writes `bytes` to `path`, in place of what is there. Whether that was done; if not, anything may be there. */
@@ -97,17 +109,26 @@ function readUpTo(fd: number, into: Uint8Array, from: number, end: number, offse
   return done;
 }
 
+/** Writes `bytes` at a position of an open file. Whether that was done; if not, a part may be there. */
+export function writeAtOnce(fd: number, bytes: Uint8Array, position: number): boolean {
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function writeNewFile(path: string, flags: number, bytes: Uint8Array): boolean {
   try {
     const fd = openSync(path, flags);
     try {
-      for (let done = 0; done < bytes.length; ) {
-        done += writeSync(fd, bytes, done, bytes.length - done, done);
-      }
+      return writeAtOnce(fd, bytes, 0);
     } finally {
       closeSync(fd);
     }
-    return true;
   } catch {
     return false;
   }

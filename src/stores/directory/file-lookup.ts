@@ -8,10 +8,10 @@ import { type FileCalls, type FileStats, readFully } from "../files/file-calls.t
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { fileVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
-import type { GetOptions } from "../store.ts";
+import type { GetOptions, GetSyncOptions, SyncRead } from "../store.ts";
 import { assertMissing, assertVersion, folderInPlace } from "../version.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
-import { readFileAtOnce, readRangeAtOnce } from "./file-at-once.ts";
+import { readFileAtOnce, readIntoAtOnce } from "./file-at-once.ts";
 import { isWatched, noteMissing } from "./missing-values.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
@@ -89,22 +89,24 @@ export class FileLookup {
     }
   }
 
-  /** Reads a small file whole, where its folder is known. */
-  readAtOnce(key: string, into: Uint8Array): number | undefined {
-    return this.#isKnown(key) ? readFileAtOnce(this.#folders.pathOf(key), READ, into) : undefined;
-  }
-
   /**
-   * Reads a value, or a range of it, by calls that block, where its folder is known: no bytes where there is no file.
+   * Reads a value, or a range of it, by calls that block: no bytes where there is no file.
    *
    * @returns undefined where that cannot be done: `read` then tells why
    */
-  readAtOnceIfKnown(key: string, options: GetOptions): ReturnType<typeof readRangeAtOnce> {
-    if (!this.#files.block || !this.canReadAtOnce || !this.#isKnown(key)) return undefined;
-    const { range, allocate = plainBuffers.take, ifVersion } = options;
-    const found = readRangeAtOnce(this.#folders.pathOf(key), READ, range, allocate, versionCheck(options));
-    if (found && found.bytes === undefined) this.#noteMissing(key);
-    return ifVersion !== undefined && found?.bytes === undefined ? undefined : found;
+  readAtOnce(key: string, options: GetSyncOptions): SyncRead | undefined {
+    const isFolderThere = this.#exclusive || this.#folders.hasAtOnce(folderOf(key));
+    if (isFolderThere === undefined) return undefined;
+    const path = this.#folders.pathOf(key);
+    const found = !isFolderThere
+      ? { bytes: undefined }
+      : options.into
+        ? readIntoAtOnce(path, READ, options.into)
+        : readFileAtOnce(path, READ, options, versionCheck(options));
+    if (found === undefined || found.bytes !== undefined) return found;
+    if (options.ifVersion !== undefined) return undefined;
+    this.#noteMissing(key);
+    return found;
   }
 
   /** Reads a value, or a range of it; undefined where there is none. */
@@ -143,10 +145,6 @@ export class FileLookup {
     let folder = folderOf(key);
     while (!this.#folders.isKnown(folder)) folder = folderOf(folder);
     noteMissing(this.#folders.pathOf(folder));
-  }
-
-  #isKnown(key: string): boolean {
-    return this.#exclusive || this.#folders.isKnown(folderOf(key));
   }
 }
 

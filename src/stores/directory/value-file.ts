@@ -1,6 +1,7 @@
 import { constants, lstatSync } from "node:fs";
-import { type FileCalls, writeFully } from "../files/file-calls.ts";
+import { asyncFileCalls, type FileCalls, writeFully } from "../files/file-calls.ts";
 import type { StoreWriter } from "../store.ts";
+import { writeAtOnce } from "./file-at-once.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, S_IWUSR: OWNER_WRITES } = constants;
 
@@ -67,6 +68,13 @@ export async function openFileWriter(
       await writeFully(files, fd, bytes, position);
       position += bytes.length;
     },
+    ...(files === asyncFileCalls && {
+      writeSync(bytes) {
+        if (!writeAtOnce(fd, bytes, position)) return false;
+        position += bytes.length;
+        return true;
+      },
+    }),
     async commit() {
       if (fsync) await files.sync(fd);
       await close();

@@ -1,6 +1,5 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
-import type { Awaitable } from "../../util/awaitable.ts";
 
 /** What stores ask of a file's state: a part of Node's `Stats`. */
 export interface FileStats {
@@ -15,37 +14,35 @@ export interface FileStats {
 }
 
 /**
- * The file calls that stores make, each of which may answer at once. Reads and writes may be partial, as the
- * system's are.
+ * The file calls that stores make and that leave the thread free. Reads and writes may be partial, as the system's are.
+ * Calls that block are made by `getSync` and `setSync` of a store alone.
  */
 export interface FileCalls {
-  /** Whether calls block: what takes several then waits for none of them. */
-  readonly block?: true;
-  open(path: string, flags: number): Awaitable<number>;
+  open(path: string, flags: number): Promise<number>;
   /** Of an open file: answered from memory, so never waits. */
   stat(fd: number): FileStats;
-  read(fd: number, into: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
-  write(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): Awaitable<number>;
+  read(fd: number, into: Uint8Array, offset: number, length: number, position: number): Promise<number>;
+  write(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): Promise<number>;
   /** Closes a file that was only read: never waits. */
   release(fd: number): void;
-  close(fd: number): Awaitable<void>;
-  lstat(path: string): Awaitable<FileStats>;
-  realpath(path: string): Awaitable<string>;
-  makeFolder(path: string): Awaitable<void>;
-  removeFolder(path: string): Awaitable<void>;
-  rename(from: string, to: string): Awaitable<void>;
-  unlink(path: string): Awaitable<void>;
-  chmod(path: string, mode: number): Awaitable<void>;
+  close(fd: number): Promise<void>;
+  lstat(path: string): Promise<FileStats>;
+  realpath(path: string): Promise<string>;
+  makeFolder(path: string): Promise<void>;
+  removeFolder(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
   /** Copies to a new file, by the file system itself: without copying blocks where it can share them. */
-  copyFile(from: string, to: string): Awaitable<void>;
+  copyFile(from: string, to: string): Promise<void>;
   /** Resolves when the file, or folder, would outlive a loss of power. */
-  sync(fd: number): Awaitable<void>;
+  sync(fd: number): Promise<void>;
 }
 
 const read = promisify(fs.read);
 const write = promisify(fs.write);
 
-/** Calls that leave the thread free. */
+/** Those of Node. */
 export const asyncFileCalls: FileCalls = {
   open: promisify(fs.open),
   stat: fs.fstatSync,
@@ -66,28 +63,6 @@ export const asyncFileCalls: FileCalls = {
     fs.copyFile(from, to, fs.constants.COPYFILE_FICLONE, done),
   ),
   sync: promisify(fs.fsync),
-};
-
-/** Calls that block the thread, and for small values take a fifth of the time: for worker threads. */
-export const blockingFileCalls: FileCalls = {
-  block: true,
-  open: (path, flags) => fs.openSync(path, flags),
-  stat: fs.fstatSync,
-  read: fs.readSync,
-  write: fs.writeSync,
-  release: fs.closeSync,
-  close: fs.closeSync,
-  lstat: (path) => fs.lstatSync(path),
-  realpath: (path) => fs.realpathSync.native(path),
-  makeFolder: (path) => {
-    fs.mkdirSync(path);
-  },
-  removeFolder: (path) => fs.rmdirSync(path),
-  rename: fs.renameSync,
-  unlink: fs.unlinkSync,
-  chmod: fs.chmodSync,
-  copyFile: (from, to) => fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE),
-  sync: fs.fsyncSync,
 };
 
 /** Fills `into` from `position`; the count is smaller only where the file ends. */

@@ -121,7 +121,7 @@ function wrongAnswer(reason: string, answer: unknown, details: ErrorDetails): Za
 function syncReading(store: Store): Pick<Store, "getSync"> {
   const { getSync } = store;
   if (getSync === undefined || !isInherited(store, "get")) return {};
-  return { getSync: (key, into) => atKey(store, key, () => getSync.call(store, key, into)) };
+  return { getSync: (key, options) => atKey(store, key, () => getSync.call(store, key, options)) };
 }
 
 function fastWriting(store: WritableStore): Pick<WritableStore, "setSync" | "copierFrom"> {

@@ -89,10 +89,10 @@ export class EntryReader {
     else if (data.status === "rejected") throw data.reason;
   }
 
-  /** As `read` of all packed bytes, done before it returns; false where that cannot be done. */
-  readSync(entry: PlacedEntry, into: Uint8Array): boolean {
-    const start = this.#dataStarts.get(entry.offset) ?? this.#startByPlace(entry, true);
-    return start !== undefined && this.#reader.readSync?.(start, into) === true;
+  /** As `read`, done before it returns; false where that cannot be done. */
+  readSync(entry: PlacedEntry, offset: number, into: Uint8Array, isChecked: boolean): boolean {
+    const start = this.#dataStarts.get(entry.offset) ?? this.#startByPlace(entry, isChecked);
+    return start !== undefined && this.#reader.readSync?.(start + offset, into) === true;
   }
 
   /**
@@ -102,6 +102,11 @@ export class EntryReader {
    */
   check(entry: ZipEntry): void {
     this.#checkEnd(nameEnd(entry) + entry.packedSize);
+  }
+
+  /** Whether an entry can lie in the archive. */
+  isInside(entry: ZipEntry): boolean {
+    return nameEnd(entry) + entry.packedSize <= this.#reader.size;
   }
 
   /**

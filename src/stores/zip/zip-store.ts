@@ -10,12 +10,14 @@ import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type {
   GetOptions,
+  GetSyncOptions,
   KeyEntry,
   ListableStore,
   ListedEntry,
   ListOptions,
   StoreFinding,
   StoreOptions,
+  SyncRead,
 } from "../store.ts";
 import { folderInPlace, sourceChanged } from "../version.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
@@ -53,7 +55,7 @@ export class ZipStore implements ListableStore {
   readonly #entries: EntryReader;
   readonly #keys: KeyIndex;
   /** Of stored entries, where the archive is a file. */
-  readonly getSync?: (key: string, into: Uint8Array) => number | undefined;
+  readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
 
   /** Of the archive, when its directory was read. */
   readonly #version: string | undefined;
@@ -75,7 +77,7 @@ export class ZipStore implements ListableStore {
       sizeOf: (key) => this.#sizeOf(key),
       crc32Of: (key) => directory.index.crc32Of(key),
     };
-    if (reader.readSync) this.getSync = (key, into) => this.#readAtOnce(key, into);
+    if (reader.readSync) this.getSync = (key, options) => this.#readAtOnce(key, options);
   }
 
   /**
@@ -196,13 +198,21 @@ export class ZipStore implements ListableStore {
     return now;
   }
 
-  #readAtOnce(key: string, into: Uint8Array): number | undefined {
+  #readAtOnce(
+    key: string,
+    { into, range, allocate = plainBuffers.take, maxBytes = into?.length, signal }: GetSyncOptions = {},
+  ): SyncRead | undefined {
+    throwIfAborted(signal);
     assertKey(key);
     const entry = this.#directory.index.get(key);
     const isStored = entry?.method === STORED && entry.packedSize === entry.size;
-    if (!entry || !isStored || entry.size > into.length) return undefined;
-    const bytes = into.subarray(0, entry.size);
-    return this.#entries.readSync(entry, bytes) && crc32(bytes) === entry.crc32 ? entry.size : undefined;
+    if (!entry || !isStored || !this.#entries.isInside(entry)) return undefined;
+    const { offset, length } = resolveRange(range, entry.size);
+    if (maxBytes !== undefined && length > maxBytes) return undefined;
+    const bytes = into ? into.subarray(0, length) : allocate(length);
+    const isChecked = length === entry.size;
+    if (!this.#entries.readSync(entry, offset, bytes, isChecked)) return undefined;
+    return isChecked && crc32(bytes) !== entry.crc32 ? undefined : { bytes };
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { slice } from "../../../src/flows/slice.ts";
 import { create } from "../../../src/hierarchy/create/create.ts";
-import { blockingFileCalls } from "../../../src/stores/files/file-calls.ts";
+import type { ZarrArray } from "../../../src/hierarchy/node.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";
 
@@ -27,51 +29,56 @@ async function written(): Promise<string> {
   return path;
 }
 
-async function digestOf(path: string, options = {}): Promise<string> {
+async function digestOf(source: string | ZarrArray, options = {}): Promise<string> {
   const hash = createHash("sha256");
-  for await (const bytes of slice(path, {}, options).bytes()) hash.update(bytes);
+  for await (const bytes of slice(source, {}, options).bytes()) hash.update(bytes);
   return hash.digest("hex");
+}
+
+/** An array of 80 chunks, and the calls of its store that block. */
+async function watched() {
+  const store = new DirectoryStore(await written());
+  const array = await openArray(store);
+  return { array, store, getSync: vi.spyOn(store as Required<DirectoryStore>, "getSync") };
 }
 
 const expected = createHash("sha256").update(values).digest("hex");
 
 describe("slabs of files", () => {
   it("are read by calls that block", async () => {
-    const path = await written();
-    const open = vi.spyOn(blockingFileCalls, "open");
+    const { array, getSync } = await watched();
     vi.spyOn(performance, "now").mockReturnValue(0);
-    expect(await digestOf(path)).toBe(expected);
-    expect(open).toHaveBeenCalledTimes(80);
+    expect(await digestOf(array)).toBe(expected);
+    expect(getSync).toHaveBeenCalledTimes(80);
   });
 
   it("are asked for several at one time when calls that block take long", async () => {
-    const path = await written();
-    const open = vi.spyOn(blockingFileCalls, "open");
+    const { array, getSync } = await watched();
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => {
       now += 60;
       return now;
     });
-    expect(await digestOf(path)).toBe(expected);
-    expect(open.mock.calls.length).toBeGreaterThan(3);
-    expect(open.mock.calls.length).toBeLessThan(20);
+    expect(await digestOf(array)).toBe(expected);
+    expect(getSync.mock.calls.length).toBeGreaterThan(3);
+    expect(getSync.mock.calls.length).toBeLessThan(20);
   });
 
   it("are read by calls that block again when these answer at once", async () => {
-    const path = await written();
-    const { open } = blockingFileCalls;
+    const { array, store, getSync } = await watched();
+    const read = store.getSync?.bind(store);
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => {
       now += 0.9;
       return now;
     });
-    const opened = vi.spyOn(blockingFileCalls, "open").mockImplementationOnce((...file) => {
+    getSync.mockImplementationOnce((...value) => {
       now += 60;
-      return open(...file);
+      return read?.(...value);
     });
-    expect(await digestOf(path)).toBe(expected);
-    expect(opened.mock.calls.length).toBeGreaterThan(10);
-    expect(opened.mock.calls.length).toBeLessThan(70);
+    expect(await digestOf(array)).toBe(expected);
+    expect(getSync.mock.calls.length).toBeGreaterThan(10);
+    expect(getSync.mock.calls.length).toBeLessThan(70);
   });
 
   it("lack what is missing", async () => {

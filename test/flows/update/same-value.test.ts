@@ -113,10 +113,10 @@ describe("isSameSync", () => {
     const [left, right] = [a, b].map((value, side) => ({
       store: {
         ...new MemoryStore("m"),
-        getSync: (_: string, into: Uint8Array) => {
+        getSync: (_: string, { into }: { into: Uint8Array }) => {
           if (value.length > into.length) return undefined;
           into.set(value);
-          return value.length;
+          return { bytes: into.subarray(0, value.length) };
         },
       } as unknown as MemoryStore,
       listed: { key: "k", ...listed[side] },

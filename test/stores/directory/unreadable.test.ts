@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { copy, create, digest, open, slice, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
-import { blockingFileCalls } from "../../../src/stores/files/file-calls.ts";
+import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
+import type { Store } from "../../../src/stores/store.ts";
+import { withBlockingCalls } from "../../../src/stores/with/blocking-calls.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const { next } = temporaryFolder();
@@ -43,13 +45,13 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
 
   describe.each(Object.entries(UNREADABLE))("%s", (_, make) => {
     it.each([
-      ["get", undefined],
-      ["get, by calls that block", blockingFileCalls],
-    ])("is an error of %s and of size", async (_name, files) => {
+      ["get", <S extends Store>(store: S) => store],
+      ["get, by calls that block", <S extends Store>(store: S) => withBlockingCalls(store, () => undefined)],
+    ])("is an error of %s and of size", async (_name, wrapped) => {
       const root = next();
       fs.mkdirSync(root, { recursive: true });
       await make(join(root, "0"));
-      const store = new DirectoryStore(root, files && { files });
+      const store = wrapped(new DirectoryStore(root));
       await expect(store.get("0")).rejects.toMatchObject({ ...refused, details: { key: "0" } });
       await expect(store.get("0", { range: { offset: 0, length: 1 } })).rejects.toMatchObject(refused);
       await expect(store.size("0")).rejects.toMatchObject(refused);
@@ -74,7 +76,7 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
       };
       await expect(listed(store.list(""))).rejects.toMatchObject(refused);
       await expect(listed(store.listDirectory(""))).rejects.toMatchObject(refused);
-      expect(store.getSync?.("0", new Uint8Array(10))).toBe(undefined);
+      expect(store.getSync?.("0", { into: new Uint8Array(10) })).toBe(undefined);
     });
 
     it("is told of by listings that are asked to go on, but for failures of the disk", async () => {
@@ -91,10 +93,8 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
         "c/0",
         expect.objectContaining({ ...refused, details: expect.objectContaining({ key: "c/0" }) }),
       ]);
-      const lstat = () => {
-        throw Object.assign(new Error("EIO"), { code: "EIO", syscall: "lstat" });
-      };
-      const failing = new DirectoryStore(root, { files: { ...blockingFileCalls, lstat } });
+      const lstat = () => Promise.reject(Object.assign(new Error("EIO"), { code: "EIO", syscall: "lstat" }));
+      const failing = new DirectoryStore(root, { files: { ...asyncFileCalls, lstat } });
       await expect(failing.list("", { onUnreadable }).getReader().read()).rejects.toMatchObject({
         code: "transient",
       });
@@ -155,10 +155,10 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
     fs.mkdirSync(root, { recursive: true });
     fs.symlinkSync("nowhere", join(root, "0"));
     const files = {
-      ...blockingFileCalls,
+      ...asyncFileCalls,
       realpath: (path: string) => {
         fs.rmSync(join(root, "0"), { force: true });
-        return blockingFileCalls.realpath(path);
+        return asyncFileCalls.realpath(path);
       },
     };
     expect(await new DirectoryStore(root, { files }).get("0")).toBe(undefined);

@@ -45,7 +45,7 @@ describe.each(openers)("where data start, guessed wrongly in an archive %s", (_,
     assertBytes(await store.get("c"), value);
     const into = new Uint8Array(length);
     await store.get("d");
-    const found = store.getSync?.("c", into);
+    const found = store.getSync?.("c", { into });
     if (found !== undefined) assertBytes(into, value);
     await store.close();
   });

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { FolderWatch, type MissingNote } from "../../../stores/directory/missing-values.ts";
-import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
 import { onRetry } from "../../../stores/remote/retry-events.ts";
 import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
 import type { Store, StoreSpec } from "../../../stores/store.ts";
+import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import {
   type FromWorker,
@@ -15,7 +15,6 @@ import {
 } from "./messages.ts";
 import { openSame } from "./open-same.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
-import { withStopCheck } from "./with-stop-check.ts";
 
 const STOPPED = new ZarrflowError("aborted", "the run has stopped");
 
@@ -67,9 +66,9 @@ export async function servePool<Work, Result>(
       onRetry(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
       const control = SharedScheduler.of(start.control);
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
-        const store = await openSame(spec, version, { exclusive, files: blockingFileCalls });
+        const store = await openSame(spec, version, { exclusive });
         // No message reaches a thread that blocks: each of its calls looks whether it is to stop.
-        return withStopCheck(store, () => {
+        return withBlockingCalls(store, () => {
           control.beat();
           return control.isStopped ? Promise.reject(STOPPED) : undefined;
         });

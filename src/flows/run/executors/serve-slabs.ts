@@ -19,7 +19,7 @@ export async function serveSlabs(
   const buffers = new BufferPool(maxMemory, { source: openKernelHeap()?.heap });
   const pipeline = await array.pipeline();
   const { signal } = stop;
-  const reading = { array, pipeline, selection, plan, buffers, io, signal, blocking: source };
+  const reading = { array, pipeline, selection, plan, buffers, io, signal };
   const read = slabReader(await directSlabs(reading), reading);
   const free: ArrayBuffer[] = [];
   let waiting = 0;

@@ -1,18 +1,15 @@
-import { blockingFileCalls } from "../../../stores/files/file-calls.ts";
 import type { Store, StoreSpec, TargetBuild } from "../../../stores/store.ts";
-import { storeTraits } from "../../../stores/store-traits.ts";
+import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
 import { BlockingIo } from "../../../util/blocking-io.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { ioPerThread } from "./io-per-thread.ts";
 import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
-import { openSame } from "./open-same.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
-import { withStopCheck } from "./with-stop-check.ts";
 import type { PoolRun, WorkerPool } from "./worker-pool.ts";
 
 /** The threads that run tasks beside the one that began a flow. */
@@ -91,27 +88,19 @@ function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOp
 
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, sourceSpec, build, scratch, documents, control, note } = options;
-  const { writeEmpty, verify } = options;
+  const { source, build, scratch, documents, control, note, writeEmpty, verify } = options;
   const io = new BlockingIo();
-  const blocking = async <S extends Store>(store: S, spec: StoreSpec | undefined, exclusive: boolean) => {
-    if (spec === undefined || !storeTraits(spec).isFileBacked) return store;
-    const version = exclusive ? undefined : await store.version?.();
-    const how = { exclusive, files: blockingFileCalls };
-    const opened = (await openSame(spec, version, how)) as unknown as S;
-    return withStopCheck(opened, () => {
-      control.beat();
-      return io.yield();
-    }) as unknown as S;
+  const before = () => {
+    control.beat();
+    return io.yield();
   };
-  const { driver, writer } = plan.execution;
-  const reading = await blocking(source, sourceSpec, false);
+  const { driver } = plan.execution;
   const { buffers, close } = taskBuffers(plan, { control });
   const run = taskRunner({
     plan,
-    source: reading,
-    target: await blocking(build.store, writer === "first-thread" ? undefined : build.spec, true),
-    ...(scratch && { scratch: await blocking(scratch.store, scratch.spec, true) }),
+    source: withBlockingCalls(source, before),
+    target: withBlockingCalls(build.store, before),
+    ...(scratch && { scratch: withBlockingCalls(scratch.store, before) }),
     documents,
     buffers,
     io: ioPerThread(plan, control.threads),
@@ -127,6 +116,5 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     await loopTasks(plan, run, { control, note, stop, stageEnded });
   } finally {
     close();
-    if (reading !== source) await reading.close?.();
   }
 }
