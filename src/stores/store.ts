@@ -223,7 +223,12 @@ export function isWritable(store: Store): store is WritableStore {
 
 /** A store as JSON, without credentials, so that another process opens the same one. */
 export type StoreSpec =
-  | { readonly kind: "directory"; readonly path: string }
+  | {
+      readonly kind: "directory";
+      readonly path: string;
+      /** What is written is on the disk, and outlives a loss of power, before the call resolves. */
+      readonly fsync?: boolean;
+    }
   | { readonly kind: "zip"; readonly path: string }
   /** A zip that is a value of another store. */
   | { readonly kind: "zip-value"; readonly store: StoreSpec; readonly key: string }

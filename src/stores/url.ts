@@ -55,7 +55,8 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
   switch (spec.kind) {
     case "directory": {
       const { DirectoryStore } = await import("./directory.ts");
-      return new DirectoryStore(spec.path, { ...(exclusive && { exclusive }) });
+      const { path, fsync } = spec;
+      return new DirectoryStore(path, { ...(exclusive && { exclusive }), ...(fsync && { fsync }) });
     }
     case "zip": {
       const { openZipFile } = await import("./zip.ts");

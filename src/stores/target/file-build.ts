@@ -103,7 +103,7 @@ async function constructionOf(
   const store = new DirectoryStore(build, { exclusive: true, fsync, description });
   return {
     store,
-    spec: { kind, path: build },
+    spec: { kind, path: build, ...(fsync && { fsync }) },
     finish: async () => {},
     abort: async () => {},
     reopen: async () => store,

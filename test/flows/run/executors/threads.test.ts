@@ -46,14 +46,16 @@ interface Run {
   readonly worker?: WorkerSettings;
   readonly onEvent?: (event: FlowEvent) => void;
   readonly signal?: AbortSignal;
+  /** Whether what is written is to outlive a loss of power. */
+  readonly fsync?: boolean;
   /** Told how many keys were written when all of them are discarded. */
   readonly onDiscard?: (keys: number) => void;
 }
 
 async function run(from: string, to: string, options: Options, how: Run = {}) {
   const planned = await planRechunk(from, to, options);
-  const build = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
-  const { onDiscard } = how;
+  const { onDiscard, fsync } = how;
+  const build = await openTargetBuild(planned.plan.target.store, { ifExists: "error", fsync });
   if (onDiscard) {
     const discard = build.discard.bind(build);
     build.discard = async () => {
@@ -111,6 +113,26 @@ async function newcomers(before: readonly string[]): Promise<string[]> {
 const SMALL_TASKS = { chunks: [64, 8, 8], maxMemory: "600kB" };
 
 describe("tasks in threads", () => {
+  it("have what they write on the disk where that is asked for", async () => {
+    const [source, path, synced] = [await steps(64), place(".mjs"), place(".synced")];
+    const text = `import fs from "node:fs";
+      import { syncBuiltinESMExports } from "node:module";
+      const { fsync } = fs;
+      fs.fsync = (...args) => (fs.appendFileSync(${JSON.stringify(synced)}, "1"), fsync(...args));
+      syncBuiltinESMExports();
+      await import(${JSON.stringify(script().href)});`;
+    await writeFile(path, text);
+    const syncedBy = async (fsync: boolean) => {
+      await writeFile(synced, "");
+      const worker = { threads: 3, script: pathToFileURL(path) };
+      const { threads = [] } = await run(source, place(), SMALL_TASKS, { worker, fsync });
+      expect(threads.some(({ thread, tasks }) => thread > 0 && tasks > 0)).toBe(true);
+      return (await readFile(synced)).length;
+    };
+    expect(await syncedBy(false)).toBe(0);
+    expect(await syncedBy(true)).toBeGreaterThan(0);
+  });
+
   it("are run by two threads at least", async () => {
     const options = { chunks: [256, 4, 4], maxMemory: "2MB" };
     const report = await run(await steps(256), place(), options, { worker: { threads: 3 } });
