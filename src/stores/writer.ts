@@ -12,10 +12,13 @@ export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): S
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let end: { readonly error: unknown } | undefined;
+  const ended = () => {
+    waiting--;
+  };
   const next = (step: () => Promise<void>): Promise<void> => {
     waiting++;
-    const turn = last.then(step).finally(() => waiting--);
-    last = turn.catch(() => {});
+    const turn = last.then(step);
+    last = turn.then(ended, ended);
     return turn;
   };
   const checkOpen = () => {

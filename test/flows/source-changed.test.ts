@@ -20,7 +20,7 @@ import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";
-import type { GetOptions, Store } from "../../src/stores/store.ts";
+import type { GetOptions, GetSyncOptions, Store } from "../../src/stores/store.ts";
 import { withCache } from "../../src/stores/with/cache.ts";
 import { withMergedRanges } from "../../src/stores/with/merged-ranges.ts";
 import { openZipFile, openZipValue } from "../../src/stores/zip.ts";
@@ -479,13 +479,13 @@ it("is noticed when a chunk is removed before the stored ones are listed", async
   let left = 500;
   const vanishing = new Proxy(store, {
     get: (of, name) => {
-      if (name === "get")
-        return async (key: string, options?: GetOptions) => {
+      if (name === "getSync")
+        return (key: string, options?: GetSyncOptions) => {
           if (left-- === 0) {
-            await pause(20);
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
             fs.rmSync(join(root, "c/49/99"));
           }
-          return of.get(key, options);
+          return of.getSync?.(key, options);
         };
       const value: unknown = Reflect.get(of, name, of);
       return typeof value === "function" ? value.bind(of) : value;
