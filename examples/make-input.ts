@@ -10,8 +10,8 @@ const hourShape = [1, dimensions.latitude, dimensions.longitude];
 const blosc = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1, blocksize: 0 };
 
 /** Makes a new folder with `era5.zarr`: a month of hourly temperatures, in chunks of a day. Returns the folder. */
-export async function makeInput(folder?: string): Promise<string> {
-  const into = folder ?? (await mkdtemp(join(tmpdir(), "zarrflow-example-")));
+export async function makeInput(): Promise<string> {
+  const into = await mkdtemp(join(tmpdir(), "zarrflow-example-"));
   const store = new DirectoryStore(join(into, "era5.zarr"));
   const day = { shape: Object.values(dimensions), chunks: [24, ...hourShape.slice(1)] };
   const documents = {

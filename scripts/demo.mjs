@@ -4,7 +4,8 @@
 //   npm run demo             100 MB of made-up weather
 //   npm run demo -- PATH     your own data set
 //
-// The results are left in the folder `demo` and replaced by the next demo.
+// The results are left in the folder `demo` and replaced by the next demo. Without PATH, so is `demo/guides`, which holds
+// what the pages in docs/guides/ read.
 import { spawn } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { encodeChunks, writeChunks } from "zarrflow/streams";
 
 const BUDGET = "64MB";
 const FOLDER = "demo";
+const GUIDES = join(FOLDER, "guides");
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const interruption = new AbortController();
 const { signal } = interruption;
@@ -36,8 +38,9 @@ async function demo(given) {
   const source = given ?? made;
   if (given === undefined) {
     console.log("Writing 30 days of hourly temperature on a global grid, one chunk per day ...");
-    const seconds = await timed(() => makeWeather(source));
+    const seconds = await timed(() => makeWeather(source, [720, 121, 288]));
     console.log(`  done in ${seconds.toFixed(1)} s`);
+    await prepareGuides();
   }
   const { path, array } = await largestArray(source);
   const names = array.dimensionNames ?? array.shape.map(() => null);
@@ -87,10 +90,18 @@ async function demo(given) {
   }
 }
 
+/** What the pages in docs/guides/ read, in a new folder: a month on a part of that grid, and the same as a zip. */
+async function prepareGuides() {
+  await rm(GUIDES, { recursive: true, force: true });
+  await mkdir(GUIDES);
+  const [small, zip] = ["era5.zarr", "archive.zarr.zip"].map((name) => join(GUIDES, name));
+  await makeWeather(small, [744, 33, 49]);
+  await zarrflow(["copy", small, zip, "--quiet"]);
+}
+
 /** A field like those of a reanalysis, written through the library's own stages, without knowing how files are laid out. */
-async function makeWeather(path) {
-  const shape = [720, 121, 288];
-  const chunkShape = [24, 121, 288];
+async function makeWeather(path, shape) {
+  const chunkShape = [24, ...shape.slice(1)];
   const store = new DirectoryStore(path);
   const json = (key, value) => store.set(key, new TextEncoder().encode(JSON.stringify(value, null, 4)));
   const arrayDocument = (dtype, ofShape, chunks) => ({

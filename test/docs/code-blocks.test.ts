@@ -1,18 +1,21 @@
+// @module-tag sampled
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../built-package.ts";
-import { type CodeBlock, documents, read } from "./code-block.ts";
+import { drawsAll } from "../support/samples.ts";
+import { type CodeBlock, type Document, documents, read } from "./code-block.ts";
+import { ModuleRunner } from "./module-runner.ts";
 import { UserProject } from "./user-project.ts";
 
 /**
- * The convention: the blocks of one file run in order, in a folder of their own, that holds `era5.zarr` (a group
- * with the array `t2m`) and `archive.zarr.zip` (the same as a zip). Those of the README run in the folder `demo`, as
- * `npm run demo` leaves it. `ts` blocks are modules that must type-check and run; what follows `//` after a
- * `console.log(...)` is what it prints. Of `sh` blocks the lines that begin with `zarrflow` run; `npm run NAME` must
- * name a script.
+ * The convention: the blocks of one file run in order, in a copy of the folder `demo/guides` that `npm run demo`
+ * leaves; those of the README in one of `demo`. `ts` blocks are modules that must type-check and run; what follows
+ * `//` after a `console.log(...)` is what it prints. Of `sh` blocks the lines that begin with `zarrflow` run;
+ * `npm run NAME` must name a script. The modules of a page share a process, and so do those of all doc comments; in
+ * the long run each has its own.
  */
 describe("code blocks", () => {
   const files = documents();
@@ -20,19 +23,14 @@ describe("code blocks", () => {
     blocks.filter(isModule).map((block) => ({ file: moduleName(name, block), text: block.text })),
   );
   let project: UserProject;
-  let input: string;
   let wrong: Map<string, string[]>;
 
   beforeAll(async () => {
     project = new UserProject();
     mkdirSync(join(project.folder, "blocks"));
     for (const { file, text } of modules) project.write(file, text);
-    project.write("prepare.ts", PREPARE);
-    wrong = project.compile(["prepare.ts", ...modules.map(({ file }) => file)]);
-    expect(wrong.get("prepare.ts") ?? []).toEqual([]);
-    input = join(project.folder, "input");
-    mkdirSync(input);
-    await project.run("prepare.ts", input);
+    wrong = project.compile(modules.map(({ file }) => file));
+    await promisify(execFile)(process.execPath, [join(root, "scripts/demo.mjs")], { cwd: project.folder });
   });
   afterAll(() => project?.remove());
 
@@ -40,42 +38,61 @@ describe("code blocks", () => {
     expect(modules.length).toBeGreaterThan(12);
   });
 
-  describe.each(files.filter(({ blocks }) => blocks.some(isRun)))("$name", ({ name, blocks }) => {
-    const isReadme = name === "README.md";
-    const folder = () => join(project.folder, name.replaceAll("/", "-"), isReadme ? "demo" : "");
-    beforeAll(async () => {
-      if (isReadme) await runDemo(dirname(folder()));
-      else cpSync(input, folder(), { recursive: true });
-    });
-
-    test.each(blocks.filter(isRun))("line $line", async (block) => {
-      if (isModule(block)) {
-        const file = moduleName(name, block);
-        expect(wrong.get(file) ?? []).toEqual([]);
-        const output = plain(await project.run(file, folder()));
-        for (const line of printedLines(block.text)) expect(output.split("\n")).toContain(plain(line));
-        return;
-      }
-      for (const line of shellLines(block.text)) {
-        if (line.startsWith("zarrflow ")) await project.shell(line, folder());
-        else expectScripts(line);
-      }
-    });
+  test("pages say where their data is before they use it", () => {
+    const pages = files.filter(({ name }) => name.endsWith(".md") && name !== "README.md");
+    const using = pages.filter(({ blocks }) => blocks.some(usesData));
+    expect(using.length).toBeGreaterThan(7);
+    for (const { name, blocks } of using) {
+      const first = blocks.find(usesData)?.line;
+      const before = read(name).split("\n").slice(0, first).join("\n");
+      expect(before, name).toMatch(/`demo\/guides`.* `npm run demo`/);
+    }
   });
+
+  const withBlocks = files.filter(({ blocks }) => blocks.some(isRun));
+  const isPage = ({ name }: Document) => name.endsWith(".md");
+  const groups: [string, readonly Document[]][] = [
+    ...withBlocks.filter(isPage).map((page): [string, Document[]] => [page.name, [page]]),
+    ["doc comments", withBlocks.filter((file) => !isPage(file))],
+  ];
+  describe.each(groups)("%s", (_group, documents) => {
+    let shared: ModuleRunner;
+    beforeAll(() => {
+      for (const { name } of documents) {
+        cpSync(join(project.folder, name === "README.md" ? "demo" : "demo/guides"), folderOf(name), {
+          recursive: true,
+        });
+      }
+      shared = new ModuleRunner();
+    });
+    afterAll(() => shared.end());
+
+    for (const { name, blocks } of documents) {
+      test.each(blocks.filter(isRun).map((block) => [`${name}, line ${block.line}`, block] as const))(
+        "%s",
+        async (_, block) => {
+          if (!isModule(block)) {
+            for (const line of shellLines(block.text)) {
+              if (line.startsWith("zarrflow ")) await project.shell(line, folderOf(name));
+              else expectScripts(line);
+            }
+            return;
+          }
+          const file = moduleName(name, block);
+          expect(wrong.get(file) ?? []).toEqual([]);
+          const runner = drawsAll ? new ModuleRunner() : shared;
+          const output = plain(await runner.run(project.compiled(file), folderOf(name)));
+          if (drawsAll) await runner.end();
+          for (const line of printedLines(block.text)) expect(output.split("\n")).toContain(plain(line));
+        },
+      );
+    }
+  });
+
+  function folderOf(name: string): string {
+    return join(project.folder, name.replaceAll("/", "-"));
+  }
 });
-
-const PREPARE = `
-import { copy } from "zarrflow";
-import { makeInput } from "./examples/make-input.ts";
-
-await makeInput(process.cwd());
-await copy("era5.zarr", "archive.zarr.zip");
-`;
-
-async function runDemo(cwd: string): Promise<void> {
-  mkdirSync(cwd);
-  await promisify(execFile)(process.execPath, [join(root, "scripts/demo.mjs")], { cwd });
-}
 
 function isRun(block: CodeBlock): boolean {
   return isModule(block) || block.language === "sh";
@@ -83,6 +100,10 @@ function isRun(block: CodeBlock): boolean {
 
 function isModule({ language }: CodeBlock): boolean {
   return language === "ts";
+}
+
+function usesData(block: CodeBlock): boolean {
+  return isRun(block) && /\b(?:era5|archive)\.zarr\b/.test(block.text);
 }
 
 function moduleName(document: string, { line }: CodeBlock): string {

@@ -58,9 +58,14 @@ export class UserProject {
 
   /** Runs a compiled file. @throws when it exits with another code than 0, with what it printed. */
   async run(name: string, cwd: string): Promise<string> {
-    const script = join(this.folder, name.replace(/\.ts$/, ".js"));
+    const script = this.compiled(name);
     const { stdout } = await execute(process.execPath, ["--unhandled-rejections=strict", script], { cwd });
     return stdout;
+  }
+
+  /** What a file is compiled to. */
+  compiled(name: string): string {
+    return join(this.folder, name.replace(/\.ts$/, ".js"));
   }
 
   /** Runs a line of shell with `zarrflow` on the path. @throws when any part of a pipe fails. */
