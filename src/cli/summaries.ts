@@ -8,7 +8,7 @@ export const summaries = {
   slice: "extract a part of an array or group as raw bytes, a NumPy file, JSON or Zarr",
   digest: "print the SHA-256 of the values of an array, or of each array of a group",
   diff: "show the differences between two arrays or groups: nodes, metadata, values",
-  validate: "check an array or a group for errors",
+  validate: "check an array or a group for errors, and repair what is certain",
   clean: "remove what killed runs have left at a target",
   completion: "print a script that completes commands and flags in bash, zsh or fish",
 } as const;

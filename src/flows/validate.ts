@@ -1,5 +1,6 @@
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
+import { openNode } from "../hierarchy/open/open-node.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
@@ -20,8 +21,10 @@ import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
+import type { Fix } from "./validate/fix/fix.ts";
+import { fixInPlace, fixLeftovers, fixZip } from "./validate/fix/fixes.ts";
+import { withReason } from "./validate/fix/not-fixed.ts";
 import { leftoverFindings, ownLeftoverFindings } from "./validate/leftovers.ts";
-import { mendConsolidated } from "./validate/mend-consolidated.ts";
 import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
 import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
@@ -30,9 +33,14 @@ export type { ValidateFinding } from "./validate/finding.ts";
 export interface ValidateOptions extends PlanOptions {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
-  /** Writes consolidated metadata that are not true any more, of the node and the groups in it, as their nodes are. */
+  /**
+   * Mends what is certain: consolidated metadata that are out of date, chunks outside the grid of their array, zip entries
+   * that occur twice (the last one counts; the zip is written again), what runs that were killed have left, separators
+   * that Zarr v2 omits, fill values that are bare NaN or Infinity. No value of a chunk changes. Every other finding says why
+   * it was not mended.
+   */
   readonly fix?: boolean;
-  /** With `fix`: changes nothing, and reports what would be written. */
+  /** With `fix`: changes nothing, and reports what would be done. */
   readonly dryRun?: boolean;
   readonly onEvent?: (event: ReadEvent) => void;
 }
@@ -42,7 +50,8 @@ export interface ValidateOptions extends PlanOptions {
  * metadata that are no longer true, keys that belong to nothing, chunks outside the grid or of a wrong size, odd zip
  * entries, what killed runs have left; with `deep` also chunks that cannot be decoded. Changes nothing but with `fix`.
  *
- * @throws `not-found`; whatever keeps the store from being read.
+ * @throws `not-found`; whatever keeps the store from being read; with `fix` also `unsupported-operation` for a store that is
+ *   read-only, and `locked` while a run writes there.
  * @example
  * ```ts
  * import { validate } from "zarrflow";
@@ -55,14 +64,55 @@ export async function* validate(
   given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
   const options = checkedOptions(given);
+  if (!options.fix) return yield* findings(source, options);
+  const fixes: Fix[] = [];
+  for await (const fix of fixed(source, options)) {
+    fixes.push(fix);
+    yield fix;
+  }
+  for await (const finding of findings(source, options)) yield withReason(finding, fixes);
+}
+
+async function* findings(source: FlowSource, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return yield* opened;
   try {
-    if (options.fix) yield* mendConsolidated(opened.root, options);
-    yield* untilAborted(rootFindings(opened.root, options), options.signal);
+    const root = opened.root === source ? await reread(opened.root, options) : opened.root;
+    yield* untilAborted(rootFindings(root, options), options.signal);
   } finally {
     await opened.close();
   }
+}
+
+/** What was mended, or would be. */
+async function* fixed(
+  source: FlowSource,
+  { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, ...options }: ValidateOptions,
+): AsyncGenerator<Fix> {
+  const { anonymous, missing403, beforeRequest, signal } = options;
+  const cleaning = { dryRun, signal, anonymous, missing403, beforeRequest };
+  if (typeof source === "string") yield* fixLeftovers(source, "", cleaning);
+  const opened = await openRoot(source, options);
+  if (!("root" in opened)) return;
+  const { root, close } = opened;
+  try {
+    const { spec, path, store } = root;
+    if (typeof source !== "string" && spec.kind !== "object")
+      yield* fixLeftovers({ spec, path }, path, cleaning);
+    const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
+    const isZip = spec.kind === "zip" || spec.kind === "zip-value";
+    if (isZip && typeof source === "string" && isListable(store)) yield* await fixZip(root, store, fixing);
+    else yield* await fixInPlace(root, fixing);
+  } finally {
+    await close();
+  }
+}
+
+/** An open node by its documents as they are now. */
+async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions): Promise<ZarrNode> {
+  if (!fix || dryRun) return node;
+  const { store, path, reading, spec, layout } = node;
+  return (await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal })) ?? node;
 }
 
 /** The source, opened; or what keeps it from being. */

@@ -11,6 +11,9 @@ import type { Losses } from "./losses.ts";
 
 /** What documents of all formats have in common. */
 
+/** What is told of a bare NaN token. */
+export const BARE_NON_FINITE = "a bare NaN or Infinity, which JSON does not allow";
+
 /** Bare NaN tokens of a document that get a finding each. */
 const MAX_NON_FINITE = 100;
 
@@ -40,7 +43,7 @@ export function parseDocument(
       const allowed = allowNonFinite(path);
       if (allowed && ++count <= MAX_NON_FINITE)
         findings.push({
-          message: "a bare NaN or Infinity, which JSON does not allow",
+          message: BARE_NON_FINITE,
           pointer: pointerOf(path),
         });
       return allowed;

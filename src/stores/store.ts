@@ -76,6 +76,8 @@ export interface ListOptions extends StoreOptions {
 export interface StoreFinding {
   readonly key: string;
   readonly message: string;
+  /** Whether the key has several values, of which the last counts. */
+  readonly isDuplicate?: boolean;
 }
 
 /**

@@ -20,9 +20,8 @@ export const command = defineCommand({
     "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes.",
     "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
     "that reads the output, use --json.",
-    "With --tree, the items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type",
-    "of the array; a digest of these follows for each array, and one of all arrays. Parts can be hashed on several",
-    "machines and merged: --part 1/2 --json > 1.json, --part 2/2 --json > 2.json, then --merge 1.json 2.json.",
+    "With --tree, items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type of",
+    "the array. Parts can be hashed on several machines: --part 1/2 --json > 1.json, then --merge 1.json 2.json.",
   ],
   operands: [1, Number.POSITIVE_INFINITY],
   options: {

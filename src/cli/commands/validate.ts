@@ -16,11 +16,17 @@ export const command = defineCommand({
     "An `error` makes readers fail or return wrong values; a `warning` does so in some readers. Both set the",
     "exit code to 1.",
     "Nothing is changed without --fix. Without --deep no chunk is decoded.",
+    "--fix never changes the values of chunks. A zip is written again, without deflating its entries, and renamed.",
+    "Findings that stay say why.",
   ],
   operands: [1, 1],
   options: {
-    fix: { type: "boolean", summary: "rewrite consolidated metadata that are out of date" },
-    "dry-run": { type: "boolean", summary: "with --fix: show what would be written, and write nothing" },
+    fix: {
+      type: "boolean",
+      summary:
+        "repair outdated consolidated metadata, chunks outside the grid, duplicate zip entries, leftovers of killed runs, missing separators and bare NaN",
+    },
+    "dry-run": { type: "boolean", summary: "with --fix: show what would be done, and change nothing" },
     deep: { type: "boolean", summary: "also read and decode every chunk" },
     ...readingOptions,
     ...outputOptions,
@@ -28,6 +34,7 @@ export const command = defineCommand({
   examples: [
     { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, chunk sizes" },
     { line: "validate era5.zarr.zip --deep", says: "the same, and decode every chunk" },
+    { line: "validate era5.zarr --fix --dry-run", says: "what --fix would do" },
     { line: "validate era5.zarr --json", says: "a JSON list with an object for each finding" },
   ],
   async run(

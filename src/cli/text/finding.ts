@@ -4,14 +4,14 @@ import { printable } from "./printable.ts";
 
 /** A finding as a line; `name` stands for a node without a path. */
 export function findingText(finding: ValidateFinding, name: string): string {
-  const { level, path, key, count, pointer, message } = finding;
+  const { level, path, key, count, pointer, message, notFixed } = finding;
   const place = [
     printable(path || name),
     key !== undefined &&
       `(key ${printable(key)}${count === undefined ? "" : ` and ${grouped(count - 1)} more`})`,
     pointer && `at ${printable(pointer)}`,
   ];
-  return `${level.padEnd(7)}  ${place.filter(Boolean).join(" ")}: ${printable(message)}\n`;
+  return `${level.padEnd(7)}  ${place.filter(Boolean).join(" ")}: ${printable(message)}${notFixed === undefined ? "" : `; not fixed: ${printable(notFixed)}`}\n`;
 }
 
 /** What was found in all, as a line. */

@@ -97,10 +97,7 @@ function mergedRuns(runs: readonly TreeCells[], path: string): TreeCells[] {
 
 function differs(path: string, cell: number | undefined): ZarrflowError {
   const what = cell === undefined ? "the array" : `cell ${cell}`;
-  return new ZarrflowError("differs", `the trees give ${what} different hashes`, {
-    path,
-    hint: "The parts were computed of arrays whose values differ; compare their cells.",
-  });
+  return new ZarrflowError("differs", `the trees give ${what} different hashes`, { path });
 }
 
 function assertTree(tree: unknown): DigestTree {
@@ -108,7 +105,7 @@ function assertTree(tree: unknown): DigestTree {
   if (!isObject(tree) || found.algorithm !== TREE_ALGORITHM || !Array.isArray(found.arrays))
     throw invalidTree(`a tree of the algorithm ${TREE_ALGORITHM} is expected`);
   for (const array of found.arrays as readonly unknown[]) {
-    if (!isArrayTree(array)) throw invalidTree("an array needs path, dataType, shape and cellShape");
+    if (!isArrayTree(array)) throw invalidTree("one of its arrays is not valid");
   }
   return found as DigestTree;
 }

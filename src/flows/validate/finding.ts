@@ -38,6 +38,12 @@ export interface ValidateFinding {
   /** How many keys; absent for one. */
   readonly count?: number;
   readonly pointer?: string;
+  /** Where it is, where that is no key of the store: of what runs have left. */
+  readonly place?: string;
+  /** With `fix`: whether this was mended, or would be without `dryRun`. */
+  readonly isFix?: true;
+  /** With `fix`: why this was not mended. */
+  readonly notFixed?: string;
 }
 
 /** Whether an error tells what is wrong with what is stored, and not that it could not be read. */

@@ -22,7 +22,7 @@ export async function* leftoverFindings(
   try {
     for await (const { key, begun, hint } of store.listUploads(joinKey(path, ""), { signal })) {
       const message = `an unfinished upload, started ${begun.toISOString()}, takes up space. ${hint}`;
-      yield { level: "warning", what: "open-upload", path, message, key };
+      yield { level: "warning", what: "open-upload", path, message, key, place: key };
     }
   } catch (error) {
     if (!isZarrflowError(error, "access-denied") && !isZarrflowError(error, "unsupported-operation"))
@@ -43,6 +43,6 @@ export async function* ownLeftoverFindings(
       ? "belongs to a run that was killed"
       : "belongs to a run that is active or was killed";
     const message = `${where} (${kind}) ${state}; \`zarrflow clean\` removes it`;
-    yield { level: "warning", what: "leftover", path: place.path, message };
+    yield { level: "warning", what: "leftover", path: place.path, message, place: where };
   }
 }

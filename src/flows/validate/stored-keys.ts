@@ -62,11 +62,9 @@ export class StoredKeys {
         "does not belong to an array: it is neither a chunk nor a metadata document",
       );
     }
-    const { layout, metadata, shape, chunkShape } = owner;
-    const coords = layout.parseChunkKey(key, shape.length, metadata.chunkKeyEncoding);
+    const coords = coordsOf(owner, key);
     if (coords === undefined) return this.#noteNoChunk(owner, key);
-    const grid = gridShape(shape, chunkShape);
-    if (!coords.every((at, d) => at < (grid[d] ?? 0))) {
+    if (isOutside(owner, coords)) {
       return this.#note(
         "warning",
         "outside-grid",
@@ -77,6 +75,14 @@ export class StoredKeys {
     }
     const chunk = { array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 };
     return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+  }
+
+  /** The array that a key is a chunk of, outside its grid; undefined for any other key. */
+  arrayOutside(key: string): ZarrArray | undefined {
+    const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
+    if (owner?.kind !== "array" || this.#isDocument(key, owner)) return undefined;
+    const coords = coordsOf(owner, key);
+    return coords && isOutside(owner, coords) ? owner : undefined;
   }
 
   /** Tells of what is below the root and cannot be read; documents were told of when nodes were. */
@@ -161,6 +167,15 @@ export class StoredKeys {
     this.#groups.set(id, known ? { ...known, count } : { level, what, path, message, key });
     return undefined;
   }
+}
+
+function coordsOf({ layout, metadata, shape }: ZarrArray, key: string): readonly number[] | undefined {
+  return layout.parseChunkKey(key, shape.length, metadata.chunkKeyEncoding);
+}
+
+function isOutside({ shape, chunkShape }: ZarrArray, coords: readonly number[]): boolean {
+  const grid = gridShape(shape, chunkShape);
+  return coords.some((at, d) => at >= (grid[d] ?? 0));
 }
 
 function fixedChunkSize(chain: readonly PlacedCodec[]): number | undefined {

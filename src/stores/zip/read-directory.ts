@@ -34,8 +34,8 @@ export async function readDirectory(
   const index = new ZipIndex();
   const findings: StoreFinding[] = [];
   let untold = 0;
-  const tell = (key: string, message: string) => {
-    if (findings.length < MAX_FINDINGS) findings.push({ key, message });
+  const tell = (key: string, message: string, kind: Pick<StoreFinding, "isDuplicate"> = {}) => {
+    if (findings.length < MAX_FINDINGS) findings.push({ key, message, ...kind });
     else untold++;
   };
   const archive = await DirectoryReader.open(reader, signal);
@@ -71,7 +71,7 @@ export async function readDirectory(
         method: link ? LINK : entry.isEncrypted() ? ENCRYPTED : entry.compressionMethod,
         nameLength: entry.fileNameLength,
       });
-      if (isSecond) tell(key, "two zip entries have this name: the later one counts");
+      if (isSecond) tell(key, "two zip entries have this name: the later one counts", { isDuplicate: true });
     }
   } catch (error) {
     throwIfAborted(signal);

@@ -1,0 +1,123 @@
+import { homeOf } from "../../../hierarchy/edit/parent.ts";
+import type { ZarrNode } from "../../../hierarchy/node.ts";
+import { openNode } from "../../../hierarchy/open/open-node.ts";
+import { lockPlace } from "../../../hierarchy/place-lock.ts";
+import { joinKey } from "../../../meta/join-key.ts";
+import type { StoreAccess } from "../../../stores/access.ts";
+import { isListable, type ListableStore, type WritableStore } from "../../../stores/store.ts";
+import { isZarrflowError } from "../../../util/errors.ts";
+import { clean } from "../../clean.ts";
+import type { FlowTarget } from "../../target/flow-target.ts";
+import { isFault } from "../finding.ts";
+import { readNodes } from "../nodes.ts";
+import { fixConsolidated } from "./consolidated.ts";
+import { fixDocuments } from "./documents.ts";
+import { done, type Fix, fixed } from "./fix.ts";
+import { fixOutsideChunks } from "./outside-chunks.ts";
+import { OverlayStore } from "./overlay-store.ts";
+import { rewriteZip } from "./rewrite-zip.ts";
+
+export interface FixOptions {
+  /** Changes nothing. */
+  readonly dryRun: boolean;
+  readonly maxMemory: number;
+  readonly io: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Removes what `clean` does. */
+export async function* fixLeftovers(
+  target: FlowTarget,
+  path: string,
+  { dryRun, signal, ...access }: Pick<FixOptions, "dryRun" | "signal"> & StoreAccess,
+): AsyncGenerator<Fix> {
+  for await (const { kind, place, isRemoved } of clean(target, { ...access, dryRun, signal })) {
+    if (!isRemoved) continue;
+    const message = `${place} (${kind}), which a run that was killed has left, ${done("was", "removed", dryRun)}`;
+    if (kind === "lock") yield fixed("lock", path, message);
+    else yield fixed(kind === "upload" ? "open-upload" : "leftover", path, message, { place });
+  }
+}
+
+/**
+ * Mends a hierarchy in a zip, by writing the zip again where anything is to be mended.
+ *
+ * @throws `source-changed`; what writing a zip throws.
+ */
+export async function fixZip(root: ZarrNode, zip: ListableStore, options: FixOptions): Promise<Fix[]> {
+  const overlay = new OverlayStore(zip);
+  const findings = zip.findings ?? [];
+  const duplicates = findings.filter(({ isDuplicate }) => isDuplicate);
+  // what no key tells of would be lost
+  if (duplicates.length < findings.length) return [];
+  const fixes = await fixNodes(root, overlay, options);
+  for (const { key } of duplicates) {
+    const message = `the earlier of two zip entries of this name ${done("was", "left out of the zip, which is written again", options.dryRun)}`;
+    fixes.push(fixed("zip-entry", root.path, message, { key }));
+  }
+  const isChanged = overlay.changes.size > 0 || duplicates.length > 0;
+  if (isChanged && !options.dryRun) await rewriteZip(zip, root.spec, overlay.changes, options);
+  return fixes;
+}
+
+/**
+ * Mends a hierarchy in a store that is written in place, while no other run writes there.
+ *
+ * @throws `unsupported-operation` for a store that is read-only; `locked`.
+ */
+export async function fixInPlace(opened: ZarrNode, options: FixOptions): Promise<Fix[]> {
+  const { dryRun, signal } = options;
+  const home = await homeOf(opened);
+  const above = opened.path === "" ? joinKey(home.path, "") : home.path.slice(0, -opened.path.length);
+  const store = dryRun ? new OverlayStore(home.store) : home.store;
+  const { spec } = home;
+  const { zarrFormat } = opened.layout;
+  const root =
+    above === "" ? opened : await openNode(store, home.path, { ...opened.reading, spec, zarrFormat, signal });
+  const lock = dryRun ? undefined : await lockPlace(home, { isArray: opened.kind === "array", signal });
+  try {
+    if (!root) return [];
+    const fixes = isListable(home.store)
+      ? await fixNodes(root, store as ListableStore & WritableStore, options)
+      : await all(fixConsolidated(root, store, options));
+    return fixes.map((fix) => ownNames(fix, above));
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** A fix by its names in the store that was opened, which may lie in the one that was mended. */
+function ownNames({ path, key, ...fix }: Fix, above: string): Fix {
+  const own = (name: string) =>
+    joinKey(name, "") === above ? "" : name.slice(name.startsWith(above) ? above.length : 0);
+  return { ...fix, path: own(path), ...(key !== undefined && { key: own(key) }) };
+}
+
+async function fixNodes(
+  root: ZarrNode,
+  store: ListableStore & WritableStore,
+  options: FixOptions,
+): Promise<Fix[]> {
+  const before = await readNodes(root, store, options);
+  const fixes = await unlessFaulty(fixDocuments(root, store, before, options));
+  const read = fixes.length > 0 ? await readNodes(root, store, options) : before;
+  fixes.push(...(await unlessFaulty(fixOutsideChunks(root, store, read, options))));
+  fixes.push(...(await unlessFaulty(fixConsolidated(root, store, options))));
+  return fixes;
+}
+
+/** The fixes, or none where something stored is broken that they need: a finding tells of it. */
+async function unlessFaulty(fixes: AsyncGenerator<Fix>): Promise<Fix[]> {
+  try {
+    return await all(fixes);
+  } catch (error) {
+    if (isFault(error) && !isZarrflowError(error, "access-denied")) return [];
+    throw error;
+  }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}

@@ -1,0 +1,54 @@
+import { BARE_NON_FINITE } from "../../../meta/documents.ts";
+import type { ValidateFinding } from "../finding.ts";
+import type { Fix } from "./fix.ts";
+
+const UNKNOWN = "Only the author of the data knows what is right.";
+const LOST = "The values of the chunk are lost; write it again.";
+const WANTED = "It is not certain that nobody wants it.";
+const ACTIVE = "It may belong to a run that is active; `zarrflow clean --break-lock` removes it.";
+
+/** Why what `validate` finds is not mended, of each kind. */
+const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
+  metadata: UNKNOWN,
+  "missing-value": UNKNOWN,
+  "implied-group": "A group without a document is valid; `createGroup` writes one.",
+  "lone-attributes": UNKNOWN,
+  "inside-array": UNKNOWN,
+  "sibling-names": UNKNOWN,
+  "foreign-document": WANTED,
+  "stale-consolidated": "A document cannot be read.",
+  "no-consolidated": "Consolidated metadata are optional; `zarrflow copy` writes them.",
+  "outside-grid": "The array has no document of its own.",
+  "other-separator": UNKNOWN,
+  "unknown-key": "It is not certain that it belongs to an array.",
+  "zip-entry": "Entries that are no keys would be lost if the zip were written again.",
+  "chunk-size": LOST,
+  "broken-chunk": LOST,
+  unreadable: WANTED,
+  "open-upload": ACTIVE,
+  lock: ACTIVE,
+  leftover: ACTIVE,
+  "not-checked": "The store does not allow it.",
+};
+
+const NON_FINITE = "JSON has no NaN, and a string or null would mean something else; change the attribute.";
+const FILL_VALUE = "The format has no other form for it here.";
+
+/** What runs leave, which is no part of a node. */
+const LEFT: readonly ValidateFinding["what"][] = ["leftover", "lock", "open-upload"];
+
+/** A finding with the reason why it was not mended; as it is where a dry run says that it would be. */
+export function withReason(finding: ValidateFinding, fixes: readonly Fix[]): ValidateFinding {
+  const isPlanned = fixes.some((fix) => isOf(fix, finding));
+  return isPlanned ? finding : { ...finding, notFixed: reasonFor(finding) };
+}
+
+function isOf(fix: Fix, { what, path, pointer, place }: ValidateFinding): boolean {
+  const isThere = LEFT.includes(what) ? fix.place === place : fix.path === path && fix.pointer === pointer;
+  return fix.what === what && isThere;
+}
+
+function reasonFor({ what, message, pointer }: ValidateFinding): string {
+  if (message !== BARE_NON_FINITE) return REASONS[what];
+  return pointer === "/fill_value" ? FILL_VALUE : NON_FINITE;
+}

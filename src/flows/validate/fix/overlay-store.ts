@@ -1,0 +1,90 @@
+import {
+  type GetOptions,
+  isListable,
+  type KeyEntry,
+  type ListableStore,
+  type ListOptions,
+  type Store,
+  type VersionOptions,
+  type WritableStore,
+} from "../../../stores/store.ts";
+import { bufferedWriter } from "../../../stores/writer.ts";
+import { plainBuffers } from "../../../util/buffers.ts";
+import { resolveRange } from "../../../util/byte-range.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { streamFrom } from "../../../util/web-streams.ts";
+
+/**
+ * A store as it would be after changes to some of its values, which stay in memory and are not written. Its listings show
+ * what is removed, and no keys that are new.
+ */
+export class OverlayStore implements ListableStore, WritableStore {
+  readonly description: string;
+  readonly #base: Store;
+  readonly #changes = new Map<string, Uint8Array | undefined>();
+
+  constructor(base: Store) {
+    this.#base = base;
+    this.description = base.description;
+  }
+
+  /** Values that differ, by key; undefined for one that is removed. */
+  get changes(): ReadonlyMap<string, Uint8Array | undefined> {
+    return this.#changes;
+  }
+
+  async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
+    if (!this.#changes.has(key)) return this.#base.get(key, options);
+    const value = this.#changes.get(key);
+    if (value === undefined) return undefined;
+    const { offset, length } = resolveRange(options.range, value.length);
+    const bytes = (options.allocate ?? plainBuffers.take)(length);
+    bytes.set(value.subarray(offset, offset + length));
+    return bytes;
+  }
+
+  async size(key: string, options: VersionOptions = {}): Promise<number | undefined> {
+    return this.#changes.has(key) ? this.#changes.get(key)?.length : this.#base.size(key, options);
+  }
+
+  list(prefix: string, options: ListOptions = {}) {
+    const base = this.#listable();
+    return streamFrom(this.#left(base.list(prefix, options)));
+  }
+
+  listDirectory(prefix: string, options: ListOptions = {}) {
+    const base = this.#listable();
+    return streamFrom(this.#left(base.listDirectory(prefix, options)));
+  }
+
+  async set(key: string, bytes: Uint8Array): Promise<void> {
+    this.#changes.set(key, bytes.slice());
+  }
+
+  async openWriter(key: string) {
+    return bufferedWriter(key, (bytes) => this.set(key, bytes), undefined);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#changes.set(key, undefined);
+  }
+
+  async *#left<T extends KeyEntry | { readonly prefix: string }>(
+    listed: AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    for await (const entry of listed) {
+      if (!("key" in entry) || !this.#changes.has(entry.key)) yield entry;
+      else {
+        const size = this.#changes.get(entry.key)?.length;
+        if (size !== undefined) yield { ...entry, size };
+      }
+    }
+  }
+
+  #listable(): ListableStore {
+    if (isListable(this.#base)) return this.#base;
+    throw new ZarrflowError("unsupported-operation", "this store cannot list its keys", {
+      store: this.description,
+    });
+  }
+}

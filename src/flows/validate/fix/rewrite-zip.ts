@@ -1,0 +1,35 @@
+import type { ListableStore, StoreSpec } from "../../../stores/store.ts";
+import { openTargetBuild } from "../../../stores/target.ts";
+import { plainBuffers } from "../../../util/buffers.ts";
+import { copyValue } from "../../keys/copy-value.ts";
+import { pieceBytesWithin } from "../../keys/read-pieces.ts";
+
+/**
+ * Writes a zip again, each key once, with some values changed or left out, and puts it in the place of the old one when
+ * it is whole. Values are not deflated.
+ *
+ * @throws `source-changed` where somebody writes over the zip meanwhile.
+ */
+export async function rewriteZip(
+  zip: ListableStore,
+  spec: StoreSpec,
+  changes: ReadonlyMap<string, Uint8Array | undefined>,
+  { maxMemory, signal }: { readonly maxMemory: number; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  const build = await openTargetBuild(spec, { ifExists: "replace", signal });
+  try {
+    const pieceBytes = pieceBytesWithin(maxMemory / 2);
+    for await (const { key, size = 0 } of zip.list("", { signal })) {
+      const value = changes.get(key);
+      if (value) await build.store.set(key, value, { signal });
+      if (changes.has(key)) continue;
+      const options = { size, pieceBytes, buffers: plainBuffers, onPiece: () => {}, signal };
+      await copyValue({ store: zip, key }, { store: build.store, key }, options);
+    }
+    await zip.version?.({ signal });
+    await build.publish({ signal });
+  } catch (error) {
+    await build.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,269 @@
+// @module-tag slow
+import { mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { FlowSource } from "../../src/flows/index.ts";
+import {
+  convert,
+  digestTree,
+  openArray,
+  resizeArray,
+  type ValidateFinding,
+  type ValidateOptions,
+  validate,
+} from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { isWritable } from "../../src/stores/store.ts";
+import { openTargetBuild } from "../../src/stores/target.ts";
+import { openStore } from "../../src/stores/url.ts";
+import { buildZip } from "../stores/zip/build-zip.ts";
+import { testFolder } from "../support/cli.ts";
+import { withBucket } from "../support/s3-environment.ts";
+import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
+
+const array: V2Array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), fillValue: null };
+
+async function findings(source: FlowSource, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
+  const found: ValidateFinding[] = [];
+  for await (const finding of validate(source, options)) found.push(finding);
+  return found;
+}
+
+const fixesOf = (found: readonly ValidateFinding[]) =>
+  found
+    .filter(({ isFix }) => isFix)
+    .map(({ what, path, key, count, pointer }) =>
+      [what, path, key, count, pointer].filter((part) => part !== undefined).join(" "),
+    );
+
+/** All files of a folder, by their names. */
+async function filesOf(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const texts = await Promise.all(
+    files
+      .sort()
+      .map(async (file) => [file.slice(folder.length + 1), await readFile(file, "latin1")] as const),
+  );
+  return new Map(texts);
+}
+
+const replaceIn = async (file: string, from: string, to: string) => {
+  const text = await readFile(file, "utf8");
+  expect(text).toContain(from);
+  await writeFile(file, text.replace(from, to));
+};
+
+/** A group of Zarr v2 with one of each fault, whose consolidated metadata tell of another one. */
+async function faulty(): Promise<string> {
+  const folder = join(await testFolder(), "g.zarr");
+  await writeV2Group(folder, { shrunk: array, unstated: array, nan: array, attribute: array });
+  for (const key of ["0.2", "2.0", "10.10"]) await writeFile(join(folder, "shrunk", key), "x");
+  for (const row of [0, 1]) {
+    await mkdir(join(folder, `unstated/${row}`));
+    for (const column of [0, 1])
+      await rename(join(folder, `unstated/${row}.${column}`), join(folder, `unstated/${row}/${column}`));
+  }
+  await replaceIn(join(folder, "nan/.zarray"), '"fill_value": null', '"fill_value": -Infinity');
+  await writeFile(join(folder, "attribute/.zattrs"), '{"missing": NaN}');
+  const group = JSON.parse(await readFile(join(folder, ".zgroup"), "utf8"));
+  const consolidated = { metadata: { ".zgroup": group }, zarr_consolidated_format: 1 };
+  await writeFile(join(folder, ".zmetadata"), JSON.stringify(consolidated));
+  return folder;
+}
+
+const FIXES = [
+  "metadata nan nan/.zarray /fill_value",
+  "metadata unstated unstated/.zarray /dimension_separator",
+  "outside-grid shrunk shrunk/0.2 3",
+  "stale-consolidated  .zmetadata",
+];
+
+async function zipOf(folder: string, duplicate = false): Promise<string> {
+  const entries = [...(await filesOf(folder))].map(([name, text]) => ({
+    name,
+    value: Buffer.from(text, "latin1"),
+  }));
+  if (duplicate) entries.unshift({ name: "nan/0.0", value: Buffer.from("an older value") });
+  const path = `${folder}.zip`;
+  await writeFile(path, buildZip(entries));
+  return path;
+}
+
+async function memoryOf(folder: string): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  for (const [key, text] of await filesOf(folder)) await store.set(key, Buffer.from(text, "latin1"));
+  return store;
+}
+
+describe("fixing", () => {
+  it.each([
+    ["a directory", async (folder: string) => folder, []],
+    ["a zip", (folder: string) => zipOf(folder, true), ["zip-entry  nan/0.0"]],
+    ["a store in memory", memoryOf, []],
+  ] as const)("%s mends all that is certain, once, and no value", async (_, place, more) => {
+    const folder = await faulty();
+    const source = await place(folder);
+    const before = await digestTree(source);
+    const all = (found: readonly ValidateFinding[]) => fixesOf(found).sort();
+    const state = async () =>
+      typeof source === "string" ? filesOf(join(folder, "..")) : source.list("").getReader().read();
+    const untouched = await state();
+    const planned = await findings(source, { fix: true, dryRun: true });
+    expect(all(planned)).toEqual([...FIXES, ...more]);
+    expect(await state()).toEqual(untouched);
+    const fixed = await findings(source, { fix: true });
+    expect(all(fixed)).toEqual(all(planned));
+    for (const { message } of fixed.filter(({ isFix }) => isFix)) expect(message).toMatch(/ (was|were) /);
+    for (const { message } of planned.filter(({ isFix }) => isFix)) expect(message).toMatch(/ would be /);
+    const left = fixed.filter(({ isFix }) => !isFix);
+    expect(left).toEqual([
+      expect.objectContaining({
+        what: "metadata",
+        path: "attribute",
+        notFixed: expect.stringContaining("JSON"),
+      }),
+    ]);
+    expect(fixesOf(await findings(source, { fix: true }))).toEqual([]);
+    expect((await findings(source)).map(({ path }) => path)).toEqual(["attribute"]);
+    expect(await digestTree(source)).toEqual(before);
+    expect((await readdir(join(folder, ".."))).filter((name) => name.includes("zarrflow"))).toEqual([]);
+  });
+
+  it("a bucket does the same", async () => {
+    await withBucket(async (_, bucket) => {
+      const files = await filesOf(await faulty());
+      const store = await openStore({ kind: "s3", bucket, prefix: "g.zarr" });
+      if (!isWritable(store)) throw new Error("a bucket is written");
+      for (const [key, text] of files) await store.set(key, Buffer.from(text, "latin1"));
+      const url = `s3://${bucket}/g.zarr`;
+      expect(fixesOf(await findings(url, { fix: true, dryRun: true })).sort()).toEqual(FIXES);
+      expect(fixesOf(await findings(url, { fix: true })).sort()).toEqual(FIXES);
+      expect(fixesOf(await findings(url, { fix: true }))).toEqual([]);
+      expect((await findings(url)).map(({ path }) => path)).toEqual(["attribute"]);
+    });
+  });
+
+  it("writes what readers of the format take", async () => {
+    const folder = await faulty();
+    await findings(folder, { fix: true });
+    const document = async (key: string) => JSON.parse(await readFile(join(folder, key), "utf8"));
+    expect(await document("nan/.zarray")).toMatchObject({ fill_value: "-Infinity", dtype: "<f4" });
+    expect(await document("unstated/.zarray")).toMatchObject({ dimension_separator: "/", fill_value: null });
+    expect(await readFile(join(folder, "attribute/.zattrs"), "utf8")).toBe('{"missing": NaN}');
+    expect([...(await filesOf(join(folder, "shrunk"))).keys()]).toEqual([
+      ".zarray",
+      "0.0",
+      "0.1",
+      "1.0",
+      "1.1",
+    ]);
+    const { fillValue } = (await openArray(join(folder, "nan"))).metadata;
+    expect(fillValue.bytes && new DataView(fillValue.bytes.buffer).getFloat32(0, true)).toBe(
+      Number.NEGATIVE_INFINITY,
+    );
+  });
+
+  it("of one array keeps the consolidated metadata above it true", async () => {
+    const folder = await faulty();
+    await findings(folder, { fix: true });
+    await replaceIn(join(folder, "nan/.zarray"), '"-Infinity"', "NaN");
+    expect(fixesOf(await findings(join(folder, "nan"), { fix: true }))).toEqual([
+      "metadata  .zarray /fill_value",
+    ]);
+    expect((await findings(folder)).map(({ path }) => path)).toEqual(["attribute"]);
+  });
+
+  it("reads arrays of v3 that a bare NaN made unreadable, and removes what lies outside them in the same run", async () => {
+    const folder = await testFolder();
+    await writeV2Group(join(folder, "v2.zarr"), { t: { ...array, fillValue: "NaN" } });
+    const target = join(folder, "v3.zarr");
+    await convert(join(folder, "v2.zarr"), target, { to: "v3" });
+    await replaceIn(join(target, "t/zarr.json"), '"NaN"', "NaN");
+    await writeFile(join(target, "t/c/0/9"), "x");
+    const error = { level: "error", what: "metadata", path: "t" };
+    expect(await findings(target)).toContainEqual(expect.objectContaining(error));
+    expect(fixesOf(await findings(target, { fix: true }))).toEqual([
+      "metadata t t/zarr.json /fill_value",
+      "outside-grid t t/c/0/9",
+    ]);
+    expect((await findings(target)).map(({ what }) => what)).toEqual(["no-consolidated"]);
+  });
+
+  it("removes chunks that a shrunk array has kept, and none of a node inside, or of no array", async () => {
+    const folder = join(await testFolder(), "g.zarr");
+    await writeV2Group(folder, { u: { ...array, shape: [8, 6], items: ramp(48) } });
+    await resizeArray(join(folder, "u"), [4, 6]);
+    // a key that reads as a chunk of `n`, but is one of the array inside
+    await writeV2Array(join(folder, "n"), { ...array, shape: [2, 2], chunks: [2, 2], items: ramp(4) });
+    await replaceIn(
+      join(folder, "n/.zarray"),
+      '"zarr_format": 2',
+      '"zarr_format": 2, "dimension_separator": "/"',
+    );
+    await writeV2Array(join(folder, "n/7"), { shape: [2], chunks: [2], dtype: "<f4", items: ramp(2) });
+    await mkdir(join(folder, "gone"));
+    await writeFile(join(folder, "gone/9.9"), "x");
+    const found = await findings(folder, { fix: true });
+    expect(fixesOf(found)).toEqual(["outside-grid u u/2.0 4"]);
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        what: "unknown-key",
+        key: "gone/9.9",
+        notFixed: expect.stringContaining("not certain"),
+      }),
+    );
+    const files = await filesOf(folder);
+    expect(files.has("n/7/0") && files.has("gone/9.9")).toBe(true);
+    expect([...files.keys()].filter((key) => key.startsWith("u/")).length).toBe(5);
+  });
+
+  it("removes what a killed run has left, and keeps what may be of one that is active", async () => {
+    const folder = await testFolder();
+    await writeV2Group(join(folder, "g.zarr"), { t: array });
+    const spec = { kind: "directory", path: join(folder, "g.zarr") } as const;
+    const dead = await openTargetBuild(spec, { ifExists: "replace" });
+    const live = await openTargetBuild(spec, { ifExists: "replace" });
+    await utimes(join(dead.controlFolder ?? "", "owner.json"), new Date(0), new Date(0));
+    const planned = await findings(join(folder, "g.zarr"), { fix: true, dryRun: true });
+    const found = await findings(join(folder, "g.zarr"), { fix: true });
+    expect(fixesOf(found)).toEqual(fixesOf(planned));
+    expect(fixesOf(found)).toEqual(["leftover "]);
+    const reasons = (all: readonly ValidateFinding[]) =>
+      all.filter(({ what, isFix }) => what === "leftover" && !isFix).map(({ notFixed }) => notFixed);
+    expect(reasons(planned).sort()).toEqual([expect.stringContaining("--break-lock"), undefined]);
+    expect(reasons(found)).toEqual([expect.stringContaining("--break-lock")]);
+    await live.discard();
+    expect(await readdir(folder)).toEqual(["g.zarr"]);
+  });
+
+  it("says of each finding that stays why", async () => {
+    const folder = await faulty();
+    await writeFile(join(folder, "README"), "");
+    await writeFile(join(folder, "nan/1.1"), "short");
+    await writeFile(join(folder, "nan/zarr.json"), "{}");
+    await writeFile(join(folder, "attribute/.zarray"), "{");
+    for (const finding of (await findings(folder, { fix: true })).filter(({ isFix }) => !isFix))
+      expect(finding.notFixed).toMatch(/^[A-Z].+[.]$/);
+  });
+
+  it("leaves a zip alone whose other entries would be lost", async () => {
+    const folder = await testFolder();
+    await writeV2Group(join(folder, "g.zarr"), { t: array });
+    const entries = [...(await filesOf(join(folder, "g.zarr")))].map(([name, text]) => ({
+      name,
+      value: Buffer.from(text, "latin1"),
+    }));
+    const zip = buildZip([...entries, ...entries.slice(0, 1), { name: "a//b", value: Buffer.from("x") }]);
+    await writeFile(join(folder, "g.zip"), zip);
+    const found = await findings(join(folder, "g.zip"), { fix: true });
+    expect(fixesOf(found)).toEqual([]);
+    expect(found.filter(({ what }) => what === "zip-entry").map(({ notFixed }) => notFixed)).toEqual([
+      expect.stringContaining("lose"),
+      expect.stringContaining("lose"),
+    ]);
+    expect((await readFile(join(folder, "g.zip"))).equals(zip)).toBe(true);
+  });
+});
