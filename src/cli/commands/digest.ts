@@ -65,14 +65,15 @@ export const command = defineCommand({
         await terminal.write(line);
     };
     if (merge) return print(await mergedFiles(operands));
+    const reading = planOptions(values, terminal.signal);
+    const whatPart = part === undefined ? {} : { part: parsePart(part) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const showRead = readProgress((advance) => view.show(advance));
     const onEvent = printWarnings(terminal, { quiet }, showRead);
-    const options: DigestTreeOptions = { ...planOptions(values, terminal.signal), onEvent };
+    const options: DigestTreeOptions = { ...reading, onEvent };
     try {
       if (tree) {
         const { digestTree } = await import("../../flows/digest-tree.ts");
-        const whatPart = part === undefined ? {} : { part: parsePart(part) };
         return await print(await digestTree(url, { ...options, cells: cells ?? false, ...whatPart }));
       }
       const { digest } = await import("../../flows/digest.ts");

@@ -101,7 +101,9 @@ describe("archives that others write", () => {
     ]);
     expect(await store.get("a")).toEqual(new Uint8Array([3, 3]));
     expect(await keysOf(store)).toEqual(["a", "b"]);
-    expect(store.findings).toEqual([{ key: "a", message: expect.stringMatching(/later/), isDuplicate: true }]);
+    expect(store.findings).toEqual([
+      { key: "a", message: expect.stringMatching(/later/), isDuplicate: true },
+    ]);
   });
 
   it("with thousands of odd names tell how many there are", async () => {
