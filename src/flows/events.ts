@@ -1,4 +1,4 @@
-import type { Retry } from "../stores/remote/retry-events.ts";
+import { onRetry, type Retry } from "../stores/remote/retry-events.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { Warning } from "./request/warnings.ts";
 
@@ -85,4 +85,14 @@ export interface ReadEvent {
 export interface ReadEventOptions {
   /** Called with the progress of each array, and with a warning where an array is not read as its document says. */
   readonly onEvent?: ((event: ReadEvent | WarningEvent) => void) | undefined;
+}
+
+/** Runs a step, and tells meanwhile of requests that are made again. */
+export async function withRetryEvents<T>({ onEvent }: EventOptions, step: () => Promise<T>): Promise<T> {
+  const unwatch = onRetry((retry) => onEvent?.({ type: "retry", retry }));
+  try {
+    return await step();
+  } finally {
+    unwatch();
+  }
 }

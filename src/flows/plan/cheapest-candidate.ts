@@ -4,11 +4,11 @@ import { product } from "../../util/shape.ts";
 import { chooseStrategy } from "./choose-strategy.ts";
 import { countTouched } from "./chunk-visits.ts";
 import { costOf } from "./costs.ts";
+import { usefulThreads } from "./execution.ts";
 import type { Alternative, ArrayJob, Cost } from "./plan.ts";
 import type { GridStrategy } from "./strategies/strategies.ts";
 import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
-import { usefulThreads } from "./useful-threads.ts";
 import type { Windows } from "./windows.ts";
 
 /** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */

@@ -1,7 +1,12 @@
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.ts";
-import { usefulThreads } from "./useful-threads.ts";
+
+/** What a thread costs before it runs its first task, in milliseconds. */
+const START_MS = 40;
+/** Rough costs of a chunk, and of a decoded byte: whether a thread is worth its start is all that they tell. */
+const CHUNK_MS = 0.03;
+const BYTE_MS = 1.5e-6;
 
 export interface ExecutionRequest {
   readonly source: NodeSpec;
@@ -54,4 +59,9 @@ export function executionOf(
 function streamedShards(jobs: readonly ArrayJob[]): string | undefined {
   const isStreamed = ({ target, shardBuffer }: ArrayJob) => target.shardShape && shardBuffer === undefined;
   return jobs.some(isStreamed) ? "the target has one writer, and shards are streamed into it" : undefined;
+}
+
+/** Threads that are worth their start for so many chunks, read and written, and decoded bytes. */
+export function usefulThreads(chunks: number, decodedBytes: number): number {
+  return Math.floor((chunks * CHUNK_MS + decodedBytes * BYTE_MS) / (2 * START_MS)) + 1;
 }

@@ -1,10 +1,10 @@
 import { ZarrArray } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
+import type { OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
-import { readingOf } from "./executors/source-reading.ts";
 
 /** The two arrays of a job: of inner chunks, where they are sharded. */
 export interface JobArrays<S extends Store = Store> {
@@ -43,4 +43,10 @@ export async function openJob<S extends Store>(
     source: job.source.shardShape ? found.innerChunks() : found,
     target: job.target.shardShape ? written.innerChunks(1) : written,
   };
+}
+
+/** How the source of a job is opened again: as it was for the plan, whatever had to be looked for then. */
+function readingOf({ source }: Plan, job: ArrayJob): Pick<OpenNodeOptions, "zarrFormat" | "v1Order" | "v2"> {
+  const { zarrFormat, chunkKeyEncoding } = job.source;
+  return { ...source.reading, zarrFormat, v2: { separator: chunkKeyEncoding.separator } };
 }

@@ -3,7 +3,7 @@ import type { TargetBuild } from "../../stores/store.ts";
 import type { TargetBuildOptions } from "../../stores/target.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";
-import type { RunReport } from "../events.ts";
+import { type RunReport, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertPlanned, type Planned, type RunOptions } from "../request/flow.ts";
 import { withPace } from "../request/rate-limits.ts";
@@ -11,7 +11,6 @@ import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, openBuild } from "../target/open-build.ts";
 import { runPlan } from "./run-plan.ts";
-import { withRetryEvents } from "./with-retry-events.ts";
 
 /**
  * Holds that a run of what was planned can begin, as far as that shows without writing.

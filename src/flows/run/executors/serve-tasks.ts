@@ -1,6 +1,5 @@
 import { assertWritable } from "../../../stores/assertions.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
-import { ioPerThread } from "./io-per-thread.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
 import { taskBuffers } from "./task-buffers.ts";
@@ -24,7 +23,7 @@ export async function serveTasks(
     target: target ? await writable(target) : sink,
     ...(scratch && { scratch: await writable(scratch) }),
     buffers,
-    io: ioPerThread(plan, control.threads),
+    threads: control.threads,
     driver: plan.execution.driver,
   });
   const stageEnded = async () => buffers.clear();

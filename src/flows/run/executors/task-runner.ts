@@ -7,8 +7,10 @@ import { runTask } from "../tasks/run-task.ts";
 import type { TaskContext } from "../tasks/task-context.ts";
 
 /** What the tasks of a plan are run with, in one thread. */
-export interface TaskWork extends Pick<TaskContext, "buffers" | "io" | "scratch"> {
+export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
   readonly plan: Plan;
+  /** Threads that run tasks at the same time, each with its share of the requests in flight. */
+  readonly threads: number;
   readonly source: Store;
   readonly target: WritableStore;
   /** The target's documents by key. */
@@ -35,7 +37,8 @@ const MAX_OPEN = 16;
  * @throws (the runner) `source-changed` where a source array is gone; as `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
-  const { buffers, io, scratch, writeEmpty, verify = false } = work;
+  const { plan, threads, buffers, scratch, writeEmpty, verify = false } = work;
+  const io = Math.max(1, Math.floor(plan.execution.io / threads));
   const run = DRIVERS[work.driver];
   const arrays = new Map<ArrayJob, Promise<JobArrays<WritableStore>>>();
   const opened = (job: ArrayJob, signal: AbortSignal): Promise<JobArrays<WritableStore>> => {

@@ -4,7 +4,6 @@ import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
 import { BlockingIo } from "../../../util/blocking-io.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Scratch } from "../scratch/scratch.ts";
-import { ioPerThread } from "./io-per-thread.ts";
 import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
@@ -103,7 +102,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     ...(scratch && { scratch: withBlockingCalls(scratch.store, before) }),
     documents,
     buffers,
-    io: ioPerThread(plan, control.threads),
+    threads: control.threads,
     writeEmpty,
     verify,
     driver,

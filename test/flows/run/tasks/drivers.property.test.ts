@@ -86,7 +86,7 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
     scratch: withRequestLog(new MemoryStore(), log("scratch")),
     documents: await loadDocuments(plan, source),
     buffers,
-    io: plan.execution.io,
+    threads: 1,
     driver,
     writeEmpty: given.writeEmpty,
   });
