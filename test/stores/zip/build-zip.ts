@@ -140,13 +140,16 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
   );
 }
 
+/** Numbers in little-endian order, each in as many bytes as it says. */
 function fields(...values: readonly (readonly [number, number])[]): Uint8Array {
-  const parts = values.map(([value, width]) => {
-    const part = Buffer.alloc(8);
-    part.writeBigUInt64LE(BigInt(value));
-    return part.subarray(0, width);
-  });
-  return Buffer.concat(parts);
+  const bytes = new Uint8Array(values.reduce((sum, [, width]) => sum + width, 0));
+  let at = 0;
+  for (const [value, width] of values) {
+    let rest = value;
+    for (let i = 0; i < width; i++, rest = Math.floor(rest / 256)) bytes[at + i] = rest % 256;
+    at += width;
+  }
+  return bytes;
 }
 
 function lengthOf(parts: readonly Uint8Array[]): number {
