@@ -1,10 +1,11 @@
 // @module-tag slow
+// @module-tag alone
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { copy, create, createGroup, digest, open, rechunk } from "../../src/index.ts";
-import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 
 const nested = { v2: { separator: "/" } } as const;
 let folder: string;
@@ -63,17 +64,17 @@ test.each([
 ])("`%s --v2-separator /` reads it, in threads too", async (command, ...flags) => {
   const target = `by-${command}.zarr`;
   const args = [command, "old.zarr", target, ...flags, "--v2-separator", "/", "--threads", "2"];
-  expect(await runCli(folder, ...args)).toMatchObject({ code: 0 });
+  expect(await runHere(folder, ...args)).toMatchObject({ code: 0 });
   expect(await digestOf(join(folder, target))).toBe(await digestOf(source, nested));
 });
 
 test("every command that reads is told by --v2-separator", async () => {
-  const run = async (...args: string[]) => (await runCli(folder, ...args, "--v2-separator", "/")).stdout;
+  const run = async (...args: string[]) => (await runHere(folder, ...args, "--v2-separator", "/")).stdout;
   expect(JSON.parse(await run("info", "old.zarr", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
   expect(await run("slice", "old.zarr/a", "--format", "json")).toContain("[0,1,2,3,4,5,6,");
   expect(await run("digest", "old.zarr")).toContain(await digestOf(source, nested));
   expect(await run("validate", "old.zarr")).not.toContain("other-separator");
-  const flat = await runCli(folder, "validate", "old.zarr", "--v2-separator", ".");
+  const flat = await runHere(folder, "validate", "old.zarr", "--v2-separator", ".");
   expect(flat.stdout).toContain("it is never read");
   expect(await run("tree", "old.zarr")).toContain("a  int32");
   await copy(source, join(folder, "stated.zarr"), nested);

@@ -1,4 +1,5 @@
 // @module-tag slow
+// @module-tag alone
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import {
 } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
-import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 
 const VALUES = Int32Array.from({ length: 24 }, (_, i) => i + 1);
 let folder: string;
@@ -140,8 +141,8 @@ describe("chunks at nested keys of an array that states no separator", () => {
       ["digest", url],
       ["diff", url, url],
     ]) {
-      expect((await runCli(folder, ...args)).stderr).toMatch(/^warning: .*dimension_separator.* \(?a/m);
-      expect((await runCli(folder, ...args, "--quiet")).stderr).not.toMatch(/dimension_separator/);
+      expect((await runHere(folder, ...args)).stderr).toMatch(/^warning: .*dimension_separator.* \(?a/m);
+      expect((await runHere(folder, ...args, "--quiet")).stderr).not.toMatch(/dimension_separator/);
     }
   });
 
@@ -203,7 +204,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
 
   test("are read by the command", async () => {
     await nestedGroup("by-command.zarr");
-    const run = (...args: string[]) => runCli(folder, ...args);
+    const run = (...args: string[]) => runHere(folder, ...args);
     const copied = await run("copy", "by-command.zarr", "by-command-copy.zarr", "--verify");
     expect(copied.stderr).toMatch(/warning: .*dimension_separator/);
     expect((await run("diff", "by-command.zarr", "by-command-copy.zarr")).code).toBe(0);

@@ -1,8 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createGroup } from "../../../src/index.ts";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 
 const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
@@ -12,13 +14,13 @@ describe("zarrflow diff", () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), array);
     await writeV2Array(join(cwd, "b.zarr"), { ...array, chunks: [4, 4] });
-    const { code, stdout, stderr } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    const { code, stdout, stderr } = await runHere(cwd, "diff", "a.zarr", "b.zarr");
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: "a.zarr: chunks: [2,3] -> [4,4] (not counted)\n",
       stderr: "no difference; 1 in storage only\n",
     });
-    expect(await runCli(cwd, "diff", "a.zarr", "b.zarr", "--strict", "--quiet")).toMatchObject({
+    expect(await runHere(cwd, "diff", "a.zarr", "b.zarr", "--strict", "--quiet")).toMatchObject({
       code: 6,
       stdout: "a.zarr: chunks: [2,3] -> [4,4]\n",
       stderr: "",
@@ -32,14 +34,14 @@ describe("zarrflow diff", () => {
     items[23] = -1;
     await writeV2Array(join(cwd, "a.zarr"), array);
     await writeV2Array(join(cwd, "b.zarr"), { ...array, items });
-    const { code, stdout, stderr } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    const { code, stdout, stderr } = await runHere(cwd, "diff", "a.zarr", "b.zarr");
     expect({ code, stdout, stderr }).toEqual({
       code: 6,
       stdout:
         'a.zarr: 2 of 24 items differ, the first at (1, 4): 10 -> "NaN", in the chunk of (2, 3) at (0, 3)\n',
       stderr: "1 difference\n",
     });
-    const json = await runCli(cwd, "diff", "a.zarr", "b.zarr", "--json");
+    const json = await runHere(cwd, "diff", "a.zarr", "b.zarr", "--json");
     expect(json).toMatchObject({ code: 6, stderr: "" });
     expect(JSON.parse(json.stdout)).toEqual([
       {
@@ -56,7 +58,7 @@ describe("zarrflow diff", () => {
   it("gives an empty list as JSON where nothing differs", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), array);
-    const same = await runCli(cwd, "diff", "a.zarr", "a.zarr", "--json");
+    const same = await runHere(cwd, "diff", "a.zarr", "a.zarr", "--json");
     expect(same).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
   });
 
@@ -70,7 +72,7 @@ describe("zarrflow diff", () => {
       await writer.close();
       await root.close();
     }
-    const { code, stdout } = await runCli(cwd, "diff", "a.zarr", "b.zarr");
+    const { code, stdout } = await runHere(cwd, "diff", "a.zarr", "b.zarr");
     expect(stdout).toBe(
       "t: attribute /attributes/_FillValue: NaN (as xarray encodes it) -> -999.5 (as xarray encodes it)\n",
     );

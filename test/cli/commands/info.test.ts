@@ -1,8 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array, writeV2Group } from "../../support/v2-store.ts";
 
 describe("zarrflow info", () => {
@@ -17,7 +19,7 @@ describe("zarrflow info", () => {
       attributes: { units: "K", big: 1 },
     });
     await rm(join(cwd, "a.zarr/1.1"));
-    const { code, stdout, stderr } = await runCli(cwd, "info", "a.zarr");
+    const { code, stdout, stderr } = await runHere(cwd, "info", "a.zarr");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
       "a.zarr  float32 (y 100, x 120)
@@ -35,7 +37,7 @@ describe("zarrflow info", () => {
     const cwd = await testFolder();
     const array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
     await writeV2Group(join(cwd, "g.zarr"), { t: array, "sub/u": { ...array, attributes: { limit: null } } });
-    const { code, stdout, stderr } = await runCli(cwd, "info", "g.zarr", "--json");
+    const { code, stdout, stderr } = await runHere(cwd, "info", "g.zarr", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout)).toEqual([
       expect.objectContaining({ path: "sub/u", chunks: 2, attributes: { limit: null } }),
@@ -57,9 +59,9 @@ describe("zarrflow info", () => {
   it("says on standard error that a group has no arrays, and gives an empty list as JSON", async () => {
     const cwd = await testFolder();
     await writeV2Group(join(cwd, "g.zarr"), {});
-    const words = await runCli(cwd, "info", "g.zarr");
+    const words = await runHere(cwd, "info", "g.zarr");
     expect(words).toMatchObject({ code: 0, stdout: "", stderr: "no arrays in g.zarr\n" });
-    const json = await runCli(cwd, "info", "g.zarr", "--json");
+    const json = await runHere(cwd, "info", "g.zarr", "--json");
     expect(json).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
   });
 });

@@ -1,8 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 
 async function array(): Promise<string> {
@@ -25,10 +27,10 @@ const index = (t: number, y: number, x: number) => 30 * t + 6 * y + x;
 describe("zarrflow slice", () => {
   it("writes raw bytes in C order to standard output, and nothing else", async () => {
     const cwd = await array();
-    const whole = await runCli(cwd, "slice", "a.zarr");
+    const whole = await runHere(cwd, "slice", "a.zarr");
     expect(whole).toMatchObject({ code: 0, stderr: "" });
     expect(whole.bytes).toEqual(Buffer.from(ramp(120).buffer));
-    const part = await runCli(cwd, "slice", "a.zarr", "--slice", "time=3,x=1:6:3");
+    const part = await runHere(cwd, "slice", "a.zarr", "--slice", "time=3,x=1:6:3");
     const expected = [0, 1, 2, 3, 4].flatMap((y) => [index(3, y, 1), index(3, y, 4)]);
     expect(part.bytes).toEqual(Buffer.from(Float32Array.from(expected).buffer));
   });
@@ -36,7 +38,7 @@ describe("zarrflow slice", () => {
   it("writes an npy file whole beside its name, without the dimension of an index", async () => {
     const cwd = await array();
     const args = ["a.zarr", "--slice", "1,:,-1", "--format", "npy", "--output", "out.npy"];
-    const { code, stdout, stderr } = await runCli(cwd, "slice", ...args);
+    const { code, stdout, stderr } = await runHere(cwd, "slice", ...args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(/^out\.npy: npy of \(5\), 148 B in /);
     const bytes = await readFile(join(cwd, "out.npy"));
@@ -50,7 +52,7 @@ describe("zarrflow slice", () => {
 
   it("writes JSON that parses", async () => {
     const cwd = await array();
-    const { code, stdout } = await runCli(cwd, "slice", "a.zarr", "--slice", "0,0", "--format", "json");
+    const { code, stdout } = await runHere(cwd, "slice", "a.zarr", "--slice", "0,0", "--format", "json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual([0, 1, 2, 3, 4, 5]);
   });
@@ -58,9 +60,9 @@ describe("zarrflow slice", () => {
   it("gives text as JSON only", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "s.zarr"), { shape: [2], chunks: [2], dtype: "|O", items: ["é", '"'] });
-    expect((await runCli(cwd, "slice", "s.zarr", "--format", "json")).stdout).toBe('["é","\\""]\n');
+    expect((await runHere(cwd, "slice", "s.zarr", "--format", "json")).stdout).toBe('["é","\\""]\n');
     for (const format of ["raw", "npy"]) {
-      const refused = await runCli(cwd, "slice", "s.zarr", "--format", format, "--output", "f");
+      const refused = await runHere(cwd, "slice", "s.zarr", "--format", format, "--output", "f");
       expect(refused).toMatchObject({ code: 4, stdout: "" });
       expect(refused.stderr).toMatch(/^zarrflow: .*strings and objects/);
     }
@@ -69,7 +71,7 @@ describe("zarrflow slice", () => {
 
   it("reports a file as JSON", async () => {
     const cwd = await array();
-    const { stdout, stderr } = await runCli(cwd, "slice", "a.zarr", "--output", "a.raw", "--json");
+    const { stdout, stderr } = await runHere(cwd, "slice", "a.zarr", "--output", "a.raw", "--json");
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toMatchObject({
       output: "a.raw",
@@ -82,19 +84,19 @@ describe("zarrflow slice", () => {
   it("keeps a file that is there, unless it is to be replaced", async () => {
     const cwd = await array();
     await writeFile(join(cwd, "out"), "mine");
-    const refused = await runCli(cwd, "slice", "a.zarr", "--output", "out");
+    const refused = await runHere(cwd, "slice", "a.zarr", "--output", "out");
     expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("`out` exists") });
     expect(await readFile(join(cwd, "out"), "utf8")).toBe("mine");
-    await runCli(cwd, "slice", "a.zarr", "--output", "out", "--if-exists", "replace");
+    await runHere(cwd, "slice", "a.zarr", "--output", "out", "--if-exists", "replace");
     expect(await readFile(join(cwd, "out"))).toHaveLength(480);
   });
 
   it("replaces no folder, and makes none", async () => {
     const cwd = await array();
     await mkdir(join(cwd, "folder"));
-    const folder = await runCli(cwd, "slice", "a.zarr", "--output", "folder", "--if-exists", "replace");
+    const folder = await runHere(cwd, "slice", "a.zarr", "--output", "folder", "--if-exists", "replace");
     expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("is not a regular file") });
-    const nowhere = await runCli(cwd, "slice", "a.zarr", "--output", "no/out");
+    const nowhere = await runHere(cwd, "slice", "a.zarr", "--output", "no/out");
     expect(nowhere).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("the folder `no` does not exist"),
@@ -104,7 +106,7 @@ describe("zarrflow slice", () => {
   it("leaves no file when a chunk is broken", async () => {
     const cwd = await array();
     await writeFile(join(cwd, "a.zarr/1.2.1"), "short");
-    const { code } = await runCli(cwd, "slice", "a.zarr", "--output", "out");
+    const { code } = await runHere(cwd, "slice", "a.zarr", "--output", "out");
     expect(code).toBe(1);
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
@@ -112,10 +114,10 @@ describe("zarrflow slice", () => {
   it("tells the plan with --dry-run", async () => {
     const cwd = await array();
     const args = ["a.zarr", "--slice", "time=0:3,x=0:2", "--dry-run"];
-    const words = await runCli(cwd, "slice", ...args);
+    const words = await runHere(cwd, "slice", ...args);
     expect(words).toMatchObject({ code: 0, stderr: "" });
     expect(words.stdout).toMatchSnapshot();
-    const plan = JSON.parse((await runCli(cwd, "slice", ...args, "--json")).stdout);
+    const plan = JSON.parse((await runHere(cwd, "slice", ...args, "--json")).stdout);
     expect(plan).toMatchObject({ shape: [3, 5, 2], chunksTouched: 6, chunksRead: 6, readAmplification: 1 });
   });
 });

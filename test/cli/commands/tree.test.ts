@@ -1,7 +1,9 @@
 // @module-tag slow
+// @module-tag alone
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array, writeV2Group } from "../../support/v2-store.ts";
 
 const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
@@ -15,7 +17,7 @@ async function hierarchy(): Promise<string> {
 
 describe("zarrflow tree", () => {
   it("draws nodes below their groups, implied ones and what is odd", async () => {
-    const { code, stdout, stderr } = await runCli(await hierarchy(), "tree", "g.zarr", "--ascii");
+    const { code, stdout, stderr } = await runHere(await hierarchy(), "tree", "g.zarr", "--ascii");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
       "g.zarr  group, v2
@@ -32,12 +34,12 @@ describe("zarrflow tree", () => {
   it("draws one array as a line", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), array);
-    const { stdout } = await runCli(cwd, "tree", "a.zarr");
+    const { stdout } = await runHere(cwd, "tree", "a.zarr");
     expect(stdout).toBe("a.zarr  float32 (y 4, x 6) in chunks of (2, 3), v2\n");
   });
 
   it("lists nodes as JSON", async () => {
-    const { code, stdout, stderr } = await runCli(await hierarchy(), "tree", "g.zarr", "--json");
+    const { code, stdout, stderr } = await runHere(await hierarchy(), "tree", "g.zarr", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const nodes: { path: string }[] = JSON.parse(stdout);
     expect(nodes.map(({ path }) => path)).toEqual(["", "sub", "sub/deep", "sub/deep/u", "sub/v", "t"]);
@@ -55,6 +57,6 @@ describe("zarrflow tree", () => {
   });
 
   it("finds nothing where nothing is", async () => {
-    expect(await runCli(await testFolder(), "tree", "no.zarr")).toMatchObject({ code: 3, stdout: "" });
+    expect(await runHere(await testFolder(), "tree", "no.zarr")).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -1,8 +1,10 @@
 // @module-tag slow
+// @module-tag alone
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 
 async function array(): Promise<string> {
@@ -14,15 +16,15 @@ async function array(): Promise<string> {
 describe("zarrflow validate", () => {
   it("ends with 0 where there are no findings, or only notes", async () => {
     const cwd = await array();
-    const sound = await runCli(cwd, "validate", "a.zarr", "--deep");
+    const sound = await runHere(cwd, "validate", "a.zarr", "--deep");
     expect(sound).toMatchObject({ code: 0, stdout: "", stderr: "no findings\n" });
     await writeFile(join(cwd, "a.zarr/notes\u001b"), "");
-    expect(await runCli(cwd, "validate", "a.zarr")).toMatchObject({
+    expect(await runHere(cwd, "validate", "a.zarr")).toMatchObject({
       code: 0,
       stdout: "info     a.zarr (key notes\\u{1b}): is neither a chunk nor a metadata document\n",
       stderr: "0 errors, 0 warnings, 1 note\n",
     });
-    expect(await runCli(cwd, "validate", "a.zarr", "--json")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runHere(cwd, "validate", "a.zarr", "--json")).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("ends with 1 where something is wrong, a line each", async () => {
@@ -30,7 +32,7 @@ describe("zarrflow validate", () => {
     await truncate(join(cwd, "a.zarr/1"), 3);
     await writeFile(join(cwd, "a.zarr/2"), "");
     await writeFile(join(cwd, "a.zarr/3"), "");
-    const { code, stdout, stderr } = await runCli(cwd, "validate", "a.zarr");
+    const { code, stdout, stderr } = await runHere(cwd, "validate", "a.zarr");
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: `error    a.zarr (key 1): the chunk has 3 bytes, and not 8
@@ -38,7 +40,7 @@ warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array 
 `,
       stderr: "1 error, 1 warning, 0 notes\n",
     });
-    const json = await runCli(cwd, "validate", "a.zarr", "--json", "--quiet");
+    const json = await runHere(cwd, "validate", "a.zarr", "--json", "--quiet");
     expect(json).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(json.stdout)).toEqual([
       expect.objectContaining({ level: "error", what: "chunk-size", key: "1" }),
