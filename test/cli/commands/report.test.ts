@@ -29,7 +29,10 @@ describe("--report", () => {
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", args[2], "run.html"]);
   });
 
-  it.each([[], ["--json"]])("writes a page about a plan that is not run %s", async (...flags) => {
+  it.each([
+    ["with a plan as text", []],
+    ["with --json", ["--json"]],
+  ])("writes a page about a plan that is not run, %s", async (_, flags) => {
     const cwd = await array();
     const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--dry-run", "--report", "plan.html"];
     const { code, stdout } = await runCli(cwd, ...args, ...flags);

@@ -54,18 +54,18 @@ warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array 
     await writeFile(join(cwd, "a.zarr/notes"), "");
     const rest =
       "info     a.zarr (key notes): is neither a chunk nor a metadata document; not fixed: It is not certain that it belongs to an array.\n";
-    expect(await runCli(cwd, "validate", "a.zarr", "--fix", "--dry-run")).toMatchObject({
+    expect(await runHere(cwd, "validate", "a.zarr", "--fix", "--dry-run")).toMatchObject({
       code: 1,
       stdout: `info     a.zarr (key 2): a chunk outside the grid would be removed
 warning  a.zarr (key 2): a chunk outside the grid: data if the array grows
 ${rest}`,
     });
-    expect(await runCli(cwd, "validate", "a.zarr", "--fix")).toMatchObject({
+    expect(await runHere(cwd, "validate", "a.zarr", "--fix")).toMatchObject({
       code: 0,
       stdout: `info     a.zarr (key 2): a chunk outside the grid was removed\n${rest}`,
       stderr: "0 errors, 0 warnings, 2 notes\n",
     });
-    const again = await runCli(cwd, "validate", "a.zarr", "--fix", "--json");
+    const again = await runHere(cwd, "validate", "a.zarr", "--fix", "--json");
     expect(JSON.parse(again.stdout)).toEqual([expect.objectContaining({ notFixed: expect.any(String) })]);
   });
 });
