@@ -22,7 +22,7 @@ import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
 import type { Fix } from "./validate/fix/fix.ts";
-import { fixInPlace, fixLeftovers, fixZip } from "./validate/fix/fixes.ts";
+import { fixInPlace, fixLeftovers, fixZip, isZipKept } from "./validate/fix/fixes.ts";
 import { withReason } from "./validate/fix/not-fixed.ts";
 import { leftoverFindings, ownLeftoverFindings } from "./validate/leftovers.ts";
 import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
@@ -70,14 +70,23 @@ export async function* validate(
     fixes.push(fix);
     yield fix;
   }
-  for await (const finding of findings(source, options)) yield withReason(finding, fixes);
+  let isKept = false;
+  const onRoot = (root: ZarrNode) => {
+    isKept = isZip(root) && isZipKept(root.store);
+  };
+  for await (const finding of findings(source, options, onRoot)) yield withReason(finding, fixes, isKept);
 }
 
-async function* findings(source: FlowSource, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
+async function* findings(
+  source: FlowSource,
+  options: ValidateOptions,
+  onRoot?: (root: ZarrNode) => void,
+): AsyncGenerator<ValidateFinding> {
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return yield* opened;
   try {
     const root = opened.root === source ? await reread(opened.root, options) : opened.root;
+    onRoot?.(root);
     yield* untilAborted(rootFindings(root, options), options.signal);
   } finally {
     await opened.close();
@@ -100,12 +109,16 @@ async function* fixed(
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
     const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
-    const isZip = spec.kind === "zip" || spec.kind === "zip-value";
-    if (isZip && typeof source === "string" && isListable(store)) yield* await fixZip(root, store, fixing);
+    if (isZip(root) && typeof source === "string" && isListable(store))
+      yield* await fixZip(root, store, fixing);
     else yield* await fixInPlace(root, fixing);
   } finally {
     await close();
   }
+}
+
+function isZip({ spec }: ZarrNode): boolean {
+  return spec.kind === "zip" || spec.kind === "zip-value";
 }
 
 /** An open node by its documents as they are now. */

@@ -12,10 +12,13 @@ import {
   type ValidateOptions,
   validate,
 } from "../../src/index.ts";
+import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isWritable } from "../../src/stores/store.ts";
+import { PrefixLock } from "../../src/stores/target/prefix-lock.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { openStore } from "../../src/stores/url.ts";
+import { wrapStore } from "../../src/stores/with/wrap-store.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { withBucket } from "../support/s3-environment.ts";
@@ -98,6 +101,13 @@ async function memoryOf(folder: string): Promise<MemoryStore> {
   return store;
 }
 
+async function valuesOf(store: MemoryStore): Promise<Map<string, string>> {
+  const values = new Map<string, string>();
+  for await (const { key } of store.list(""))
+    values.set(key, Buffer.from((await store.get(key)) ?? []).toString("latin1"));
+  return values;
+}
+
 describe("fixing", () => {
   it.each([
     ["a directory", async (folder: string) => folder, []],
@@ -170,9 +180,11 @@ describe("fixing", () => {
     const folder = await faulty();
     await findings(folder, { fix: true });
     await replaceIn(join(folder, "nan/.zarray"), '"-Infinity"', "NaN");
-    expect(fixesOf(await findings(join(folder, "nan"), { fix: true }))).toEqual([
-      "metadata  .zarray /fill_value",
-    ]);
+    const one = join(folder, "nan");
+    const planned = fixesOf(await findings(one, { fix: true, dryRun: true }));
+    expect(await findings(folder)).toContainEqual(expect.objectContaining({ what: "stale-consolidated" }));
+    expect(planned).toEqual(["metadata  .zarray /fill_value"]);
+    expect(fixesOf(await findings(one, { fix: true }))).toEqual(["metadata  .zarray /fill_value"]);
     expect((await findings(folder)).map(({ path }) => path)).toEqual(["attribute"]);
   });
 
@@ -239,6 +251,55 @@ describe("fixing", () => {
     expect(await readdir(folder)).toEqual(["g.zarr"]);
   });
 
+  it("that fails at any change is completed by the next, and never changes a value", async () => {
+    const folder = await faulty();
+    const whole = await memoryOf(folder);
+    await findings(whole, { fix: true });
+    const values = await digestTree(whole);
+    let failures = 0;
+    for (let limit = 0; ; limit++) {
+      const store = await memoryOf(folder);
+      let changes = 0;
+      const failing = wrapStore(store, async ({ operation }, run) => {
+        if ((operation === "set" || operation === "delete") && changes++ >= limit)
+          throw new Error("the power is gone");
+        return run();
+      });
+      const outcome = await findings(failing, { fix: true }).then(
+        () => "done",
+        (error: unknown) => String(error),
+      );
+      expect(await digestTree(store)).toEqual(values);
+      await findings(store, { fix: true });
+      expect(await valuesOf(store)).toEqual(await valuesOf(whole));
+      if (outcome === "done") break;
+      expect(outcome).toContain("the power is gone");
+      failures++;
+    }
+    expect(failures).toBeGreaterThan(5);
+  });
+
+  it("is rejected while a run writes there, and of what is read-only", async () => {
+    const folder = await faulty();
+    const store = new DirectoryStore(folder);
+    const lock = await PrefixLock.take(store);
+    const before = await filesOf(folder);
+    await expect(findings(folder, { fix: true })).rejects.toMatchObject({ code: "locked" });
+    expect(fixesOf(await findings(folder, { fix: true, dryRun: true })).sort()).toEqual(FIXES);
+    expect(await filesOf(folder)).toEqual(before);
+    await lock?.release();
+    const { get, size, list, listDirectory } = await memoryOf(folder);
+    const of = await memoryOf(folder);
+    const readOnly = {
+      description: "read-only",
+      get: get.bind(of),
+      size: size.bind(of),
+      list: list.bind(of),
+      listDirectory: listDirectory.bind(of),
+    };
+    await expect(findings(readOnly, { fix: true })).rejects.toMatchObject({ code: "unsupported-operation" });
+  });
+
   it("says of each finding that stays why", async () => {
     const folder = await faulty();
     await writeFile(join(folder, "README"), "");
@@ -256,14 +317,20 @@ describe("fixing", () => {
       name,
       value: Buffer.from(text, "latin1"),
     }));
-    const zip = buildZip([...entries, ...entries.slice(0, 1), { name: "a//b", value: Buffer.from("x") }]);
+    const zip = buildZip([
+      ...entries,
+      ...entries.slice(0, 1),
+      { name: "t/9.9", value: Buffer.from("x") },
+      { name: "a//b", value: Buffer.from("x") },
+    ]);
     await writeFile(join(folder, "g.zip"), zip);
     const found = await findings(join(folder, "g.zip"), { fix: true });
     expect(fixesOf(found)).toEqual([]);
     expect(found.filter(({ what }) => what === "zip-entry").map(({ notFixed }) => notFixed)).toEqual([
-      expect.stringContaining("lose"),
-      expect.stringContaining("lose"),
+      expect.stringContaining("lost"),
+      expect.stringContaining("lost"),
     ]);
+    expect(found.find(({ what }) => what === "outside-grid")?.notFixed).toContain("would be lost");
     expect((await readFile(join(folder, "g.zip"))).equals(zip)).toBe(true);
   });
 });

@@ -32,7 +32,11 @@ describe.runIf(hasPython)("a tree of digests", () => {
       empty: { shape: [0, 4], chunks: [1, 4], dtype: "<f8", items: ramp(0) },
     });
     for (const name of ["below", "ä", "Z"]) await writeV2Group(join(folder, "a.zarr", name), {});
-    await convert(join(folder, "a.zarr"), join(folder, "b.zarr"), { to: "v3", chunks: "edge:-1,7,300" });
+    await convert(join(folder, "a.zarr"), join(folder, "b.zarr"), {
+      to: "v3",
+      chunks: "edge:-1,7,300",
+      shards: "edge:-1,350,300",
+    });
     const trees = await Promise.all(["a.zarr", "b.zarr"].map((name) => digestTree(join(folder, name))));
     for (const [i, name] of ["a.zarr", "b.zarr"].entries()) {
       const { sha256, arrays = [] } = trees[i] ?? {};

@@ -4,7 +4,7 @@ import { openNode } from "../../../hierarchy/open/open-node.ts";
 import { lockPlace } from "../../../hierarchy/place-lock.ts";
 import { joinKey } from "../../../meta/join-key.ts";
 import type { StoreAccess } from "../../../stores/access.ts";
-import { isListable, type ListableStore, type WritableStore } from "../../../stores/store.ts";
+import { isListable, type ListableStore, type Store, type WritableStore } from "../../../stores/store.ts";
 import { isZarrflowError } from "../../../util/errors.ts";
 import { clean } from "../../clean.ts";
 import type { FlowTarget } from "../../target/flow-target.ts";
@@ -39,6 +39,11 @@ export async function* fixLeftovers(
   }
 }
 
+/** Whether a zip is not written again, as entries that no key tells of would be lost. */
+export function isZipKept({ findings = [] }: Store): boolean {
+  return findings.some(({ isDuplicate }) => !isDuplicate);
+}
+
 /**
  * Mends a hierarchy in a zip, by writing the zip again where anything is to be mended.
  *
@@ -46,10 +51,8 @@ export async function* fixLeftovers(
  */
 export async function fixZip(root: ZarrNode, zip: ListableStore, options: FixOptions): Promise<Fix[]> {
   const overlay = new OverlayStore(zip);
-  const findings = zip.findings ?? [];
-  const duplicates = findings.filter(({ isDuplicate }) => isDuplicate);
-  // what no key tells of would be lost
-  if (duplicates.length < findings.length) return [];
+  if (isZipKept(zip)) return [];
+  const duplicates = zip.findings ?? [];
   const fixes = await fixNodes(root, overlay, options);
   for (const { key } of duplicates) {
     const message = `the earlier of two zip entries of this name ${done("was", "left out of the zip, which is written again", options.dryRun)}`;

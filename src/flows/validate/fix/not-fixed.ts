@@ -38,10 +38,22 @@ const FILL_VALUE = "The format has no other form for it here.";
 const LEFT: readonly ValidateFinding["what"][] = ["leftover", "lock", "open-upload"];
 
 /** A finding with the reason why it was not mended; as it is where a dry run says that it would be. */
-export function withReason(finding: ValidateFinding, fixes: readonly Fix[]): ValidateFinding {
+export function withReason(
+  finding: ValidateFinding,
+  fixes: readonly Fix[],
+  isZipKept: boolean,
+): ValidateFinding {
   const isPlanned = fixes.some((fix) => isOf(fix, finding));
-  return isPlanned ? finding : { ...finding, notFixed: reasonFor(finding) };
+  return isPlanned
+    ? finding
+    : {
+        ...finding,
+        notFixed: isZipKept && MENDED.includes(finding.what) ? REASONS["zip-entry"] : reasonFor(finding),
+      };
 }
+
+/** What is mended in zips that are written again. */
+const MENDED: readonly ValidateFinding["what"][] = ["metadata", "outside-grid", "stale-consolidated"];
 
 function isOf(fix: Fix, { what, path, pointer, place }: ValidateFinding): boolean {
   const isThere = LEFT.includes(what) ? fix.place === place : fix.path === path && fix.pointer === pointer;
