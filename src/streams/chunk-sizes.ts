@@ -12,3 +12,19 @@ export interface ChunkSizes {
 export function pooledScratch({ scratchSize }: Pick<ChunkSizes, "scratchSize">): number {
   return pooledParts(scratchSize, 2);
 }
+
+/** A grid of chunks that may lie in shards, and what a chunk takes. */
+export interface ShardSizes extends Pick<ChunkSizes, "maxEncodedSize"> {
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  /** Absent without shards. */
+  readonly shardShape?: readonly number[];
+}
+
+/** Chunks of a shard along each dimension; undefined without shards. */
+export function chunksPerShard({
+  chunkShape,
+  shardShape,
+}: Pick<ShardSizes, "chunkShape" | "shardShape">): number[] | undefined {
+  return shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
+}

@@ -2,7 +2,7 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
-import { mergeRanges } from "../util/merge-ranges.ts";
+import { MAX_TOGETHER, mergeRanges } from "../util/merge-ranges.ts";
 import {
   type ChunkRef,
   type ChunkStore,
@@ -10,6 +10,7 @@ import {
   type ShardGrid,
   withChunkContext,
 } from "./chunk.ts";
+import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "./web.ts";
@@ -37,7 +38,7 @@ interface LocateOptions {
 }
 
 /** Chunks of one shard that are looked up together. */
-export const MAX_AT_ONCE = 256;
+const MAX_AT_ONCE = 256;
 /** Shards whose indexes are read ahead. */
 export const SHARDS_AHEAD = 4;
 
@@ -132,4 +133,13 @@ export function flatten<T>(): TransformStream<readonly T[], T> {
       for (const item of items) controller.enqueue(item);
     },
   });
+}
+
+/** The most chunks that one request reads. */
+export function chunksPerRequest(
+  { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
+  inShard: boolean,
+): number {
+  if (!inShard) return 1;
+  return Math.max(1, Math.min(MAX_AT_ONCE, Math.floor(MAX_TOGETHER / maxEncodedSize)));
 }

@@ -1,8 +1,11 @@
-import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import type { StoreWriter, WritableStore } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
+import { product } from "../util/shape.ts";
+import { pooledSize } from "./buffer-pool.ts";
+import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
 
 /** A value that was stored. */
 export interface StoredValue {
@@ -105,4 +108,25 @@ export function collectedShard(
     },
     abort: async () => release(),
   };
+}
+
+const CHECKSUM_SIZE = 4;
+
+/** Bytes that an encoded shard may have. */
+export function maxShardSize(sizes: ShardSizes): number {
+  return chunksOf(sizes) * (sizes.maxEncodedSize + ENTRY_SIZE) + CHECKSUM_SIZE;
+}
+
+/** Bytes that a shard takes while it is put together in memory: of the buffer, and of its index. */
+export function collectedFootprint(sizes: ShardSizes): number {
+  return pooledSize(maxShardSize(sizes)) + chunksOf(sizes) * ENTRY_SIZE;
+}
+
+/** Bytes of the index of the shard that is written: as it is filled, and as it is encoded. */
+export function writtenIndexFootprint(sizes: ShardSizes): number {
+  return sizes.shardShape ? 3 * ENTRY_SIZE * chunksOf(sizes) : 0;
+}
+
+function chunksOf(sizes: ShardSizes): number {
+  return product(chunksPerShard(sizes) ?? []);
 }

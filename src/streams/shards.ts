@@ -8,12 +8,14 @@ import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
 import type { ChunkLocation, ChunkStore, ShardGrid } from "./chunk.ts";
+import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
+import { SHARDS_AHEAD } from "./locate-chunks.ts";
 import { chunkRegion } from "./selection.ts";
 
 /** Decoded indexes that are remembered, in bytes. */
-export const REMEMBERED_INDEXES = 2 ** 20;
+const REMEMBERED_INDEXES = 2 ** 20;
 /** Indexes that are remembered, however large. */
-export const MIN_REMEMBERED = 2;
+const MIN_REMEMBERED = 2;
 
 /** The index of a shard, and the version of the value that it was read from. */
 interface ReadIndex {
@@ -152,4 +154,13 @@ async function locationIn(
   options: StoreOptions,
 ): Promise<ChunkLocation | undefined> {
   return place.shards ? place.shards.locate(coords, options) : { key: place.chunkKey(coords) };
+}
+
+/** Bytes of the indexes that are held while shards are read: of those that are remembered, or looked up ahead. */
+export function indexFootprint(sizes: ShardSizes): number {
+  const { shape, shardShape } = sizes;
+  if (shardShape === undefined) return 0;
+  const size = ENTRY_SIZE * product(chunksPerShard(sizes) ?? []);
+  const held = Math.max((MIN_REMEMBERED + SHARDS_AHEAD) * size, REMEMBERED_INDEXES);
+  return Math.min(size * product(gridShape(shape, shardShape)), held);
 }

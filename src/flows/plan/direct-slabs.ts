@@ -2,13 +2,14 @@ import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
+import { chunksPerRequest } from "../../streams/locate-chunks.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { axesOver, chunkVisits } from "./chunk-visits.ts";
 import { costOfSlabs } from "./slab-cost.ts";
 import { largestSlab, type SlabCandidate, type SlabPlan, type SlabRequest, slabItemBytes } from "./slabs.ts";
-import { assertBudget, chunksPerRequest } from "./task-memory.ts";
+import { assertBudget } from "./task-memory.ts";
 
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
 const MIN_SLAB = 2 ** 20;

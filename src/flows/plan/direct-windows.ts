@@ -1,13 +1,15 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
+import { chunksPerShard } from "../../streams/chunk-sizes.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { encodeFootprint } from "../../streams/encode-chunks.ts";
 import { regridFootprint } from "../../streams/regrid.ts";
+import { collectedFootprint, maxShardSize } from "../../streams/shard-output.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver } from "./chunk-visits.ts";
 import type { GridSide } from "./plan.ts";
 import { leastSameGridBytes } from "./same-grid-windows.ts";
-import { chunksPerShard, collectedBytes, inBuffers, indexBytes, shardSize } from "./task-memory.ts";
+import { inBuffers, indexBytes } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 import {
   isPutTogether,
@@ -59,10 +61,10 @@ export function fitWindows(
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
   const inShard = product(chunksPerShard(target) ?? []);
-  const size = shardSize(target);
+  const size = maxShardSize(target);
   const isOneByOne = request.driver === "loop" && !target.shardShape && !sides.source.shardShape;
   const perChunk = isOneByOne ? pooledSize(target.decodedSize) : regridFootprint(target);
-  const perCollected = perChunk + Math.ceil(collectedBytes(target) / inShard);
+  const perCollected = perChunk + Math.ceil(collectedFootprint(target) / inShard);
   const held = encodeFootprint(target) + indexBytes(sides);
   const encoding = encodeFootprint(inBuffers(sides).target);
   const isSmall =

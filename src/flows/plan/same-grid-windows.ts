@@ -1,6 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
+import { collectedFootprint, maxShardSize } from "../../streams/shard-output.ts";
 import { product } from "../../util/shape.ts";
-import { collectedBytes, inBuffers, indexBytes, type Sides, shardSize } from "./task-memory.ts";
+import { inBuffers, indexBytes, type Sides } from "./task-memory.ts";
 import {
   isPutTogether,
   openShardBytes,
@@ -31,7 +32,7 @@ export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight)
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
   const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
-  const open = shards === undefined ? openShardBytes(request) : shards * collectedBytes(target);
+  const open = shards === undefined ? openShardBytes(request) : shards * collectedFootprint(target);
   const fixed = indexBytes(sides) + open;
   const readAhead = readAheadWithin(request, perChunk, maxMemory - fixed);
   const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
@@ -39,7 +40,7 @@ export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight)
   const window = runOfChunks(gridShape(grid, unit), run).map((n, d) => n * (unit[d] ?? 1));
   return {
     window,
-    ...(shards !== undefined && { shardBuffer: shardSize(target) }),
+    ...(shards !== undefined && { shardBuffer: maxShardSize(target) }),
     readAhead,
     leaseBytes: fixed + readAhead * perChunk,
     expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides)),
@@ -51,8 +52,8 @@ export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight)
 function shardsAtOnce(request: WindowRequest, others: number): number | undefined {
   const { target } = request.sides;
   if (!target.shardShape) return undefined;
-  const size = shardSize(target);
-  const held = collectedBytes(target);
+  const size = maxShardSize(target);
+  const held = collectedFootprint(target);
   const spare = request.maxMemory / 2 - others;
   if (size <= SMALL_SHARD && held <= spare) {
     return Math.max(1, Math.min(Math.floor(WANTED_TASK_BYTES / size), Math.floor(spare / held)));

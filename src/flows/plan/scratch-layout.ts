@@ -1,8 +1,10 @@
+import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { intersect } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { boxRegion, type SplitJob, splitsOf } from "./passes.ts";
 import { boxOf, longestBox, type Split } from "./splits.ts";
+import { itemBytes } from "./task-memory.ts";
 
 /**
  * A piece of a scratch object: the items that the box of the object shares with one box of the next stage. Pieces follow
@@ -60,4 +62,11 @@ export function headerSize(job: SplitJob, pass: number): number {
     return Math.min(Math.ceil((shape[d] ?? 1) / chunk), Math.floor((length + chunk - 2) / chunk) + 1);
   });
   return 8 * Math.ceil((1 + Math.ceil(product(touched) / 8)) / 8);
+}
+
+/** Bytes of a pooled buffer that a piece of an object of a pass takes, its header included. */
+export function pieceFootprint(job: SplitJob, pass: number): number {
+  return pooledSize(
+    headerSize(job, pass) + Math.ceil(product(largestPiece(job, pass)) * itemBytes(job.source)),
+  );
 }

@@ -5,6 +5,7 @@ import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
 import type { ArrayJob } from "./plan.ts";
+import { pieceFootprint } from "./scratch-layout.ts";
 import { type ShapedSlabs, slabCostRequest } from "./slab-cost.ts";
 import {
   largestSlab,
@@ -14,7 +15,6 @@ import {
   slabItemBytes,
 } from "./slabs.ts";
 import { type StagedRequest, stagedWindows } from "./staged-windows.ts";
-import { pieceBytes } from "./task-memory.ts";
 
 /** The parts of the budget that are tried for a slab that is made of scratch objects. */
 const SLABS_IN_BUDGET = [5, 12, 30];
@@ -78,7 +78,7 @@ function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<Staged
       chunksWritten: 0,
       notTaken: [],
     };
-    const bytesPerPiece = pieceBytes(job, passes.length - 1);
+    const bytesPerPiece = pieceFootprint(job, passes.length - 1);
     yield { job, stages: passes.map((pass) => pass.tasks), bytesPerPiece, cost };
   }
 }

@@ -1,13 +1,14 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
+import { chunksPerShard } from "../../streams/chunk-sizes.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver, chunkVisits } from "./chunk-visits.ts";
 import { fitWindows } from "./direct-windows.ts";
 import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
-import { headerSize } from "./scratch-layout.ts";
+import { headerSize, pieceFootprint } from "./scratch-layout.ts";
 import { countBoxes, longestBox } from "./splits.ts";
-import { chunksPerShard, inBuffers, indexBytes, itemBytes, pieceBytes } from "./task-memory.ts";
+import { inBuffers, indexBytes, itemBytes } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 import { readAheadWithin, type WindowRequest, type Windows } from "./windows.ts";
 
@@ -69,7 +70,7 @@ function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): St
   const { sides, maxMemory, io } = request;
   const numbers = (job.passes ?? []).map((_, pass) => pass);
   const passes = numbers.map((pass) => planPass(request, job, pass));
-  const piece = pieceBytes(job, numbers.length - 1);
+  const piece = pieceFootprint(job, numbers.length - 1);
   const parts = 2 * pooledSize(Math.min(piece, sides.target.decodedSize));
   const others = windows.leaseBytes - windows.readAhead * SMALLEST_BUFFER + parts;
   const readAhead = Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - others) / piece));
@@ -156,7 +157,7 @@ function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<Scr
   const { sides, maxMemory, io, isVariable } = request;
   const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (pass === 0 ? indexBytes(sides) : 0);
-  const perRead = pass === 0 ? decodeFootprint(sides.source) : pieceBytes(job, pass - 1);
+  const perRead = pass === 0 ? decodeFootprint(sides.source) : pieceFootprint(job, pass - 1);
   const perBuffer = pass === 0 ? decodeFootprint(inBuffers(sides).source) : perRead;
   const readAhead =
     pass === 0

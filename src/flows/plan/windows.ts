@@ -1,6 +1,9 @@
+import { chunksPerShard } from "../../streams/chunk-sizes.ts";
+import { chunksPerRequest } from "../../streams/locate-chunks.ts";
 import type { Selection } from "../../streams/selection.ts";
+import { collectedFootprint } from "../../streams/shard-output.ts";
 import type { ArrayJob, Driver, GridSide } from "./plan.ts";
-import { chunksPerRequest, chunksPerShard, collectedBytes, type Sides } from "./task-memory.ts";
+import type { Sides } from "./task-memory.ts";
 
 /** A task of tiny chunks takes so many that they come to this many decoded bytes. */
 export const WANTED_TASK_BYTES = 4 * 2 ** 20;
@@ -30,7 +33,7 @@ export type Windows = Pick<
 export function openShardBytes(request: Omit<WindowRequest, "maxMemory">): number {
   const { target } = request.sides;
   if (!target.shardShape) return 0;
-  return isPutTogether(request) ? collectedBytes(target) : request.writerBytes;
+  return isPutTogether(request) ? collectedFootprint(target) : request.writerBytes;
 }
 
 /** Whether a shard must be put together in memory, or that takes no more than to stream it. */
@@ -39,7 +42,7 @@ export function isPutTogether({
   collectsShards,
   writerBytes,
 }: Omit<WindowRequest, "maxMemory">): boolean {
-  return collectsShards || collectedBytes(sides.target) <= writerBytes;
+  return collectsShards || collectedFootprint(sides.target) <= writerBytes;
 }
 
 /** What a task's window is a multiple of: the chunks of a shard, as far as the grid goes. */

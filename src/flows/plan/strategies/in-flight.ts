@@ -1,6 +1,6 @@
 import { lastStage } from "../passes.ts";
+import { pieceFootprint } from "../scratch-layout.ts";
 import type { Task } from "../task.ts";
-import { pieceBytes } from "../task-memory.ts";
 import { strategyNamed } from "./strategies.ts";
 
 /** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
@@ -16,6 +16,8 @@ export function inFlightOf(task: Task): {
   return {
     isOfSource,
     readAhead,
-    bytesPerChunk: isOfSource ? strategyNamed(job.strategy).inFlightBytes(job) : pieceBytes(job, pass - 1),
+    bytesPerChunk: isOfSource
+      ? strategyNamed(job.strategy).inFlightBytes(job)
+      : pieceFootprint(job, pass - 1),
   };
 }
