@@ -25,6 +25,8 @@ const SHA256 = /^[0-9a-f]{64}$/;
  */
 export async function mergeDigestTrees(trees: Iterable<DigestTree>): Promise<DigestTree> {
   const newHash = await newSha256();
+  if (!isObject(trees) || !(Symbol.iterator in trees))
+    throw invalid("there are no trees to merge", "a list of trees", trees);
   const all = [...trees].map(assertTree);
   const [first] = all;
   if (first === undefined) throw invalid("there are no trees to merge", "a list of trees", []);
