@@ -1,3 +1,4 @@
+// @module-tag sampled
 // @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,6 +16,7 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { samples } from "../support/samples.ts";
 import { expectTrueConsolidation } from "./fresh-consolidation.ts";
 import { jsonAt, keysOf } from "./keys.ts";
 
@@ -96,7 +98,7 @@ async function consolidatedGroups(store: TestedStore, zarrFormat: "v2" | "v3"): 
 
 describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (zarrFormat) => {
   const stores: [string, number, () => TestedStore][] = [
-    ["memory", 100, () => new MemoryStore()],
+    ["memory", samples(100), () => new MemoryStore()],
     ["a directory", 25, () => new DirectoryStore(folder.next("p.zarr"))],
   ];
   test.each(stores)(

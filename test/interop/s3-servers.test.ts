@@ -19,7 +19,10 @@ describe.each(servers)("$name", ({ name: server, openBucket }) => {
     const writer = await store.openWriter("long");
     const hash = createHash("sha256");
     for (let i = 0; i < 5; i++) {
-      const piece = Uint8Array.from({ length: 5_000_000 }, (_, at) => at * 31 + i);
+      const piece = Buffer.alloc(
+        5_000_000,
+        Uint8Array.from({ length: 251 }, (_, at) => at * 31 + i),
+      );
       hash.update(piece);
       await writer.write(piece);
     }
