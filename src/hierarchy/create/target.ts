@@ -1,6 +1,5 @@
-import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { HIERARCHY_KEY } from "../../meta/detect.ts";
-import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
+import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace, assertWritable } from "../../stores/assertions.ts";
@@ -14,15 +13,16 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
 import { assertPath } from "../assert-path.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
-import { deleteKeys } from "../edit/delete.ts";
 import { type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
 import { assertUnlockedAbove } from "../parent-hierarchy.ts";
 import { lockPlace } from "../place-lock.ts";
 import { assertReplaceable } from "../replaceable.ts";
-import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
+import { readDocument } from "../stored-documents.ts";
 import { ancestorDocuments, createAncestors, createShared, formatAbove } from "./ancestors.ts";
-import { assertDistinctNames, assertEmpty, isTaken } from "./assertions.ts";
+import { isTaken } from "./assertions.ts";
 import { agreed, chooseFormat, layoutOf } from "./format.ts";
+import { type NodeDraft, type OpenCreateTarget, type PlaceOptions, writeDocuments } from "./node-draft.ts";
+import { exists, placeInStore } from "./place-in-store.ts";
 
 /** Where a node is created: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
 export type CreateTarget =
@@ -30,38 +30,6 @@ export type CreateTarget =
   | Store
   | ZarritaStore
   | { readonly store: Store | ZarritaStore; readonly path: string };
-
-export interface PlaceOptions {
-  readonly zarrFormat?: ZarrFormat | undefined;
-  /** What is to be made. */
-  readonly kind: NodeMetadata["kind"];
-  readonly ifExists?: "error" | "replace" | undefined;
-  readonly allowUnicode?: boolean | undefined;
-  /** Refuses a place below which there are keys, though none of a node at it. */
-  readonly mustBeEmpty?: boolean | undefined;
-  /** Bytes that a document which is there may have. */
-  readonly maxMetadata?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A place where a node can be made; nothing is changed before `begin`. */
-export interface OpenCreateTarget {
-  /** Where its keys lie in the store that it is made in. */
-  readonly layout: NodeLayout;
-  begin(metadata: NodeMetadata): Promise<NodeDraft>;
-}
-
-/** A node while it is being made. */
-export interface NodeDraft {
-  readonly store: WritableStore;
-  readonly layout: NodeLayout;
-  /** What finding its place noticed and went on over. */
-  readonly findings?: readonly Finding[];
-  /** Writes its documents, and makes it visible; `undo` removes its other keys. */
-  publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
-  /** Leaves nothing of it behind; `undo` removes the keys that were written. */
-  discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
-}
 
 /**
  * Finds the place that `target` means.
@@ -120,7 +88,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
       const build = await openTargetBuild(spec, { ifExists, onTaken });
       const publish = async (documents: Documents) => {
         await createShared(build.store, zarrFormat, { signal });
-        await setAll(build.store, documents, signal);
+        await writeDocuments(build.store, documents, signal);
         await build.publish({ signal });
         const ancestors = await createAncestors(home.store, home.path, zarrFormat, {});
         const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
@@ -246,84 +214,13 @@ function placeInBuild(
         layout,
         async publish(documents) {
           await createShared(build.store, zarrFormat, { signal });
-          await setAll(build.store, documents, signal);
-          for (const above of ancestorDocuments(path, zarrFormat)) await setAll(build.store, above, signal);
+          await writeDocuments(build.store, documents, signal);
+          for (const above of ancestorDocuments(path, zarrFormat))
+            await writeDocuments(build.store, above, signal);
           await build.publish({ signal });
         },
         discard: () => build.discard(),
       };
     },
   };
-}
-
-/** A path in a store that can be read: chunks are written where they stay, and documents last. */
-async function placeInStore(
-  store: WritableStore,
-  path: string,
-  options: PlaceOptions,
-): Promise<OpenCreateTarget> {
-  const { ifExists = "error", maxMetadata, signal } = options;
-  const reading = { maxMetadata, signal };
-  const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, reading));
-  const layout = layoutOf(path, zarrFormat, options);
-  const findings = await assertDistinctNames(store, layout, signal);
-  if (ifExists === "error" && (await isTaken(store, layout, options.kind, reading)))
-    throw exists(store, path);
-  const site: NodeDraft = {
-    store,
-    layout,
-    findings,
-    publish: (documents) =>
-      refreshConsolidated(
-        store,
-        { groups: ancestorPaths(path), nodes: [path] },
-        async () => {
-          await createShared(store, zarrFormat, { signal });
-          await setAll(store, documents, signal);
-          const ancestors = await createAncestors(store, path, zarrFormat, { signal });
-          return { removed: path, written: new Map([...documents, ...ancestors]) };
-        },
-        reading,
-      ),
-    discard: (undo) => undo(),
-  };
-  return {
-    layout,
-    async begin(metadata) {
-      if (ifExists === "replace") await clear(store, layout, metadata, reading);
-      else if (options.mustBeEmpty) await assertEmpty(store, layout, signal);
-      return site;
-    },
-  };
-}
-
-async function clear(
-  store: WritableStore,
-  layout: NodeLayout,
-  metadata: NodeMetadata,
-  reading: ReadDocumentOptions,
-): Promise<void> {
-  const { signal } = reading;
-  const change = async () => {
-    await deleteKeys(store, layout, metadata, { signal });
-    return { removed: layout.path, written: new Map() };
-  };
-  const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
-  await refreshConsolidated(store, scope, change, reading);
-}
-
-async function setAll(
-  store: WritableStore,
-  documents: Documents,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
-}
-
-function exists(store: Store, path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "a node exists already", {
-    store: store.description,
-    path,
-    hint: "Replace it, or choose another path.",
-  });
 }

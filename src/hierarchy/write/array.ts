@@ -11,7 +11,7 @@ import type { WritableStream } from "../../streams/web.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
-import type { NodeDraft, OpenCreateTarget } from "../create/target.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
 import { type ArrayPart, partsInto } from "./parts.ts";

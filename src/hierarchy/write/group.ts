@@ -10,7 +10,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { isTaken } from "../create/assertions.ts";
 import { layoutOf } from "../create/format.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
-import type { NodeDraft, OpenCreateTarget } from "../create/target.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
 import { ArrayWriter, type NodeWriterOptions } from "./array.ts";
 
 export interface GroupWriterOptions extends NodeWriterOptions {

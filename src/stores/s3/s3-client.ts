@@ -1,13 +1,13 @@
 import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
-import { canFetchByHttp, fetchByHttp } from "../http/fetch-by-http.ts";
+import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
 import { connectionFailure } from "../http/http-failure.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
-import { ownFetch, type RequestHook } from "../remote/request-hook.ts";
+import type { RequestHook } from "../remote/request-hook.ts";
 import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
@@ -91,24 +91,6 @@ const LONGEST_ANSWER = 16 * 2 ** 20;
 const LONGEST_ERROR = 64 * 1024;
 /** How many regions a bucket is looked for in. */
 const MAX_REGIONS = 4;
-
-/** What makes the connections of Node's `fetch`, once it is used or a program says so. */
-const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].map((name) =>
-  Symbol.for(name),
-);
-
-/** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
-const fetchOfRuntime: PlainFetch = (url, init) =>
-  canFetchByHttp && globalThis.fetch === ownFetch && !hasOwnDispatcher()
-    ? fetchByHttp(url, init)
-    : globalThis.fetch(url, init as RequestInit);
-
-/** Whether `fetch` was told of a proxy or the like. */
-function hasOwnDispatcher(): boolean {
-  // Node 26 has the second, and wraps it as the first for those who know no other.
-  const inForce = DISPATCHERS.map((name) => Reflect.get(globalThis, name)).find((one) => one !== undefined);
-  return inForce !== undefined && inForce.constructor.name !== "Agent";
-}
 
 /** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
 export class S3Client {

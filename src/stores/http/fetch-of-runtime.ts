@@ -1,0 +1,21 @@
+import { ownFetch } from "../remote/request-hook.ts";
+import { canFetchByHttp, fetchByHttp } from "./fetch-by-http.ts";
+import type { PlainFetch } from "./http-response.ts";
+
+/** What makes the connections of Node's `fetch`, once it is used or a program says so. */
+const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].map((name) =>
+  Symbol.for(name),
+);
+
+/** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
+export const fetchOfRuntime: PlainFetch = (url, init) =>
+  canFetchByHttp && globalThis.fetch === ownFetch && !hasOwnDispatcher()
+    ? fetchByHttp(url, init)
+    : globalThis.fetch(url, init as RequestInit);
+
+/** Whether `fetch` was told of a proxy or the like. */
+function hasOwnDispatcher(): boolean {
+  // Node 26 has the second, and wraps it as the first for those who know no other.
+  const inForce = DISPATCHERS.map((name) => Reflect.get(globalThis, name)).find((one) => one !== undefined);
+  return inForce !== undefined && inForce.constructor.name !== "Agent";
+}
