@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { type ReadableStream, streamFrom, streamFromPages } from "../util/web-streams.ts";
+import type { ReadableStream } from "../util/web-streams.ts";
+import { DirectoryListings } from "./directory/directory-listings.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
 import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
-import { type Listing, namesIn, walkKeys } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { FolderWatch, type MissingNote, noteMissingBelow } from "./directory/missing-values.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
@@ -32,7 +32,6 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
-
 import { inTurn } from "./writer.ts";
 
 export interface DirectoryStoreOptions {
@@ -84,6 +83,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   readonly #files: FileCalls;
   readonly #folders: DirectoryTree;
   readonly #found: FileLookup;
+  readonly #listings: DirectoryListings;
   readonly #exclusive: boolean;
   readonly #written: ValueFiles;
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
@@ -96,6 +96,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
     this.#files = files ?? asyncFileCalls;
     this.#folders = new DirectoryTree(this.folder, { files: this.#files, fsync });
     this.#found = new FileLookup(this.#folders, { files: this.#files, exclusive });
+    const failure = (error: unknown, key: string | undefined) => this.#error(error, key);
+    this.#listings = new DirectoryListings({ folders: this.#folders, files: this.#files, failure });
     this.#exclusive = exclusive;
     this.#written = { files: this.#files, fsync };
     if (files !== undefined) return;
@@ -136,28 +138,16 @@ export class DirectoryStore implements ListableStore, WritableStore {
     noteMissingBelow(this.#folders.pathOf(prefix.slice(0, -1)));
   }
 
-  list(prefix: string, { signal, onUnreadable, onFolder }: ListOptions = {}): ReadableStream<KeyEntry> {
-    assertPrefix(prefix);
-    const keys = walkKeys({ ...this.#listing(onUnreadable), onFolder }, prefix, signal);
-    return streamFromPages(
-      this.#pages(prefix, keys, (key) => ({ key })),
-      signal,
-    );
+  list(prefix: string, options: ListOptions = {}): ReadableStream<KeyEntry> {
+    return this.#listings.keys(prefix, options);
   }
 
-  listRuns({ signal }: StoreOptions = {}): ReadableStream<ListedRun> {
-    return streamFrom(this.#runs(signal));
+  listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
+    return this.#listings.level(prefix, options);
   }
 
-  listDirectory(prefix: string, { signal, onUnreadable }: ListOptions = {}): ReadableStream<ListedEntry> {
-    assertPrefix(prefix);
-    const names = async function* (listing: Listing) {
-      throwIfAborted(signal);
-      yield await namesIn(listing, prefix);
-    };
-    const entryOf = (name: string) =>
-      name.endsWith("/") ? { prefix: prefix + name } : { key: prefix + name };
-    return streamFromPages(this.#pages(prefix, names(this.#listing(onUnreadable)), entryOf), signal);
+  listRuns(options: StoreOptions = {}): ReadableStream<ListedRun> {
+    return this.#listings.runs(options);
   }
 
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
@@ -293,36 +283,6 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
   }
 
-  #listing(tell: ListOptions["onUnreadable"]): Listing {
-    const onUnreadable = (name: string, error: unknown) => {
-      const failure = this.#error(error, name);
-      if (tell === undefined || !isOfEntry(failure)) throw failure;
-      tell(name, failure);
-    };
-    return { folders: this.#folders, files: this.#files, onUnreadable };
-  }
-
-  async *#runs(signal: AbortSignal | undefined): AsyncGenerator<ListedRun> {
-    const { runsBelow } = await import("./directory/runs-below.ts");
-    try {
-      yield* runsBelow(this.folder, "", signal);
-    } catch (error) {
-      throw this.#error(error, undefined);
-    }
-  }
-
-  async *#pages<T>(
-    prefix: string,
-    pages: AsyncIterable<readonly string[]>,
-    entryOf: (name: string) => T,
-  ): AsyncGenerator<T[]> {
-    try {
-      for await (const names of pages) yield names.map(entryOf);
-    } catch (error) {
-      throw this.#error(error, prefix);
-    }
-  }
-
   /** Takes a step, whose failure tells the store and the key. */
   async #attempt<T>(key: string | undefined, step: () => Promise<T>): Promise<T> {
     try {
@@ -336,10 +296,4 @@ export class DirectoryStore implements ListableStore, WritableStore {
     const details = { ...(key !== undefined && { key }), store: this.description };
     return error instanceof ZarrflowError ? error.addContext(details) : fileError(error, details);
   }
-}
-
-/** Whether a failure is that of one file or folder, and not of the disk or the process. */
-function isOfEntry(error: unknown): error is ZarrflowError {
-  const codes = ["corrupt-store", "path-not-allowed", "access-denied", "resource-limit"];
-  return error instanceof ZarrflowError && codes.includes(error.code);
 }

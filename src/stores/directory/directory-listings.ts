@@ -1,0 +1,88 @@
+import { throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { type ReadableStream, streamFrom, streamFromPages } from "../../util/web-streams.ts";
+import type { FileCalls } from "../files/file-calls.ts";
+import { assertPrefix } from "../key.ts";
+import type { KeyEntry, ListedEntry, ListedRun, ListOptions, StoreOptions } from "../store.ts";
+import type { DirectoryTree } from "./directory-tree.ts";
+import { type Listing, namesIn, walkKeys } from "./listing.ts";
+
+export interface DirectoryListingsOptions {
+  readonly folders: DirectoryTree;
+  readonly files: FileCalls;
+  /** The error for a failure at a key, or a prefix. */
+  readonly failure: (error: unknown, key: string | undefined) => unknown;
+}
+
+/** The listings of a store that is a folder. */
+export class DirectoryListings {
+  readonly #options: DirectoryListingsOptions;
+
+  constructor(options: DirectoryListingsOptions) {
+    this.#options = options;
+  }
+
+  /** As `list` of a store. */
+  keys(prefix: string, { signal, onUnreadable, onFolder }: ListOptions): ReadableStream<KeyEntry> {
+    assertPrefix(prefix);
+    const keys = walkKeys({ ...this.#listing(onUnreadable), onFolder }, prefix, signal);
+    return streamFromPages(
+      this.#pages(prefix, keys, (key) => ({ key })),
+      signal,
+    );
+  }
+
+  /** As `listDirectory` of a store. */
+  level(prefix: string, { signal, onUnreadable }: ListOptions): ReadableStream<ListedEntry> {
+    assertPrefix(prefix);
+    const names = async function* (listing: Listing) {
+      throwIfAborted(signal);
+      yield await namesIn(listing, prefix);
+    };
+    const entryOf = (name: string) =>
+      name.endsWith("/") ? { prefix: prefix + name } : { key: prefix + name };
+    return streamFromPages(this.#pages(prefix, names(this.#listing(onUnreadable)), entryOf), signal);
+  }
+
+  /** As `listRuns` of a store. */
+  runs({ signal }: StoreOptions): ReadableStream<ListedRun> {
+    return streamFrom(this.#runs(signal));
+  }
+
+  #listing(tell: ListOptions["onUnreadable"]): Listing {
+    const { folders, files, failure } = this.#options;
+    const onUnreadable = (name: string, reason: unknown) => {
+      const error = failure(reason, name);
+      if (tell === undefined || !isOfEntry(error)) throw error;
+      tell(name, error);
+    };
+    return { folders, files, onUnreadable };
+  }
+
+  async *#runs(signal: AbortSignal | undefined): AsyncGenerator<ListedRun> {
+    const { runsBelow } = await import("./runs-below.ts");
+    try {
+      yield* runsBelow(this.#options.folders.pathOf(""), "", signal);
+    } catch (error) {
+      throw this.#options.failure(error, undefined);
+    }
+  }
+
+  async *#pages<T>(
+    prefix: string,
+    pages: AsyncIterable<readonly string[]>,
+    entryOf: (name: string) => T,
+  ): AsyncGenerator<T[]> {
+    try {
+      for await (const names of pages) yield names.map(entryOf);
+    } catch (error) {
+      throw this.#options.failure(error, prefix);
+    }
+  }
+}
+
+/** Whether a failure is that of one file or folder, and not of the disk or the process. */
+function isOfEntry(error: unknown): error is ZarrflowError {
+  const codes = ["corrupt-store", "path-not-allowed", "access-denied", "resource-limit"];
+  return error instanceof ZarrflowError && codes.includes(error.code);
+}
