@@ -7,7 +7,8 @@ import { writableStoreChecks } from "../writable-store-checks.ts";
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i);
 
 describe("withCache", () => {
-  it.each(writableStoreChecks(async () => withCache(new MemoryStore())))("$name", ({ run }) => run());
+  for (const { name, run } of writableStoreChecks(async () => withCache(new MemoryStore())))
+    it(name, () => run());
 
   /** A cache of a store with the values `a`, `b` and `c` of 1000 bytes, and what was asked of that store. */
   const cached = async (options?: CacheOptions) => {

@@ -34,10 +34,12 @@ function slow(): { store: Store; most: () => number; calls: () => number } {
 }
 
 describe("withIoLimit", () => {
-  it.each(storeChecks({ lists: true, filled, empty: async () => withIoLimit(new MemoryStore(), 2) }))(
-    "$name",
-    ({ run }) => run(),
-  );
+  for (const { name, run } of storeChecks({
+    lists: true,
+    filled,
+    empty: async () => withIoLimit(new MemoryStore(), 2),
+  }))
+    it(name, () => run());
 
   it("has no more calls under way than it may, and makes them all", async () => {
     const { store, most, calls } = slow();

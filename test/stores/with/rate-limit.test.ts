@@ -26,9 +26,8 @@ function timed(length: number): { store: Store; times: number[] } {
 }
 
 describe("withRateLimit", () => {
-  it.each(writableStoreChecks(async () => withRateLimit(new MemoryStore(), plenty)))("$name", ({ run }) =>
-    run(),
-  );
+  for (const { name, run } of writableStoreChecks(async () => withRateLimit(new MemoryStore(), plenty)))
+    it(name, () => run());
 
   it("begins no more requests a second than it may, evenly, however many are asked for at once", async () => {
     const { store, times } = timed(1);

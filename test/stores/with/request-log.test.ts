@@ -4,9 +4,8 @@ import { type StoreRequest, withRequestLog } from "../../../src/stores/with/requ
 import { writableStoreChecks } from "../writable-store-checks.ts";
 
 describe("withRequestLog", () => {
-  it.each(writableStoreChecks(async () => withRequestLog(new MemoryStore(), () => {})))("$name", ({ run }) =>
-    run(),
-  );
+  for (const { name, run } of writableStoreChecks(async () => withRequestLog(new MemoryStore(), () => {})))
+    it(name, () => run());
 
   it("tells of each request that succeeded, with its bytes", async () => {
     const requests: StoreRequest[] = [];

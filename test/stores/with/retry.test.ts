@@ -36,7 +36,8 @@ afterEach(() => {
 const transient = (details = {}) => new ZarrflowError("transient", "not now", details);
 
 describe("withRetry", () => {
-  it.each(writableStoreChecks(async () => withRetry(new MemoryStore())))("$name", ({ run }) => run());
+  for (const { name, run } of writableStoreChecks(async () => withRetry(new MemoryStore())))
+    it(name, () => run());
 
   const failing = (options = {}) => {
     const failures = new FailingStore();
