@@ -31,7 +31,7 @@ import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
 import { readSlabs } from "./slabs/read-slabs.ts";
 import { chunksOf } from "./slabs/selected-chunks.ts";
-import type { Slab } from "./slabs/slab-reader.ts";
+import type { Slab } from "./slabs/slab-queue.ts";
 import { typedValues, type ValuesOf } from "./slabs/typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */

@@ -29,7 +29,7 @@ test("items in C order that went through scratch objects are those of the naive 
       const made = await makeArray(recipe);
       const array = await openArray(made.store);
       const options = { maxMemory, strategy: "staged", scratch } as const;
-      if ((await planSlice(array, ranges, options)).staged) stagedRuns++;
+      if ((await planSlice(array, ranges, options)).job.passes) stagedRuns++;
       const pieces: Uint8Array[] = [];
       for await (const piece of slice(array, ranges, options).bytes()) pieces.push(piece);
       const selection = {

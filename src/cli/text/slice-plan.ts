@@ -7,13 +7,11 @@ import { printable } from "./printable.ts";
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {
   const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
-  const { staged } = plan;
-  const scratch = staged && [
+  const { passes, cost } = plan.job;
+  const objects = passes?.reduce((sum, { tasks }) => sum + tasks, 0) ?? 0;
+  const scratch = passes && [
     "scratch",
-    `${counted(
-      staged.stages.reduce((sum, objects) => sum + objects, 0),
-      "object",
-    )} before the first slab, ${formatBytes(staged.cost.scratchBytes)}`,
+    `${counted(objects, "object")} before the first slab, ${formatBytes(cost?.scratchBytes ?? 0)}`,
   ];
   const rows = [
     ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],

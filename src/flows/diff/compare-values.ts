@@ -9,7 +9,7 @@ import { smallestSlabBudget } from "../plan/direct-slabs.ts";
 import { assertBudget } from "../plan/task-memory.ts";
 import { chunkItems } from "../slabs/formats/json-items.ts";
 import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";
-import type { Slab } from "../slabs/slab-reader.ts";
+import type { Slab } from "../slabs/slab-queue.ts";
 
 /** Where the values of two arrays differ. */
 export interface ValueDifference {

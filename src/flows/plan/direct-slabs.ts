@@ -7,8 +7,15 @@ import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { axesOver, chunkVisits } from "./chunk-visits.ts";
-import { costOfSlabs } from "./slab-cost.ts";
-import { largestSlab, type SlabCandidate, type SlabPlan, type SlabRequest, slabItemBytes } from "./slabs.ts";
+import { costOfSlabs, slabCostRequest } from "./slab-cost.ts";
+import {
+  largestSlab,
+  type SlabCandidate,
+  type SlabPlan,
+  type SlabRequest,
+  slabItemBytes,
+  slabJob,
+} from "./slabs.ts";
 import { assertBudget } from "./task-memory.ts";
 
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
@@ -18,15 +25,16 @@ const CHUNKS_AHEAD = 2;
 /**
  * Slabs that are read straight from the source, each of the largest shape that fits.
  *
+ * @param strategy its name, for the job of the slabs
  * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
  */
-export function directSlabPlan(request: SlabRequest): SlabCandidate {
-  const plan = planDirect(request);
+export function directSlabPlan(request: SlabRequest, strategy: string): SlabCandidate {
+  const plan = planDirect(request, strategy);
   const cost = costOfSlabs({ ...request, slabShape: plan.slabShape }, plan.chunksRead);
   return { plan, cost };
 }
 
-function planDirect(request: SlabRequest): SlabPlan {
+function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const { array, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = slabItemBytes(pipeline);
@@ -42,13 +50,16 @@ function planDirect(request: SlabRequest): SlabPlan {
   const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, readAhead });
   const slabsHeld = product(slabShape) < product(selection.shape) ? 2 : 1;
   assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
+  const slabBytes = pooledSize(product(slabShape) * itemSize);
+  const leaseBytes = readAhead * bytesPerChunk + slabBytes;
+  const { sides } = slabCostRequest({ ...request, slabShape });
+  const split = { strategy, readAhead, leaseBytes, expectedBytes: leaseBytes, chunksRead };
   return {
     slabShape,
     slabsHeld,
-    readAhead,
-    bytesPerChunk,
+    ...slabJob(request, sides, split),
     chunksRead,
-    predictedPeak: readAhead * bytesPerChunk + slabsHeld * pooledSize(product(slabShape) * itemSize),
+    predictedPeak: leaseBytes + (slabsHeld - 1) * slabBytes,
   };
 }
 

@@ -54,6 +54,11 @@ export interface NodeWarning {
   readonly hint?: string;
 }
 
+/** What of a plan says which tasks there are, and how they run. */
+export interface TaskPlan extends Pick<Plan, "jobs" | "stages"> {
+  readonly execution: Pick<Execution, "driver" | "tasksAtOnce" | "io">;
+}
+
 /** A node inside a store. */
 export interface NodeSpec {
   readonly store: StoreSpec;

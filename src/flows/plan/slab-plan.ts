@@ -16,7 +16,7 @@ const GOOD_ENOUGH = 1.2;
  */
 export function planSlabs(request: SlabRequest & { readonly strategy?: GridStrategy | undefined }): SlabPlan {
   const { selection, array, strategy } = request;
-  const straight = directSlabPlan(request);
+  const straight = directSlabPlan(request, "direct");
   if (product(selection.shape) === 0) return straight.plan;
   const touched = countTouched(selection, array.metadata.chunkGrid.chunkShape);
   const rivals = strategies.flatMap(({ name, slabs }): Rival<SlabCandidate>[] =>
@@ -24,8 +24,10 @@ export function planSlabs(request: SlabRequest & { readonly strategy?: GridStrat
   );
   const choice = chooseStrategy(rivals, {
     asked: strategy,
-    whyEnough: ({ plan: { staged, chunksRead } }) =>
-      staged === undefined && chunksRead <= GOOD_ENOUGH * touched ? "few chunks are read twice" : undefined,
+    whyEnough: ({ plan: { job, chunksRead } }) =>
+      job.passes === undefined && chunksRead <= GOOD_ENOUGH * touched
+        ? "few chunks are read twice"
+        : undefined,
   });
   return (choice?.best ?? straight).plan;
 }

@@ -1,8 +1,10 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
+import { describeDataType } from "../../meta/describe.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayJob, Cost } from "./plan.ts";
+import type { Sides } from "./task-memory.ts";
 
 /** An array by the chunks that are read of it. */
 export interface SlabArray {
@@ -18,16 +20,14 @@ export interface SlabPlan {
   readonly slabShape: readonly number[];
   /** Slabs held at one time: the one that is taken and, where there are several, the one being read. */
   readonly slabsHeld: 1 | 2;
-  /** Source chunks in flight. */
-  readonly readAhead: number;
-  /** Bytes that one source chunk in flight may hold. */
-  readonly bytesPerChunk: number;
+  /** The slabs as target chunks: a task makes one. With passes, chunks are read once, and slabs made of scratch objects. */
+  readonly job: ArrayJob;
+  /** Tasks of each stage; those of the last make slabs. */
+  readonly stages: readonly number[];
   /** Source chunks read by all slabs together: one that several slabs touch counts for each. */
   readonly chunksRead: number;
   /** Bytes that all buffers may take at one time. */
   readonly predictedPeak: number;
-  /** Where chunks are read once, and slabs made by way of scratch objects. */
-  readonly staged?: StagedSlabs;
 }
 
 export interface SlabRequest {
@@ -38,20 +38,38 @@ export interface SlabRequest {
   readonly io: number;
 }
 
-/** Slabs that are read from scratch objects, as the target chunks of a job. */
-export interface StagedSlabs {
-  readonly job: ArrayJob;
-  /** Tasks of each pass. */
-  readonly stages: readonly number[];
-  /** Bytes that a piece in flight may hold. */
-  readonly bytesPerPiece: number;
-  readonly cost: Cost;
-}
-
 /** A way to make slabs, and what it is predicted to take. */
 export interface SlabCandidate {
   readonly plan: SlabPlan;
   readonly cost: Cost;
+}
+
+/** What a strategy decides of a job of slabs. */
+type SlabSplit = Pick<ArrayJob, "strategy" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"> &
+  Pick<ArrayJob, "passes" | "cost">;
+
+/** A job whose target chunks are slabs. @param sides the array, and the slabs of its selection */
+export function slabJob(
+  { array, selection }: SlabRequest,
+  sides: Sides,
+  split: SlabSplit,
+): Pick<SlabPlan, "job" | "stages"> {
+  const { shape, chunkShape } = sides.target;
+  const tasks = product(gridShape(shape, chunkShape));
+  const job: ArrayJob = {
+    path: array.path,
+    targetPath: array.path,
+    dataType: describeDataType(array.metadata.dataType),
+    ...sides,
+    selection,
+    window: shape.map(() => 1),
+    ...split,
+    firstTask: 0,
+    tasks,
+    chunksWritten: 0,
+    notTaken: [],
+  };
+  return { job, stages: [...(split.passes ?? []).map((pass) => pass.tasks), tasks] };
 }
 
 /** Decoded bytes of an item; of variable data an estimate. */

@@ -1,19 +1,10 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { isFixed } from "../../meta/data-type.ts";
-import { describeDataType } from "../../meta/describe.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
-import type { ArrayJob } from "./plan.ts";
-import { pieceFootprint } from "./scratch-layout.ts";
 import { type ShapedSlabs, slabCostRequest } from "./slab-cost.ts";
-import {
-  largestSlab,
-  type SlabCandidate,
-  type SlabRequest,
-  type StagedSlabs,
-  slabItemBytes,
-} from "./slabs.ts";
+import { largestSlab, type SlabCandidate, type SlabRequest, slabItemBytes, slabJob } from "./slabs.ts";
 import { type StagedRequest, stagedWindows } from "./staged-windows.ts";
 
 /** The parts of the budget that are tried for a slab that is made of scratch objects. */
@@ -26,26 +17,13 @@ export function* stagedSlabs(request: SlabRequest, strategy: string): Generator<
   for (const parts of SLABS_IN_BUDGET) {
     const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, slabItemBytes(pipeline)));
     const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
-    for (const staged of slabsOfShape({ ...request, slabShape }, strategy)) {
-      const { passes = [], leaseBytes, readAhead, chunksRead, target } = staged.job;
-      const slabs = leaseBytes + pooledSize(target.decodedSize);
-      const plan = {
-        slabShape,
-        slabsHeld: 2 as const,
-        readAhead,
-        bytesPerChunk: staged.bytesPerPiece,
-        chunksRead,
-        predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), slabs),
-        staged,
-      };
-      yield { plan, cost: staged.cost };
-    }
+    yield* slabsOfShape({ ...request, slabShape }, strategy);
   }
 }
 
 /** The ways through scratch objects to slabs of a shape that fit the budget. */
-function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<StagedSlabs> {
-  const { array, pipeline, selection, slabShape } = request;
+function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<SlabCandidate> {
+  const { pipeline, selection, slabShape } = request;
   const { sides } = slabCostRequest(request);
   const slabBytes = pooledSize(sides.target.decodedSize);
   // One slab is in the caller's hands while the next is made.
@@ -62,23 +40,17 @@ function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<Staged
   };
   const tasks = product(gridShape(selection.shape, slabShape));
   for (const sized of stagedWindows(search)) {
-    const { windows, passes } = sized;
+    const { readAhead, leaseBytes, expectedBytes, chunksRead } = sized.windows;
     const cost = costOf({ ...slabCostRequest(request), ...sized, tasks });
-    const job: ArrayJob = {
-      path: array.path,
-      targetPath: array.path,
-      dataType: describeDataType(array.metadata.dataType),
-      strategy,
-      ...sides,
-      selection,
-      ...windows,
-      passes: passes.map((pass) => ({ ...pass, firstTask: 0 })),
-      firstTask: 0,
-      tasks,
-      chunksWritten: 0,
-      notTaken: [],
+    const passes = sized.passes.map((pass) => ({ ...pass, firstTask: 0 }));
+    const split = { strategy, readAhead, leaseBytes, expectedBytes, chunksRead, passes, cost };
+    const plan = {
+      slabShape,
+      slabsHeld: 2 as const,
+      ...slabJob(request, sides, split),
+      chunksRead,
+      predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), leaseBytes + slabBytes),
     };
-    const bytesPerPiece = pieceFootprint(job, passes.length - 1);
-    yield { job, stages: passes.map((pass) => pass.tasks), bytesPerPiece, cost };
+    yield { plan, cost };
   }
 }

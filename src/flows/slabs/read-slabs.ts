@@ -1,22 +1,22 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { gridShape } from "../../meta/array-metadata.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { specOf } from "../../stores/url.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
+import { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { followSignals } from "../../util/abort.ts";
 import { product } from "../../util/shape.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
 import type { GridStrategy } from "../plan/strategies/strategies.ts";
+import { runInline } from "../run/executors/inline.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import type { WorkerSettings } from "../run/executors/worker-pool.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
-import { readStagedSlabs } from "../run/scratch/staged-slabs.ts";
-import { directSlabs } from "./direct-slabs.ts";
-import { type Slab, type SlabReader, type SlabReading, slabReader } from "./slab-reader.ts";
+import { type Slab, SlabQueue } from "./slab-queue.ts";
+import { type SlabReading, slabDriver, slabRunner, slabTasks } from "./slab-tasks.ts";
 
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
@@ -52,17 +52,15 @@ export async function* readSlabs(
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const following = followSignals(signal, stop.signal);
-  const { staged } = plan;
+  const { passes, cost } = plan.job;
   let scratch: Scratch | undefined;
   try {
-    const reading = { array, pipeline, selection, plan, buffers, io, signal: following.signal };
-    if (staged) scratch = await openScratch({ place, bytes: staged.cost.scratchBytes });
-    const chunks =
-      staged && scratch ? await readStagedSlabs(staged, scratch, reading) : await directSlabs(reading);
-    const read = slabReader(chunks, reading);
-    const mayShare = staged === undefined && (isLarge || worker !== undefined);
+    if (passes) scratch = await openScratch({ place, bytes: cost?.scratchBytes ?? 0 });
+    const how = { driver: slabDriver(array, plan), buffers, io, signal: following.signal };
+    const reading = { array, pipeline, plan, ...how, scratch: scratch?.store };
+    const mayShare = scratch === undefined && (isLarge || worker !== undefined);
     const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));
-    yield* others ? others(read) : slabsInOrder(read, reading, () => stop.abort());
+    yield* others || slabsInOrder(reading, { maxMemory, scratch, stop });
   } finally {
     stop.abort();
     following.end();
@@ -76,38 +74,31 @@ export async function* readSlabs(
 async function otherThreads(
   reading: SlabReading,
   { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,
-): Promise<((read: SlabReader) => AsyncGenerator<Slab>) | undefined> {
+): Promise<AsyncGenerator<Slab> | undefined> {
   const source = specOf(reading.array.store);
   if (threads === 1 || source === undefined || !storeTraits(source).isFileBacked) return undefined;
   if (singleThreadReason({ source, target: source, isPaced: false }) !== undefined) return undefined;
-  const { slabThreads, slabsOfThreads } = await import("../run/executors/slab-threads.ts");
-  const most = threads ?? (await coresAvailable());
-  const found = await slabThreads(reading, { ...options, source, threads: most });
-  return found && ((read) => slabsOfThreads(read, reading, found));
+  const { slabsOfThreads } = await import("../run/executors/slab-threads.ts");
+  return slabsOfThreads(reading, { ...options, source, threads: threads ?? (await coresAvailable()) });
 }
 
+/** Runs the tasks of a reading, one after the other: one slab is made while the one before is used. */
 async function* slabsInOrder(
-  read: SlabReader,
-  { selection, plan, buffers }: SlabReading,
-  stop: () => void,
+  reading: SlabReading,
+  { maxMemory, scratch, stop }: { maxMemory: number; scratch: Scratch | undefined; stop: AbortController },
 ): AsyncGenerator<Slab> {
-  const slabs = product(gridShape(selection.shape, plan.slabShape));
-  let next: Promise<Slab> | undefined;
-  const start = (number: number) => {
-    next = number < slabs ? read(number) : undefined;
-    next?.catch(() => {});
-  };
+  const { plan, signal } = reading;
+  const queue = new SlabQueue();
+  const running = runInline(slabTasks(reading), slabRunner(reading, queue.offer), {
+    budget: new ByteBudget(maxMemory),
+    note: () => {},
+    stageEnded: async (stage) => scratch?.removePass(stage - 1),
+    signal,
+  }).catch((error: unknown) => queue.fail(error));
   try {
-    start(0);
-    for (let number = 1; next; number++) {
-      const slab: Slab = await next;
-      start(number);
-      yield slab;
-      buffers.give(slab.data.bytes);
-    }
+    yield* queue.inOrder(plan.job.tasks);
   } finally {
-    stop();
-    const unused = await next?.catch(() => undefined);
-    if (unused) buffers.give(unused.data.bytes);
+    stop.abort();
+    await running;
   }
 }

@@ -1,15 +1,23 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { isListable } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { chunksIn } from "../../streams/regrid.ts";
-import { chunkRegion, selectedRegion } from "../../streams/selection.ts";
+import { chunkRegion, type Selection, selectedRegion } from "../../streams/selection.ts";
 import { indexOf } from "../../util/shape.ts";
-import type { SlabReading } from "./slab-reader.ts";
 
 /** So many chunks in a row are found missing before those that are stored are listed. */
 const MISSING_BEFORE_LISTING = 1000;
 /** The most keys that are remembered: of an array that has more of them, each chunk is asked for. */
 const MAX_KEYS = 100_000;
+
+/** A part of an array that is read in slabs. */
+export interface SlabbedArray {
+  readonly array: ZarrArray;
+  readonly selection: Selection;
+  readonly slabShape: readonly number[];
+  readonly signal: AbortSignal;
+}
 
 /** The keys of an array's chunks that are stored, and the slabs of a reading in which any of these lie. */
 export interface StoredChunks {
@@ -22,12 +30,12 @@ export interface StoredChunks {
  * many there could be.
  */
 export class MissingChunks {
-  readonly #reading: Pick<SlabReading, "array" | "selection" | "plan" | "signal">;
+  readonly #reading: SlabbedArray;
   #inRow = 0;
   #isListed = false;
   #stored: StoredChunks | undefined;
 
-  constructor(reading: Pick<SlabReading, "array" | "selection" | "plan" | "signal">) {
+  constructor(reading: SlabbedArray) {
     this.#reading = reading;
   }
 
@@ -52,15 +60,15 @@ export class MissingChunks {
 async function listStored({
   array,
   selection,
-  plan,
+  slabShape,
   signal,
-}: Pick<SlabReading, "array" | "selection" | "plan" | "signal">): Promise<StoredChunks | undefined> {
+}: SlabbedArray): Promise<StoredChunks | undefined> {
   const { store, layout, metadata, shards } = array;
   if (!isListable(store) || shards?.isNested) return undefined;
   const { shape, chunkGrid, chunkKeyEncoding } = metadata;
   const valueShape = chunkGrid.chunkShape.map((n, d) => n * (shards?.chunksPerShard[d] ?? 1));
   const grid = gridShape(shape, valueShape);
-  const slabGrid = gridShape(selection.shape, plan.slabShape);
+  const slabGrid = gridShape(selection.shape, slabShape);
   const keys = new Set<string>();
   const slabs = new Set<number>();
   const coordsOf = (key: string) => layout.parseChunkKey(key, shape.length, chunkKeyEncoding);
@@ -76,7 +84,7 @@ async function listStored({
     keys.add(key);
     const region = selectedRegion(selection, chunkRegion(coords, valueShape, shape));
     if (region === undefined) continue;
-    for (const slab of chunksIn(region, plan.slabShape)) slabs.add(indexOf(slab, slabGrid));
+    for (const slab of chunksIn(region, slabShape)) slabs.add(indexOf(slab, slabGrid));
   }
   store.noteMissing?.(layout.chunksPrefix);
   return { keys, slabs };

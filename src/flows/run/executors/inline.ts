@@ -1,6 +1,6 @@
 import type { Admission } from "../../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
-import type { Plan } from "../../plan/plan.ts";
+import type { TaskPlan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskStats } from "./messages.ts";
 import { TaskReporter } from "./task-reporter.ts";
@@ -20,7 +20,7 @@ export interface InlineOptions {
  * failure aborts the signal that the others were given.
  */
 export async function runInline(
-  plan: Plan,
+  plan: TaskPlan,
   run: TaskRunner,
   { budget, note, stageEnded, signal }: InlineOptions,
 ): Promise<void> {

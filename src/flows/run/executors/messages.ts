@@ -3,12 +3,11 @@ import type { FormatOptions } from "../../../meta/formats.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
-import type { Selection } from "../../../streams/selection.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import type { OwnBytes } from "../../../util/platform-types.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
+import type { Slab } from "../../slabs/slab-queue.ts";
 import type { SharedRun } from "./shared-scheduler.ts";
 
 /** What a worker begins with, whatever it works on. */
@@ -71,16 +70,15 @@ export interface SlabsWork {
   readonly path: string;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
-  readonly selection: Selection;
   readonly plan: SlabPlan;
   readonly maxMemory: number;
   readonly io: number;
 }
 
-/** What threads that read slabs send: a slab's items, the start of a buffer that goes back. */
+/** What threads that read slabs send: a slab, in the start of a buffer that goes back. */
 export interface SlabResult {
   readonly number: number;
-  readonly bytes: OwnBytes;
+  readonly slab: Slab;
 }
 
 /** Slabs that a thread has read and that were not taken yet. */

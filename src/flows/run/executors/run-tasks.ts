@@ -2,6 +2,7 @@ import type { Store, TargetBuild } from "../../../stores/store.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { openJob } from "../open-job.ts";
 import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { type InlineOptions, runInline } from "./inline.ts";
@@ -49,10 +50,8 @@ async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions,
   const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, verify, signal } = options;
   const run = taskRunner({
     plan,
-    source,
-    target: build.store,
+    open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, signal }),
     ...(scratch && { scratch: scratch.store }),
-    documents,
     buffers,
     threads: 1,
     driver: plan.execution.driver,

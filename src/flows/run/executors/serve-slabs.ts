@@ -1,52 +1,68 @@
 import { openKernelHeap } from "../../../codecs/kernels/kernels.ts";
 import { nodeIn } from "../../../hierarchy/open/open-node.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
+import { abortError, onAbort } from "../../../util/abort.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { directSlabs } from "../../slabs/direct-slabs.ts";
-import { slabReader } from "../../slabs/slab-reader.ts";
-import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";
+import type { TakeSlab } from "../../slabs/slab-queue.ts";
+import { slabDriver, slabRunner, slabTasks } from "../../slabs/slab-tasks.ts";
+import { MAX_WAITING, type ReturnedBuffer, type SlabResult, type SlabsWork } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
+import { loopTasks } from "./task-loop.ts";
 
-/** Reads slabs in a worker thread for the one that started it, which takes them in C order. */
+/** Runs the tasks of slabs that are dealt to a worker thread. */
 export async function serveSlabs(
-  { path, documents, selection, plan, maxMemory, io, ...work }: SlabsWork,
+  { path, documents, maxMemory, reading: how, ...work }: SlabsWork,
   { control, stop, source, send, onBack }: WorkerContext<SlabResult>,
 ): Promise<void> {
-  const node = nodeIn(documents, source, path, work.reading);
+  const node = nodeIn(documents, source, path, how);
   if (node?.kind !== "array")
     throw new ZarrflowError("source-changed", "there is no array any more", { path });
   const array = node.innerChunks();
   const buffers = new BufferPool(maxMemory, { source: openKernelHeap()?.heap });
   const pipeline = await array.pipeline();
-  const { signal } = stop;
-  const reading = { array, pipeline, selection, plan, buffers, io, signal };
-  const read = slabReader(await directSlabs(reading), reading);
-  const free: ArrayBuffer[] = [];
-  let waiting = 0;
-  let changed = () => {};
-  onBack((returned) => {
-    free.push(...returned.map(({ buffer }) => buffer));
-    waiting -= returned.length;
-    changed();
-  });
-  signal.addEventListener("abort", () => changed(), { once: true });
-  for (;;) {
-    while (waiting === MAX_WAITING && !signal.aborted) {
+  const driver = slabDriver(array, work.plan);
+  const reading = { ...work, driver, array, pipeline, buffers, signal: stop.signal };
+  const sender = new SlabSender(send);
+  onBack((returned) => sender.returned(returned));
+  const run = slabRunner(reading, sender.take);
+  await loopTasks(slabTasks(reading), run, { control, note: () => {}, stop, dealtAtOnce: 1 });
+  await source.close?.();
+}
+
+/** Hands slabs to the thread that gives them to their reader: copies in buffers that come back. */
+class SlabSender {
+  readonly #send: (result: SlabResult, buffers: readonly ArrayBuffer[]) => void;
+  readonly #free: ArrayBuffer[] = [];
+  #waiting = 0;
+  #changed = () => {};
+
+  constructor(send: (result: SlabResult, buffers: readonly ArrayBuffer[]) => void) {
+    this.#send = send;
+  }
+
+  /** What the other thread does not need any more. */
+  returned(buffers: readonly ReturnedBuffer[]): void {
+    this.#free.push(...buffers.map(({ buffer }) => buffer));
+    this.#waiting -= buffers.length;
+    this.#changed();
+  }
+
+  /** Sends a slab; waits first where the reader has taken too few of those before. */
+  readonly take: TakeSlab = async ({ region, data }, number, give, signal) => {
+    const stopListening = onAbort(signal, () => this.#changed());
+    while (this.#waiting === MAX_WAITING && !signal?.aborted) {
       await new Promise<void>((resolve) => {
-        changed = resolve;
+        this.#changed = resolve;
       });
     }
-    const number = control.claim(0, 1)?.first;
-    if (number === undefined) break;
-    const { data } = await read(number);
-    const own = roomFor(data.bytes.length, free.pop());
-    own.set(data.bytes);
-    buffers.give(data.bytes);
-    waiting++;
-    send({ number, bytes: own }, [own.buffer]);
-    control.taskEnded();
-  }
-  await source.close?.();
+    stopListening();
+    if (signal?.aborted) throw abortError(signal.reason);
+    const bytes = roomFor(data.bytes.length, this.#free.pop());
+    bytes.set(data.bytes);
+    give();
+    this.#waiting++;
+    this.#send({ number, slab: { region, data: { ...data, bytes } } }, [bytes.buffer]);
+  };
 }
 
 function roomFor(length: number, buffer: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {

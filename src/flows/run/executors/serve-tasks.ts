@@ -1,5 +1,6 @@
 import { assertWritable } from "../../../stores/assertions.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
+import { openJob } from "../open-job.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
 import { taskBuffers } from "./task-buffers.ts";
@@ -9,18 +10,18 @@ import { TransferSink } from "./transfer-sink.ts";
 
 /** Runs the tasks that are dealt to a worker thread. */
 export async function serveTasks(
-  { plan, target, scratch, ...how }: TasksWork,
+  { plan, target, scratch, documents, ...how }: TasksWork,
   { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
 ): Promise<void> {
   const { buffers } = taskBuffers(plan, { control, leave: target === undefined });
   const sink = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
   onBack((stored) => sink.stored(stored));
   const writable = async (spec: StoreSpec) => assertWritable(await openExclusive(spec));
+  const written = target ? await writable(target) : sink;
   const run = taskRunner({
     ...how,
     plan,
-    source,
-    target: target ? await writable(target) : sink,
+    open: (job, signal) => openJob(job, { plan, source, target: written, documents, signal }),
     ...(scratch && { scratch: await writable(scratch) }),
     buffers,
     threads: control.threads,

@@ -1,5 +1,5 @@
 import { threadId } from "node:worker_threads";
-import type { Plan } from "../../plan/plan.ts";
+import type { TaskPlan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskStats } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
@@ -15,7 +15,12 @@ export interface TaskLoopOptions {
   readonly note: (notes: TaskStats) => void;
   /** Aborted with the first failure, so that other tasks of this thread end. */
   readonly stop: AbortController;
-  /** Called when all tasks of a stage have ended, in whichever threads: those of the next have buffers of other sizes. */
+  /** The most tasks that are dealt together; 1 where somebody waits for them in order. */
+  readonly dealtAtOnce?: number;
+  /**
+   * Called when all tasks of a stage before the last have ended, in whichever threads: those of the next have buffers of
+   * other sizes.
+   */
   readonly stageEnded?: (stage: number) => Promise<void>;
 }
 
@@ -26,16 +31,17 @@ export interface TaskLoopOptions {
  * @throws that failure, when all tasks of this thread have ended.
  */
 export async function loopTasks(
-  plan: Plan,
+  plan: TaskPlan,
   run: TaskRunner,
-  { control, note, stop, stageEnded }: TaskLoopOptions,
+  { control, note, stop, dealtAtOnce, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
   const reporter = new TaskReporter(threadId, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);
   const runTasks = async (stage: number) => {
-    for (let dealt = control.claim(stage); dealt; dealt = control.claim(stage)) {
+    const claim = () => control.claim(stage, dealtAtOnce);
+    for (let dealt = claim(); dealt; dealt = claim()) {
       const end = dealt.first + dealt.count;
       for (let index = dealt.first; index < end; index++) {
         const task = taskAt(plan, stage, index);
@@ -61,9 +67,10 @@ export async function loopTasks(
   try {
     for (const stage of plan.stages.keys()) {
       await Promise.all(Array.from({ length: atOnce }, () => guarded(stage)));
-      if (!stop.signal.aborted) await control.stageEnded(stage);
+      const isLast = stage === plan.stages.length - 1;
+      if (!stop.signal.aborted && !isLast) await control.stageEnded(stage);
       stop.signal.throwIfAborted();
-      if (control.isStopped) break;
+      if (control.isStopped || isLast) break;
       await stageEnded?.(stage);
     }
   } finally {

@@ -1,20 +1,19 @@
-import type { Store, WritableStore } from "../../../stores/store.ts";
-import type { ArrayJob, Driver, Plan } from "../../plan/plan.ts";
+import type { ArrayJob, Driver, TaskPlan } from "../../plan/plan.ts";
 import type { Task } from "../../plan/task.ts";
-import { type JobArrays, openJob } from "../open-job.ts";
 import { loopTask } from "../tasks/loop-task.ts";
 import { runTask } from "../tasks/run-task.ts";
 import type { TaskContext } from "../tasks/task-context.ts";
 
-/** What the tasks of a plan are run with, in one thread. */
+/** What the tasks of a job read and write. */
+export type TaskArrays = Pick<TaskContext, "source" | "target" | "readChunks">;
+
+/** What tasks are run with, in one thread. */
 export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
-  readonly plan: Plan;
+  readonly plan: Pick<TaskPlan, "execution">;
   /** Threads that run tasks at the same time, each with its share of the requests in flight. */
   readonly threads: number;
-  readonly source: Store;
-  readonly target: WritableStore;
-  /** The target's documents by key. */
-  readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Opens the arrays of a job. */
+  readonly open: (job: ArrayJob, signal: AbortSignal) => Promise<TaskArrays>;
   readonly writeEmpty?: boolean | undefined;
   /** Whether the target is read back afterwards, and checksums are needed for it. */
   readonly verify?: boolean | undefined;
@@ -32,23 +31,23 @@ const DRIVERS = { streams: runTask, loop: loopTask };
 const MAX_OPEN = 16;
 
 /**
- * Runs tasks of a plan, whichever thread they are dealt to; the arrays of their jobs are opened once.
+ * Runs tasks, whichever thread they are dealt to; the arrays of their jobs are opened once.
  *
- * @throws (the runner) `source-changed` where a source array is gone; as `runTask`.
+ * @throws (the runner) as `open` and `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
   const { plan, threads, buffers, scratch, writeEmpty, verify = false } = work;
   const io = Math.max(1, Math.floor(plan.execution.io / threads));
   const run = DRIVERS[work.driver];
-  const arrays = new Map<ArrayJob, Promise<JobArrays<WritableStore>>>();
-  const opened = (job: ArrayJob, signal: AbortSignal): Promise<JobArrays<WritableStore>> => {
+  const arrays = new Map<ArrayJob, Promise<TaskArrays>>();
+  const opened = (job: ArrayJob, signal: AbortSignal): Promise<TaskArrays> => {
     const known = arrays.get(job);
     if (known) return known;
     for (const oldest of arrays.keys()) {
       if (arrays.size < MAX_OPEN) break;
       arrays.delete(oldest);
     }
-    const both = openJob(job, { ...work, signal });
+    const both = work.open(job, signal);
     arrays.set(job, both);
     return both;
   };

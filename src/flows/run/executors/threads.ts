@@ -3,6 +3,7 @@ import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
 import { BlockingIo } from "../../../util/blocking-io.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { openJob } from "../open-job.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
@@ -95,12 +96,12 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
   };
   const { driver } = plan.execution;
   const { buffers, close } = taskBuffers(plan, { control });
+  const reading = withBlockingCalls(source, before);
+  const target = withBlockingCalls(build.store, before);
   const run = taskRunner({
     plan,
-    source: withBlockingCalls(source, before),
-    target: withBlockingCalls(build.store, before),
+    open: (job, signal) => openJob(job, { plan, source: reading, target, documents, signal }),
     ...(scratch && { scratch: withBlockingCalls(scratch.store, before) }),
-    documents,
     buffers,
     threads: control.threads,
     writeEmpty,

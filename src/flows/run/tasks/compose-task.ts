@@ -8,7 +8,7 @@ import { strategyNamed } from "../../plan/strategies/strategies.ts";
 import type { StageName } from "../../plan/strategies/strategy.ts";
 import { itemsOf, type ScratchTask, stepsOf, type Task } from "../../plan/task.ts";
 import { gatherStage } from "../scratch/gather-pieces.ts";
-import type { TaskContext, TaskItem } from "./task-context.ts";
+import { isTaker, type TaskContext, type TaskItem } from "./task-context.ts";
 import { type TaskSink, taskSink } from "./task-sink.ts";
 import { type TaskSource, taskSource } from "./task-source.ts";
 
@@ -37,7 +37,9 @@ export async function composeStep(step: Task, context: TaskContext): Promise<Ste
 async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskItem, TaskItem>[]> {
   const { source, target, buffers, writeEmpty } = context;
   const { job } = step;
-  const names = strategyNamed(job.strategy).stages(step);
+  const names = strategyNamed(job.strategy)
+    .stages(step)
+    .filter((name) => name !== "encode" || !isTaker(target));
   if (names.length === 0) return [];
   const { spec, strides } = await target.pipeline();
   // What comes from scratch objects has the places of the target already.

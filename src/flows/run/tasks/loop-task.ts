@@ -1,5 +1,4 @@
-import type { EncodedChunk } from "../../../streams/chunk.ts";
-import { isPromise } from "../../../util/awaitable.ts";
+import { type Awaitable, isPromise } from "../../../util/awaitable.ts";
 import type { Task } from "../../plan/task.ts";
 import { composeStep, composeTask, type StepComposition } from "./compose-task.ts";
 import { PendingWrites } from "./pending-writes.ts";
@@ -17,8 +16,8 @@ export async function loopTask(task: Task, context: TaskContext): Promise<void> 
   const { steps, sink } = composeTask(task, context);
   const target = sink.open();
   const writes = new PendingWrites(sink.writesAhead);
-  const write = (chunk: EncodedChunk) => {
-    const written = target.write(chunk, { signal });
+  const write = (item: TaskItem) => {
+    const written = target.write(item, { signal });
     return sink.writesAhead > 0 ? writes.add(written) : written;
   };
   try {
@@ -34,16 +33,23 @@ export async function loopTask(task: Task, context: TaskContext): Promise<void> 
 
 async function loopStep(
   { source, stages }: StepComposition,
-  write: (chunk: EncodedChunk) => Promise<void>,
+  write: (item: TaskItem) => Promise<void>,
 ): Promise<void> {
-  const pass = async (item: TaskItem, at: number): Promise<void> => {
+  const pass = (item: TaskItem, at: number): Awaitable<void> => {
     const stage = stages[at];
-    if (stage === undefined) return write(item as EncodedChunk);
+    if (stage === undefined) return write(item);
     const pushed = stage.push(item);
-    for (const next of isPromise(pushed) ? await pushed : pushed) await pass(next, at + 1);
+    return isPromise(pushed) ? pushed.then((items) => passAll(items, at + 1)) : passAll(pushed, at + 1);
+  };
+  const passAll = (items: readonly TaskItem[], at: number): Awaitable<void> => {
+    const [first] = items;
+    if (first !== undefined) return items.length === 1 ? pass(first, at) : passEach(items, at);
+  };
+  const passEach = async (items: readonly TaskItem[], at: number) => {
+    for (const item of items) await pass(item, at);
   };
   await source.each((item) => pass(item, 0));
   for (const [at, stage] of stages.entries()) {
-    for (const rest of (await stage.end?.()) ?? []) await pass(rest, at + 1);
+    await passAll((await stage.end?.()) ?? [], at + 1);
   }
 }

@@ -41,7 +41,7 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
     for (const step of steps) {
       const { source, stages } = await taskStages(step, context);
       const connected = stages.reduce((stream, stage) => stream.pipeThrough(stage), source);
-      await (connected as ReadableStream<EncodedChunk>).pipeTo(target, { preventClose: true, signal });
+      await connected.pipeTo(target, { preventClose: true, signal });
     }
     await close(target);
   } catch (error) {
@@ -53,7 +53,7 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
 }
 
 /** A stream that has failed refuses to be closed with an error of its own; `closed` tells why it failed. */
-async function close(sink: WritableStream<EncodedChunk>): Promise<void> {
+async function close(sink: WritableStream<TaskItem>): Promise<void> {
   const writer = sink.getWriter();
   writer.close().catch(() => {});
   try {

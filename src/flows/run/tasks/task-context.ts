@@ -1,12 +1,14 @@
-import type { WritableStore } from "../../../stores/store.ts";
-import type { ChunkCodec, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
+import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
+import type { ReadChunksOptions } from "../../../streams/read-options.ts";
 import type { StoredValue } from "../../../streams/shard-output.ts";
 import type { Buffers } from "../../../util/buffers.ts";
+import type { Task } from "../../plan/task.ts";
 
 /** What a task runs with: the job's arrays, and what all tasks of a run share. */
 export interface TaskContext {
   readonly source: ChunkStore & ChunkCodec;
-  readonly target: ChunkStore<WritableStore> & ChunkCodec;
+  readonly target: TaskTarget;
   /** Where scratch objects lie; needed for plans of more than one stage. */
   readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;
@@ -17,8 +19,29 @@ export interface TaskContext {
   readonly onRead?: (chunk: EncodedChunk) => void;
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
   readonly onStored?: (value: StoredValue) => void;
+  /** Reads the source's chunks; by default one by one, or several at one time, as the driver asks. */
+  readonly readChunks?: ReadTaskChunks | undefined;
   /** Whether `onStored` gets the CRC-32 of values, which only a verification needs. */
   readonly checksums?: boolean;
+}
+
+export type ReadTaskChunks = (
+  task: Task,
+  refs: Iterable<ChunkRef>,
+  options: ReadChunksOptions,
+) => AsyncIterable<EncodedChunk>;
+
+/** An array that a task writes, or who takes its chunks. */
+export type TaskTarget = (ChunkStore<WritableStore> | ChunkTaker) & ChunkCodec;
+
+/** Takes the chunks of an array decoded, in place of a store. */
+export interface ChunkTaker {
+  /** Takes ownership of the chunk's data; the task goes on when it resolves. */
+  take(chunk: DecodedChunk, context: StoreOptions): Promise<void>;
+}
+
+export function isTaker<T extends object>(target: T | ChunkTaker): target is T & ChunkTaker {
+  return "take" in target;
 }
 
 /** A chunk on its way through the stages of a task. */

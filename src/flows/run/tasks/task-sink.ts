@@ -1,23 +1,27 @@
-import type { WritableStore } from "../../../stores/store.ts";
-import { type ChunkStore, type EncodedChunk, isSharded } from "../../../streams/chunk.ts";
-import type { WritableStream } from "../../../streams/web.ts";
+import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
+import { type ChunkStore, type DecodedChunk, isSharded } from "../../../streams/chunk.ts";
+import { WritableStream } from "../../../streams/web.ts";
 import { chunkSink, writeChunks } from "../../../streams/write-chunks.ts";
 import type { ChunkSink, WriteChunksOptions } from "../../../streams/write-options.ts";
 import type { Task } from "../../plan/task.ts";
 import { scratchPlace } from "../scratch/read-scratch.ts";
-import type { TaskContext } from "./task-context.ts";
+import { type ChunkTaker, isTaker, type TaskContext, type TaskItem } from "./task-context.ts";
 
-/** Where all steps of a task write: the target's chunks, or a scratch object. */
+/** Where all steps of a task write: the target's chunks, to a store or to who takes them; or a scratch object. */
 export interface TaskSink {
   /** Writes several chunks at one time. */
-  stream(): WritableStream<EncodedChunk>;
+  stream(): WritableStream<TaskItem>;
   /** Writes chunk by chunk. */
-  open(): ChunkSink;
+  open(): OpenSink;
   /**
    * Writes that a driver without streams leaves in flight while it goes on. With one writer, which may be another
    * thread, a value waits its turn; all other targets that such a driver writes to answer at once.
    */
   readonly writesAhead: number;
+}
+
+export interface OpenSink extends Pick<ChunkSink, "close" | "abort"> {
+  write(item: TaskItem, context: StoreOptions): Promise<void>;
 }
 
 export function taskSink(task: Task, context: TaskContext): TaskSink {
@@ -27,6 +31,7 @@ export function taskSink(task: Task, context: TaskContext): TaskSink {
   }
   const { job } = task;
   const { target } = context;
+  if (isTaker(target)) return takerSink(target, signal);
   const options = {
     concurrency: io,
     buffers,
@@ -50,6 +55,15 @@ function sinkAt(
     open: () => chunkSink(place, options),
     writesAhead,
   };
+}
+
+function takerSink(target: ChunkTaker, signal: AbortSignal | undefined): TaskSink {
+  const open = () => ({
+    write: (item: TaskItem) => target.take(item as DecodedChunk, { signal }),
+    close: async () => {},
+    abort: async () => {},
+  });
+  return { open, stream: () => new WritableStream(open()), writesAhead: 0 };
 }
 
 /** Where scratch objects lie. */

@@ -4,7 +4,7 @@ import { type ChunkCodec, type ChunkRef, isSharded } from "../../../streams/chun
 import { narrowRefs } from "../../../streams/narrow-refs.ts";
 import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
 import { selectionWithin } from "../../../streams/selection.ts";
-import type { ReadableStream } from "../../../streams/web.ts";
+import { type ReadableStream, streamFrom } from "../../../streams/web.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
 import { inFlightOf } from "../../plan/strategies/in-flight.ts";
@@ -27,7 +27,7 @@ export async function taskSource(task: Task, context: TaskContext): Promise<Task
 }
 
 async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource> {
-  const { source, buffers, signal, onRead } = context;
+  const { source, buffers, signal, onRead, readChunks: readGiven } = context;
   const isDecoded = strategyNamed(task.job.strategy).decodes;
   const options = {
     buffers,
@@ -36,6 +36,10 @@ async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource
     ...(onRead && { onRead }),
   };
   const refs = await chunksFor(task, source);
+  if (readGiven) {
+    const chunks = () => readGiven(task, refs, { ...options, ...readAhead(task, context) });
+    return { stream: () => streamFrom(chunks()), each: (visit) => eachOf(chunks(), visit) };
+  }
   const stream = () => readChunks(source, refs, { ...options, ...readAhead(task, context) });
   if (isSharded(source)) return { stream, each: (visit) => eachOf(stream(), visit) };
   return {
@@ -73,8 +77,8 @@ function readAhead(task: Task, { io }: TaskContext) {
   return { concurrency: Math.min(io, readAhead), inFlight };
 }
 
-async function eachOf<T>(stream: ReadableStream<T>, visit: (item: T) => Awaitable<void>): Promise<void> {
-  for await (const item of stream) await visit(item);
+async function eachOf<T>(items: AsyncIterable<T>, visit: (item: T) => Awaitable<void>): Promise<void> {
+  for await (const item of items) await visit(item);
 }
 
 /** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */

@@ -6,6 +6,7 @@ import type { Driver, Plan } from "../../../../src/flows/plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../../../src/flows/plan/task.ts";
 import { loadDocuments } from "../../../../src/flows/run/documents.ts";
 import { taskRunner } from "../../../../src/flows/run/executors/task-runner.ts";
+import { openJob } from "../../../../src/flows/run/open-job.ts";
 import { create, openArray } from "../../../../src/index.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../../src/stores/with/request-log.ts";
@@ -79,12 +80,16 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
   const target = new MemoryStore();
   const written = withRequestLog(target, log("target"));
   const buffers = new BufferPool(plan.budget.maxMemory);
-  const run = taskRunner({
+  const opened = {
     plan,
     source: withRequestLog(source, log("source")),
     target: given.singleWriter ? Object.assign(written, { singleWriter: true }) : written,
-    scratch: withRequestLog(new MemoryStore(), log("scratch")),
     documents: await loadDocuments(plan, source),
+  };
+  const run = taskRunner({
+    plan,
+    open: (job, signal) => openJob(job, { ...opened, signal }),
+    scratch: withRequestLog(new MemoryStore(), log("scratch")),
     buffers,
     threads: 1,
     driver,

@@ -1,0 +1,128 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import { type ChunkRef, type EncodedChunk, encodedChunk } from "../../streams/chunk.ts";
+import { chunkReader, readChunks, syncChunkReader } from "../../streams/read-chunks.ts";
+import type { ReadChunksOptions } from "../../streams/read-options.ts";
+import { selectionWithin } from "../../streams/selection.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { BlockingIo } from "../../util/blocking-io.ts";
+import { itemsOf, type Task } from "../plan/task.ts";
+import type { ReadTaskChunks } from "../run/tasks/task-context.ts";
+import type { MissingChunks, StoredChunks } from "./stored-chunks.ts";
+
+/** Chunks that are asked for together, where it is known which are stored. */
+const PRESENT_AT_ONCE = 1000;
+
+/**
+ * Reads the chunks of slabs, one slab after the other. Files are read one by one, by calls that block, as long as they
+ * answer at once; of those that do not, and of all other stores, several values are asked for at one time. Where many
+ * chunks are missing, those that are stored are listed, and no other is asked for.
+ */
+export class ChunkReads {
+  readonly #array: ZarrArray;
+  readonly #missing: MissingChunks;
+  readonly #storage = new BlockingIo();
+
+  constructor(array: ZarrArray, missing: MissingChunks) {
+    this.#array = array;
+    this.#missing = missing;
+  }
+
+  /** The chunks of a task that makes a slab; what is missing between those that are listed is one piece. */
+  readonly read: ReadTaskChunks = (task, refs, options) => {
+    const { stored } = this.#missing;
+    if (stored === undefined) return this.#readEach(refs[Symbol.iterator](), options);
+    return stored.slabs.has(task.number) ? this.#readStored(stored, refs, options) : noneOf(task);
+  };
+
+  async *#readEach(left: Iterator<ChunkRef>, options: ReadChunksOptions): AsyncGenerator<EncodedChunk> {
+    const missing = this.#missing;
+    const storage = this.#storage;
+    const { signal, onRead } = options;
+    const read = chunkReader(this.#array, { ...options, inFlight: undefined });
+    const readSync = syncChunkReader(this.#array, options);
+    let isOver = false;
+    const next = () => {
+      const { done, value } = left.next();
+      if (done) isOver = true;
+      return done ? undefined : value;
+    };
+    function* whileSlow() {
+      while ((!readSync || storage.isSlow) && !missing.stored) {
+        const ref = next();
+        if (ref === undefined) return;
+        yield ref;
+      }
+    }
+    while (!isOver && !missing.stored) {
+      if (!readSync || storage.isSlow) {
+        for await (const chunk of readChunks(this.#array, whileSlow(), options)) {
+          const listing = missing.note(chunk.bytes !== undefined);
+          if (listing) await listing;
+          yield chunk;
+        }
+        continue;
+      }
+      const ref = next();
+      if (ref === undefined) return;
+      const others = storage.yield();
+      if (others) await others;
+      throwIfAborted(signal);
+      const found = storage.attempt(readSync, ref, storedBytes);
+      if (found) onRead?.(found);
+      const chunk = found ?? (await read(ref, { signal }));
+      const listing = missing.note(chunk.bytes !== undefined);
+      if (listing) await listing;
+      yield chunk;
+    }
+    if (missing.stored) yield* this.#readStored(missing.stored, { [Symbol.iterator]: () => left }, options);
+  }
+
+  /** Asks for those alone that are stored, some at one time. */
+  async *#readStored(
+    { keys }: StoredChunks,
+    refs: Iterable<ChunkRef>,
+    options: ReadChunksOptions,
+  ): AsyncGenerator<EncodedChunk> {
+    const storage = this.#storage;
+    await storage.yield();
+    throwIfAborted(options.signal);
+    let present: ChunkRef[] = [];
+    let gap: ChunkRef | undefined;
+    for (const ref of refs) {
+      const isPresent = keys.has(this.#array.chunkKey(ref.coords));
+      const longer = isPresent ? undefined : gap && joined(gap, ref);
+      if (gap && !longer) yield encodedChunk(gap, undefined);
+      gap = isPresent ? undefined : (longer ?? { ...ref, part: undefined });
+      if (isPresent) present.push(ref);
+      if (present.length === PRESENT_AT_ONCE) {
+        yield* readChunks(this.#array, present, options);
+        present = [];
+      }
+      const others = storage.yield();
+      if (others) await others;
+    }
+    if (gap) yield encodedChunk(gap, undefined);
+    yield* readChunks(this.#array, present, options);
+  }
+}
+
+const storedBytes = ({ bytes }: EncodedChunk) => bytes?.length ?? 0;
+
+/** All source items of a slab of which no chunk is stored, as one missing piece. */
+async function* noneOf(task: Task): AsyncGenerator<EncodedChunk> {
+  const { start, step, shape } = selectionWithin(task.job.selection, itemsOf(task));
+  const region = { start, shape: shape.map((n, d) => (n - 1) * (step[d] ?? 1) + 1) };
+  yield encodedChunk({ index: 0, coords: start, region }, undefined);
+}
+
+/** A missing piece with the missing chunk that follows it along the last dimension; undefined where none does. */
+function joined(piece: ChunkRef, { region }: ChunkRef): ChunkRef | undefined {
+  const { start, shape } = piece.region;
+  const last = start.length - 1;
+  for (let d = 0; d < last; d++) {
+    if (start[d] !== region.start[d] || shape[d] !== region.shape[d]) return undefined;
+  }
+  const length = shape[last] ?? 0;
+  if (last < 0 || (start[last] ?? 0) + length !== region.start[last]) return undefined;
+  return { ...piece, region: { start, shape: shape.with(last, length + (region.shape[last] ?? 0)) } };
+}
