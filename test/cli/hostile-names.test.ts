@@ -39,7 +39,7 @@ async function actsOf(...args: readonly string[]): Promise<string[]> {
 }
 
 describe("names, attributes and settings of others do nothing to a terminal", () => {
-  it.each([
+  const lines = [
     ["info", "g.zarr"],
     ["info", "g.zarr", "--json"],
     ["tree", "g.zarr"],
@@ -63,9 +63,10 @@ describe("names, attributes and settings of others do nothing to a terminal", ()
     ["slice", `g.zarr/${HOSTILE}`, "--output", `${HOSTILE}.npy`, "--format", "npy"],
     [HOSTILE],
     ["copy", `--${HOSTILE}`],
-  ])(
-    "%j %j %j",
-    async (...args) => {
+  ];
+  it.each(lines.map((args) => [JSON.stringify(args.join(" ")), args] as const))(
+    "%s",
+    async (_, args) => {
       expect(await actsOf(...args)).toEqual([]);
     },
     120_000,
