@@ -4,11 +4,24 @@ import { defineConfig } from "vitest/config";
 
 const ALL = "test/**/*.test.ts";
 
-/** Files tagged `alone` get a worker each; others share one, and load each module of ours once. */
-const alone = readdirSync(new URL("./test/", import.meta.url), { recursive: true, encoding: "utf8" })
+const files = readdirSync(new URL("./test/", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
-  .filter((path) => /^\/\/ @module-tag alone\b/m.test(readFileSync(new URL(path, import.meta.url), "utf8")));
+  .map((path) => ({ path, text: readFileSync(new URL(path, import.meta.url), "utf8") }));
+
+/** Files whose first lines have this tag. */
+function tagged(tag: string): string[] {
+  return files.flatMap(({ path, text }) =>
+    new RegExp(`^// @module-tag ${tag}\\b`, "m").test(text) ? [path] : [],
+  );
+}
+
+/** Files of which a run has no test: to load them takes as long as many tests. */
+const left = (process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).flatMap(tagged);
+
+/** Files tagged `alone` get a worker each; others share one, and load each module of ours once. */
+const alone = tagged("alone").filter((path) => !left.includes(path));
+const shared = { include: [ALL], exclude: [...tagged("alone"), ...left] };
 
 export default defineConfig({
   test: {
@@ -25,14 +38,14 @@ export default defineConfig({
       { name: "alone", description: "changes what all files in a process share" },
     ],
     projects: [
-      { extends: true, test: { name: "node", include: [ALL], exclude: alone } },
+      { extends: true, test: { name: "node", ...shared } },
       { extends: true, test: { name: "node-alone", include: alone, isolate: true, pool: "forks" } },
       {
         extends: true,
         test: {
           name: "polyfill",
           include: ["test/streams/**/*.test.ts"],
-          exclude: alone,
+          exclude: shared.exclude,
           setupFiles: ["test/use-polyfill.ts"],
         },
       },
