@@ -1,14 +1,18 @@
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { commandNames, loadCommand } from "./commands.ts";
-import { abortOnInterrupt } from "./interrupt.ts";
+import { listenToInterrupts } from "./interrupt.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
+import { UnfinishedRun } from "./unfinished-run.ts";
+
+/** The exit code of a run that the system stopped, and that can be resumed. */
+const STOPPED = 7;
 
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  const terminal = openTerminal(abortOnInterrupt());
+  const terminal = openTerminal(listenToInterrupts());
   const fail = (thrown: unknown) => printFailure(thrown, args, terminal);
   process.on("uncaughtException", (error) => process.exit(fail(error)));
   try {
@@ -17,12 +21,12 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     process.exitCode = fail(error);
   }
   // Whoever interrupts does not wait for what standard output has not taken.
-  if (terminal.signal.aborted) process.exit();
+  if (terminal.interrupts.interruption) process.exit();
 }
 
 /** Ends the process where nobody takes what it says. */
 export function failToWrite(error: NodeJS.ErrnoException): void {
-  process.exit(printFailure(writeFailure(error), [], openTerminal(abortOnInterrupt())));
+  process.exit(printFailure(writeFailure(error), [], openTerminal(listenToInterrupts())));
 }
 
 async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> {
@@ -48,10 +52,16 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
 function printFailure(
   thrown: unknown,
   args: readonly string[],
-  { signal, printLine, errors }: Terminal,
+  { interrupts, printLine, errors }: Terminal,
 ): number {
-  if (thrown instanceof ClosedPipe && !signal.aborted) return 0;
-  const error = signal.aborted ? new ZarrflowError("aborted", signal.reason.message) : thrown;
-  printLine(failureText(error, { json: args.includes("--json"), color: errors.hasColors?.() }));
+  const { interruption } = interrupts;
+  if (thrown instanceof ClosedPipe && !interruption) return 0;
+  const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
+  const error = interruption
+    ? new ZarrflowError("aborted", interruption.message)
+    : (unfinished?.cause ?? thrown);
+  const json = args.includes("--json");
+  printLine(failureText(error, { json, color: errors.hasColors?.(), unfinished: unfinished?.words }));
+  if (unfinished && interruption && interruption.by !== "SIGINT") return STOPPED;
   return isZarrflowError(error) ? error.exitCode : 1;
 }

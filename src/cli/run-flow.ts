@@ -1,6 +1,6 @@
 import type { EventOptions, FlowEvent } from "../flows/events.ts";
+import type { Plan } from "../flows/plan/plan.ts";
 import type { Planned } from "../flows/request/flow.ts";
-import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import type { Values } from "./command-line.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
@@ -13,8 +13,10 @@ import { RunRecorder } from "./report/run-record.ts";
 import { type outputOptions, runOptions, type updateOption, type writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
+import { place } from "./text/place.ts";
 import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
+import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } from "./unfinished-run.ts";
 import { packageVersion } from "./version.ts";
 
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
@@ -92,30 +94,44 @@ async function runShowingProgress(
   planned: Planned,
   values: FlowValues,
   onEvent: OnEvent,
-  { errors, signal, printLine }: Terminal,
+  { errors, signal, interrupts, printLine }: Terminal,
 ) {
   const { runFlow } = await import("../flows/run/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
-  const advance = eventAdvance(planned.plan);
+  const { plan } = planned;
+  const advance = eventAdvance(plan);
+  let unfinished: UnfinishedWords | undefined;
   try {
     return await runFlow(planned, {
       ...runOptions(values, signal),
+      stop: interrupts.stopFirst(),
       onEvent: (event) => {
         onEvent(event);
+        if (event.type === "unfinished") unfinished = unfinishedWords(plan, event.tasks);
         if (event.type === "warning" && !values.quiet) printLine(warningText(event));
         const latest = advance(event);
         if (latest) view.show(latest);
       },
     });
+  } catch (error) {
+    throw unfinished ? new UnfinishedRun(error, unfinished) : error;
   } finally {
     view.stop();
   }
 }
 
+function unfinishedWords({ stages, target }: Plan, tasks: number): UnfinishedWords {
+  return {
+    tasks,
+    allTasks: stages.reduce((sum, inStage) => sum + inStage, 0),
+    resume: resumingCommand(),
+    clean: commandLine(["clean", place(target.store, target.path)]),
+  };
+}
+
 /** What was run, in words of whoever ran it, but for what a URL may hold of credentials. */
 function named(): { readonly command: string; readonly version: string } {
-  const words = ["zarrflow", ...process.argv.slice(2)].map((word) => redact(word));
-  return { command: words.join(" "), version: packageVersion() };
+  return { command: commandLine(process.argv.slice(2)), version: packageVersion() };
 }
 
 async function writePage(path: string, page: string, signal: AbortSignal): Promise<void> {

@@ -137,6 +137,14 @@ export const writingOptions = {
     summary:
       "before the target is published, read back every key and compare its size and checksum; =values also compares the values of all arrays with the source",
   },
+  resume: {
+    type: "boolean",
+    summary: "continue the unfinished run of the same command; if there was no such run, start a new one",
+  },
+  fsync: {
+    type: "boolean",
+    summary: "publish only what is on the disk, so that it outlives a loss of power; slower",
+  },
   "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
   "break-lock": {
     type: "boolean",
@@ -283,8 +291,9 @@ export function runOptions(
   values: Values<typeof writingOptions & typeof updateOption>,
   signal: AbortSignal,
 ): RunOptions {
-  const { verify = false, "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { ...planOptions(values, signal), verify, writeEmpty, breakLock };
+  const { verify = false, resume = false, fsync = false } = values;
+  const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
+  return { ...planOptions(values, signal), verify, resume, fsync, writeEmpty, breakLock };
 }
 
 function wholeNumber(name: string, text: string): number {

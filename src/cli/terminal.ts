@@ -1,5 +1,6 @@
 import { fileError } from "../stores/files/file-error.ts";
 import { redact } from "../util/redact.ts";
+import type { Interrupts } from "./interrupt.ts";
 import { COLORED_NAME } from "./text/failure.ts";
 import { printableLines } from "./text/printable.ts";
 
@@ -7,6 +8,7 @@ import { printableLines } from "./text/printable.ts";
 export interface Terminal {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
+  readonly interrupts: Interrupts;
   /** Whether people read standard output. */
   readonly isOutputSeen: boolean;
   readonly errors: NodeJS.WriteStream;
@@ -28,13 +30,15 @@ export class ClosedPipe extends Error {
 }
 
 /** The process's own terminal. */
-export function openTerminal(signal: AbortSignal): Terminal {
+export function openTerminal(interrupts: Interrupts): Terminal {
+  const { signal } = interrupts;
   const { stdout, stderr } = process;
   // Whoever waits for a write gets its failure; nobody waits for what goes to standard error.
   stdout.on("error", () => {});
   stderr.on("error", () => {});
   return {
     signal,
+    interrupts,
     isOutputSeen: stdout.isTTY === true,
     errors: stderr,
     write: (data) => writeTo(stdout, typeof data === "string" ? shown(data) : data, signal),

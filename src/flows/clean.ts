@@ -3,6 +3,7 @@ import type { Leftover } from "../stores/target/leftover.ts";
 import { leftoversAt } from "../stores/target/leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { removeLeftScratch } from "./run/scratch/open-scratch.ts";
 import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {
@@ -41,7 +42,10 @@ export async function* clean(
   for await (const { kind, place, isDead, remove } of leftoversAt(targetSpec(target, access), { signal })) {
     throwIfAborted(signal);
     const isRemoved = isDead || breakLock;
-    if (isRemoved && !dryRun) await remove();
+    if (isRemoved && !dryRun) {
+      await remove();
+      if (kind === "build") await removeLeftScratch(undefined);
+    }
     yield { kind, place, isRemoved };
   }
 }

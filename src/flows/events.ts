@@ -25,6 +25,9 @@ export interface RunReport extends RunCounts {
   readonly seconds: number;
   /** Keys that were written, documents included. */
   readonly keysWritten: number;
+  /** Tasks and copied keys that an unfinished run had done; absent where none was resumed. */
+  readonly tasksResumed?: number;
+  readonly keysResumed?: number;
   /** Keys that an update found to be right, and those that it deleted. */
   readonly keysKept?: number;
   readonly keysDeleted?: number;
@@ -51,7 +54,7 @@ export type WarningEvent = { readonly type: "warning" } & Warning;
 
 /**
  * The events of a flow, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
- * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is asked for, `done` once, at the end.
+ * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is asked for, `done` once, at the end, or `unfinished`.
  */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
@@ -66,6 +69,8 @@ export type FlowEvent =
   | { readonly type: "verify"; readonly keys: number; readonly allKeys: number }
   /** How far the values of an array have been compared with the source's. */
   | ReadEvent
+  /** The run ends before its end; the tasks and keys that are done are kept for one that resumes it. */
+  | { readonly type: "unfinished"; readonly tasks: number; readonly keys: number }
   | { readonly type: "done"; readonly report: RunReport };
 
 export interface EventOptions {

@@ -46,7 +46,7 @@ export type { ChunksOption } from "./request/chunk-option.ts";
 export type { FlowSource, Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { Warning } from "./request/warnings.ts";
-export type { Ledger, LedgerEntry } from "./run/ledger.ts";
+export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
 export { runFlow } from "./run/run-flow.ts";
 export { runTask, type TaskStages, taskSink, taskStages } from "./run/tasks/run-task.ts";
 export type { TaskContext } from "./run/tasks/task-context.ts";

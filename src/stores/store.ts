@@ -1,6 +1,7 @@
 import type { ByteRange } from "../util/byte-range.ts";
 import type { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
+import type { Journal } from "./target/journal.ts";
 
 export interface StoreOptions {
   /** Ends the call, which then fails with the signal's reason, or with `aborted`, whose cause is the reason. */
@@ -250,6 +251,15 @@ export type StoreSpec =
   /** An object of the caller's; it cannot be opened elsewhere. */
   | { readonly kind: "object"; readonly description: string };
 
+/** A value that was stored. */
+export interface StoredValue {
+  readonly key: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Absent where checksums were not asked for. */
+  readonly crc32?: number;
+}
+
 export interface PublishOptions extends StoreOptions {
   /** Called with what could not be removed after the target was published, which stands all the same. */
   readonly onWarning?: ((warning: { readonly message: string; readonly hint: string }) => void) | undefined;
@@ -261,11 +271,14 @@ export interface PublishOptions extends StoreOptions {
  */
 export interface TargetBuild {
   readonly store: WritableStore & Partial<ListableStore>;
-  /**
-   * A folder of this run beside the target, for its ledger; removed by publish and discard. Absent for targets
-   * that are no files.
-   */
+  /** A folder of this run beside the target; removed by publish and discard. Absent for targets that are no files. */
   readonly controlFolder?: string;
+  /** Where the run leaves what it has done, for one that resumes it. Absent where none can. */
+  readonly journal?: Journal;
+  /**
+   * Present where the build is one that an earlier run left unfinished: whether it holds a value as that run recorded it.
+   */
+  holds?(value: StoredValue, options?: StoreOptions): Promise<boolean>;
   /**
    * The build as a spec, where other threads may open and write the same one, as its `exclusive` owners. Absent
    * where there is one writer.
@@ -278,6 +291,8 @@ export interface TargetBuild {
   /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
   reopen(): Promise<Store>;
   publish(options?: PublishOptions): Promise<void>;
+  /** Leaves what was built, with its journal, to a run that resumes this one. Absent where none can. */
+  keep?(): Promise<void>;
   /** Does nothing once the target is published. */
   discard(): Promise<void>;
 }

@@ -1,20 +1,11 @@
 import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
-import type { StoreWriter, WritableStore } from "../stores/store.ts";
+import type { StoredValue, StoreWriter, WritableStore } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { product } from "../util/shape.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
-
-/** A value that was stored. */
-export interface StoredValue {
-  readonly key: string;
-  /** In bytes. */
-  readonly size: number;
-  /** Absent where checksums were not asked for. */
-  readonly crc32?: number;
-}
 
 /** A shard on its way to the store: its chunks one after another, and its index when all are there. */
 export interface ShardOutput {

@@ -1,7 +1,6 @@
-import type { StoreOptions } from "../stores/store.ts";
+import type { StoredValue, StoreOptions } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { EncodedChunk } from "./chunk.ts";
-import type { StoredValue } from "./shard-output.ts";
 
 /** What `writeChunks` does with each chunk, without a stream around it. */
 export interface ChunkSink {

@@ -43,6 +43,7 @@ export const oneOf = (...choices: readonly string[]): Rule => ({
 /** What options of each name must be, wherever they are taken. */
 const RULES: Readonly<Record<string, Rule>> = {
   signal: { expected: "an AbortSignal", holds: isSignal },
+  stop: { expected: "an AbortSignal", holds: isSignal },
   onEvent: call,
   wrap: call,
   beforeRequest: call,
@@ -71,7 +72,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   include: textOrTexts,
   exclude: textOrTexts,
   ...Object.fromEntries(
-    ["fsync", "writeEmpty", "strict", "deep", "replace", "consolidated", "cells"].map((name) => [name, flag]),
+    ["fsync", "resume", "writeEmpty", "strict", "deep", "replace", "consolidated", "cells"].map((name) => [
+      name,
+      flag,
+    ]),
   ),
   ...Object.fromEntries(
     ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [

@@ -29,6 +29,7 @@ export const EXIT_CODES = {
   "target-inside-source": 2,
   "target-not-empty": 2,
   locked: 1,
+  "plan-mismatch": 2,
   "source-changed": 1,
   differs: 6,
   aborted: 130,

@@ -1,25 +1,38 @@
 // @module-tag slow
 import { spawn } from "node:child_process";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
 import { describe, expect, it } from "vitest";
-import { exitOf, startCli, testFolder } from "../support/cli.ts";
+import { exitOf, runCli, startCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
-/** An array that takes a while, as each of its items becomes a chunk. */
+/** An array whose rechunk takes a while: it has many tasks, of many chunks each. */
 async function slowArray(): Promise<string> {
   const cwd = await testFolder();
+  await mkdir(join(cwd, "scratch"));
   await writeV2Array(join(cwd, "a.zarr"), {
-    shape: [200, 100],
-    chunks: [200, 100],
+    shape: [600, 600],
+    chunks: [1, 600],
     dtype: "<f4",
-    items: ramp(20000),
+    items: ramp(360_000),
   });
   return cwd;
+}
+
+const HOW = ["--chunks", "600,1", "--max-mem", "300kB"];
+const STAGED = ["--strategy", "staged", "--scratch", "scratch"];
+
+/** Resolves when a task has ended of a run that builds `b.zarr`. */
+async function firstTaskEnded(cwd: string): Promise<void> {
+  await until(async () => {
+    const control = (await readdir(cwd)).find((name) => name.startsWith(".b.zarr.zarrflow-"));
+    const ledger = control && (await readFile(join(cwd, control, "ledger.jsonl"), "utf8").catch(() => ""));
+    return ledger?.includes('"end":') === true;
+  });
 }
 
 /** An array larger than what a pipe holds. */
@@ -35,41 +48,59 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe("signals", () => {
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s stops a run, which leaves nothing behind",
-    async (signal) => {
+  it.each([
+    ["SIGINT", 130, ["--strategy", "direct"], "1"],
+    ["SIGTERM", 7, STAGED, "2"],
+    ["SIGHUP", 7, ["--strategy", "direct"], "2"],
+  ] as const)(
+    "%s stops a run, which is resumed by the command that it prints",
+    async (signal, code, how, threads) => {
       const cwd = await slowArray();
-      const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", "--chunks", "1,1");
+      const child = startCli(
+        cwd,
+        "rechunk",
+        "a.zarr",
+        "b.zarr",
+        ...HOW,
+        ...how,
+        "--threads",
+        threads,
+        "--quiet",
+      );
       const exit = exitOf(child);
-      await until(async () => (await readdir(cwd)).length > 1);
+      await firstTaskEnded(cwd);
       child.kill(signal);
       const stderr = await text(child.stderr);
-      expect(await exit).toBe(130);
-      expect(stderr).toBe(`zarrflow: interrupted by ${signal}\n`);
-      expect(await readdir(cwd)).toEqual(["a.zarr"]);
+      expect(await exit).toBe(code);
+      const said = new RegExp(
+        `^zarrflow: interrupted by ${signal}\n  kept: \\d+ of \\d+ tasks\n  to continue: zarrflow (.* --resume)\n.*zarrflow clean \\S*b.zarr\n$`,
+      );
+      expect(stderr).toMatch(said);
+      expect(await readdir(cwd)).not.toContain("b.zarr");
+      const resuming = said.exec(stderr)?.[1]?.split(" ") ?? [];
+      const { code: resumed, stdout } = await runCli(cwd, ...resuming, "--json");
+      expect({ resumed, report: JSON.parse(stdout) }).toMatchObject({
+        resumed: 0,
+        report: { tasksResumed: expect.any(Number) },
+      });
+      expect(JSON.parse(stdout).tasksResumed).toBeGreaterThan(0);
+      expect((await runCli(cwd, "diff", "a.zarr", "b.zarr")).code).toBe(0);
+      expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "b.zarr", "scratch"]);
+      expect(await readdir(join(cwd, "scratch"))).toEqual([]);
     },
   );
 
-  it("stop threads, and the staged strategy, too", async () => {
-    const cwd = await testFolder();
-    await mkdir(join(cwd, "scratch"));
-    await writeV2Array(join(cwd, "a.zarr"), {
-      shape: [600, 600],
-      chunks: [1, 600],
-      dtype: "<f4",
-      items: ramp(360_000),
-    });
-    const how = ["--chunks", "600,1", "--max-mem", "300kB", "--threads", "2"];
-    const staged = ["--strategy", "staged", "--scratch", "scratch"];
-    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...how, ...staged);
+  it("leave nothing behind of a run that has done nothing", async () => {
+    const cwd = await slowArray();
+    await mkdir(join(cwd, "b.zarr"));
+    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...HOW, "--tps", "1", "--quiet");
     const exit = exitOf(child);
-    await until(async () => (await readdir(join(cwd, "scratch"))).length > 0);
+    await until(async () => (await readdir(cwd)).length > 3);
     child.kill("SIGINT");
     const stderr = await text(child.stderr);
     expect(await exit).toBe(130);
     expect(stderr).toBe("zarrflow: interrupted by SIGINT\n");
-    expect(await readdir(cwd)).toEqual(["a.zarr", "scratch"]);
-    expect(await readdir(join(cwd, "scratch"))).toEqual([]);
+    expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "b.zarr", "scratch"]);
   });
 
   it("end a wait for a reader who does not read", async () => {
@@ -104,8 +135,8 @@ describe("a second signal", () => {
     const input = fileURLToPath(new URL("../../src/cli/interrupt.ts", import.meta.url));
     await build({ input, platform: "node", output: { file } });
     const { href } = pathToFileURL(file);
-    const program = `const { abortOnInterrupt } = await import("${href}");
-      abortOnInterrupt().addEventListener("abort", () => console.log("aborted"));
+    const program = `const { listenToInterrupts } = await import("${href}");
+      listenToInterrupts().signal.addEventListener("abort", () => console.log("aborted"));
       setInterval(() => {}, 1000);
       console.log("ready");`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", program]);

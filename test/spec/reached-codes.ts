@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import type { FlowEvent } from "../../src/flows/events.ts";
 import {
   copy,
   create,
@@ -136,6 +137,16 @@ export const REACHED: Readonly<Record<ErrorCode, (folder: string) => unknown>> =
     // as another run does that takes it for abandoned
     await rm(build.controlFolder ?? "", { recursive: true });
     await build.publish();
+  },
+  "plan-mismatch": async (folder) => {
+    const target = join(folder, "t.zarr");
+    const stopping = new AbortController();
+    const onEvent = ({ type }: FlowEvent) => {
+      if (type === "task-end") stopping.abort();
+    };
+    const source = await storeOf(SOURCE);
+    await rechunk(source, target, { chunks: [2], stop: stopping.signal, onEvent }).catch(() => {});
+    return rechunk(source, target, { chunks: [3], resume: true });
   },
   "source-changed": copyWhileItShrinks,
   differs: () => copyOf(SOURCE, new DamagingStore(), { verify: true }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { StoredValue } from "../../src/stores/store.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { EncodedChunk } from "../../src/streams/chunk.ts";
-import type { StoredValue } from "../../src/streams/shard-output.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { writeChunks } from "../../src/streams/write-chunks.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";

@@ -1,26 +1,33 @@
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
+import type { UnfinishedWords } from "../unfinished-run.ts";
 import { toJson } from "./json.ts";
+import { counted, grouped } from "./numbers.ts";
 import { printable, printableLines } from "./printable.ts";
 
 export interface FailureWords {
   /** One line of JSON instead of words. */
   readonly json?: boolean | undefined;
   readonly color?: boolean | undefined;
+  /** What is left of the run, where it can be resumed. */
+  readonly unfinished?: UnfinishedWords | undefined;
 }
 
 /** What is written in color, and the only thing that is. */
 export const COLORED_NAME = "\u001b[31mzarrflow:\u001b[39m";
 
 /** What went wrong: a few lines, and a stack only where it is a fault of the program itself. */
-export function failureText(error: unknown, { json = false, color = false }: FailureWords = {}): string {
-  if (json) return toJson({ error: failureJson(error) });
+export function failureText(
+  error: unknown,
+  { json = false, color = false, unfinished }: FailureWords = {},
+): string {
+  if (json) return toJson({ error: failureJson(error), unfinished });
   const name = color ? COLORED_NAME : "zarrflow:";
   if (!isZarrflowError(error)) {
     return `${name} this is a bug in zarrflow; please report it\n${printableLines(redact(stackOf(error)))}`;
   }
   const lines = detailLines(inFlags(error)).map((line) => `  ${printable(line)}`);
-  return [`${name} ${printable(error.message)}`, ...lines].join("\n");
+  return [`${name} ${printable(error.message)}`, ...lines, ...unfinishedLines(unfinished)].join("\n");
 }
 
 /** The details of an error, its way out in terms of flags where it comes from below the command. */
@@ -30,6 +37,13 @@ function inFlags({ code, details }: ZarrflowError): ErrorDetails {
     ...details,
     hint: "Use --if-exists replace to replace it, or --if-exists skip to keep it.",
   };
+}
+
+function unfinishedLines(unfinished: UnfinishedWords | undefined): string[] {
+  if (unfinished === undefined) return [];
+  const { tasks, allTasks, resume, clean } = unfinished;
+  const done = allTasks === 0 ? "what was copied" : `${grouped(tasks)} of ${counted(allTasks, "task")}`;
+  return [`  kept: ${done}`, `  to continue: ${resume}`, `  to remove it: ${clean}`].map(printable);
 }
 
 /** The details that the message does not hold already. */

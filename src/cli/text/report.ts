@@ -9,6 +9,8 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
   if (report.skipped) return `${place(target.store, target.path)}: exists and is kept`;
   const {
     keysWritten,
+    tasksResumed,
+    keysResumed = 0,
     keysKept,
     keysDeleted = 0,
     keysVerified,
@@ -23,13 +25,17 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     keysKept === undefined
       ? ""
       : `, ${counted(keysKept, "key")} up to date, ${counted(keysDeleted, "key")} deleted`;
+  const resumed =
+    tasksResumed === undefined
+      ? ""
+      : `, ${counted(tasksResumed, "task")} and ${counted(keysResumed, "key")} done before`;
   const verified = [
     keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`,
     arraysVerified === undefined ? "" : `, ${counted(arraysVerified, "array")} equal to the source`,
   ].join("");
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
-      ` in ${formatDuration(seconds)} (${rate}/s read and written)${updated}${verified}`,
+      ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
   ].join("\n");

@@ -1,8 +1,9 @@
-import type { KeyEntry, ListableStore, ListOptions, WritableStore } from "../../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions, StoredValue, WritableStore } from "../../stores/store.ts";
 import { copySource } from "../../stores/with/wrapped-errors.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { throwIfAborted } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -29,6 +30,10 @@ export interface SweepOptions {
    * @default false
    */
   readonly skipChecksum?: boolean;
+  /** Whether the target has a value already: an earlier run has copied it. */
+  readonly isDone?: (value: StoredValue) => boolean;
+  /** Aborted when no more keys are to be copied. */
+  readonly stop?: AbortSignal | undefined;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly io: number;
@@ -45,7 +50,11 @@ const SMALL_BYTES = 1024 * 1024;
 /** The same where the stores can copy values themselves, which is as fast from then on. */
 const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
 
-/** Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory. */
+/**
+ * Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory.
+ *
+ * @throws what the stores throw, with the key; `aborted` when it was stopped before the last key.
+ */
 export async function sweep(
   source: ListableStore,
   target: WritableStore,
@@ -57,6 +66,8 @@ export async function sweep(
     targetKeyOf,
     onFolder,
     skipChecksum = false,
+    isDone,
+    stop,
     budget,
     buffers,
     io,
@@ -113,14 +124,16 @@ export async function sweep(
       throw error;
     }
   };
-  const wanted = sweptFrom(
+  const listed = sweptFrom(
     listing ?? pagesFrom(listWanted(source, prefix, targetKeyOf, { signal, onFolder })),
     targetKeyOf,
   );
+  const wanted = untilStopped(isDone ? notDone(listed, { source, isDone, log, signal }) : listed, stop);
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
   try {
     const left = copySmallValues(wanted, { source, target, skipChecksum, smallBytes, buffers, log, signal });
     await forEachConcurrent(left, copy, { concurrency: io, signal });
+    throwIfAborted(stop);
   } finally {
     lease.release();
   }
@@ -135,6 +148,33 @@ async function* sweptFrom(
       const targetKey = targetKeyOf(listed.key);
       return targetKey === undefined ? [] : { ...listed, targetKey };
     });
+  }
+}
+
+async function* untilStopped<T>(pages: AsyncIterable<T>, stop: AbortSignal | undefined): AsyncGenerator<T> {
+  for await (const page of pages) {
+    if (stop?.aborted) return;
+    yield page;
+  }
+}
+
+interface DoneOptions extends Required<Pick<SweepOptions, "isDone">>, Pick<SweepOptions, "log" | "signal"> {
+  readonly source: ListableStore;
+}
+
+/** The values that the target does not have yet. */
+async function* notDone(
+  pages: AsyncIterable<readonly Swept[]>,
+  { source, isDone, log, signal }: DoneOptions,
+): AsyncGenerator<readonly Swept[]> {
+  for await (const page of pages) {
+    const left: Swept[] = [];
+    for (const value of page) {
+      const size = value.size ?? (await source.size(value.key, { signal }));
+      if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed();
+      else left.push(value);
+    }
+    yield left;
   }
 }
 

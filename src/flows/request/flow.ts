@@ -68,6 +68,17 @@ export interface RunOptions extends PlanOptions, EventOptions {
   readonly verify?: Verification;
   /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
   readonly fsync?: boolean;
+  /**
+   * Continues an unfinished run of the same plan at the target: tasks that it completed are not repeated. If there was no
+   * such run, a new one starts.
+   */
+  readonly resume?: boolean;
+  /**
+   * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
+   * given, the work is also kept when `signal` is aborted, and after failures that may pass (`transient`, `no-space` and
+   * the like); otherwise it is removed.
+   */
+  readonly stop?: AbortSignal | undefined;
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
   /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
@@ -83,6 +94,8 @@ export interface Planned {
   readonly plan: Plan;
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
+  /** What distinguishes the metadata documents of the source, as they were read, from others. */
+  readonly sourceDocuments: () => string;
   /** Closes the source if planning opened it; `runFlow` does so when it ends. */
   close(): Promise<void>;
 }
@@ -121,7 +134,7 @@ async function planFrom(
   root: ZarrArray | ZarrGroup,
   to: FlowTarget,
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
-): Promise<Pick<Planned, "plan" | "assertUnchanged"> & { readonly watch: SourceWatch }> {
+): Promise<Omit<Planned, "source" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, allowLoss } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
   const { all, taken, excluded, warnings } = await sourceNodes(root, options, io);
@@ -187,7 +200,12 @@ async function planFrom(
     existing,
     ifExists: options.ifExists,
   });
-  return { plan, watch, assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }) };
+  return {
+    plan,
+    watch,
+    sourceDocuments: () => watch.documents(),
+    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }),
+  };
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

@@ -10,6 +10,8 @@ import { withPace } from "../request/rate-limits.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, openBuild } from "../target/open-build.ts";
+import { resuming } from "./ledger/resuming.ts";
+import { runIdentity } from "./ledger/run-identity.ts";
 import { runPlan } from "./run-plan.ts";
 
 /**
@@ -66,11 +68,16 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   if (home) await (await parents()).mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await (await parents()).mendBelow(plan.target, options);
-  const build = isThere ? undefined : await openHidden(plan, home, { ...options, onTaken: assertNoneAbove });
+  const identity = runIdentity(plan, { ...options, sourceDocuments: planned.sourceDocuments() });
+  const { resume, onUnfinished } = resuming(identity, options);
+  const taking = { ...options, resume, onUnfinished, onTaken: assertNoneAbove };
+  const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published =
     paced && home ? (await parents()).publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
-  if (published) return await runPlan(plan, { source, assertUnchanged, build: published, ...options });
+  if (published) {
+    return await runPlan(plan, { source, assertUnchanged, build: published, identity, ...options });
+  }
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;
 }
@@ -82,7 +89,7 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
 async function openHidden(
   plan: Plan,
   home: ParentHierarchy | undefined,
-  options: RunOptions & Pick<TargetBuildOptions, "onTaken">,
+  options: Omit<RunOptions, "resume"> & Pick<TargetBuildOptions, "onTaken" | "resume" | "onUnfinished">,
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;

@@ -1,7 +1,7 @@
 import { crc32 } from "../../util/crc32.ts";
 import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
 import type { TaskStats } from "./executors/messages.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
@@ -16,6 +16,7 @@ export class RunLog {
   #peak = 0;
   readonly #threads = new Map<number, ThreadReport>();
   #kept = 0;
+  #resumed = 0;
   #deleted = 0;
   #told = 0;
 
@@ -48,6 +49,16 @@ export class RunLog {
     return { keysKept: this.#kept, keysDeleted: this.#deleted };
   }
 
+  /** Keys that were copied by a run that this one resumes. */
+  get resumed(): number {
+    return this.#resumed;
+  }
+
+  keyResumed(): void {
+    this.#resumed++;
+    this.#tell();
+  }
+
   keysKept(keys: number): void {
     this.#kept += keys;
     this.#tell();
@@ -72,7 +83,10 @@ export class RunLog {
     this.#counts.chunksWritten += chunksWritten;
     for (const value of stored) this.#enter(value);
     for (const { task, end } of tasks) {
-      if (end) this.#counts.tasks++;
+      if (end) {
+        this.#counts.tasks++;
+        this.ledger.taskEnded(task);
+      }
       this.emit(end ? { type: "task-end", task, ...end } : { type: "task-start", task });
     }
     this.#tell();

@@ -1,8 +1,9 @@
 import { formatNamed } from "../../meta/formats.ts";
-import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
+import type { Store, StoredValue, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { followSignals } from "../../util/abort.ts";
+import { type ErrorCode, isZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent, RunReport } from "../events.ts";
 import { copyAllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
@@ -13,8 +14,12 @@ import { assertSoleWriter } from "../target/assert-sole-writer.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
 import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
 import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.ts";
-import { type Ledger, MemoryLedger, noLedger } from "./ledger.ts";
+import { type DoneBefore, doneBefore, nothingDone, valueText } from "./ledger/done-before.ts";
+import { JournalLedger, type Ledger, MemoryLedger, noLedger } from "./ledger/ledger.ts";
+import type { RunIdentity } from "./ledger/ledger-lines.ts";
 import { RunLog } from "./run-log.ts";
+import { removeLeftScratch } from "./scratch/open-scratch.ts";
+import { redoLost } from "./scratch/redo-lost.ts";
 import { withScratch } from "./scratch/with-scratch.ts";
 import { type Verified, verifyTarget } from "./verify-target.ts";
 
@@ -22,6 +27,11 @@ export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
   /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
   readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
+  /** What the run is, as its ledger says. Absent: no run can resume it. */
+  readonly identity?: RunIdentity;
+  /** Whether the target's values are on the disk when they are written. */
+  readonly fsync?: boolean;
+  readonly stop?: AbortSignal | undefined;
   readonly writeEmpty?: boolean;
   /** What is read back before the target is published. */
   readonly verify?: Verification;
@@ -30,29 +40,36 @@ export interface RunPlanOptions extends WithWorkersOptions {
 }
 
 /**
- * Runs a plan: tasks, sweep, documents, verification, and at last the publication. On any failure the target is
- * discarded, and the first failure is thrown as it was.
+ * Runs a plan: tasks, sweep, documents, verification, and at last the publication. Of a build that an earlier run left
+ * unfinished, what that has done is not done again. On any failure the target is discarded, or kept where that was asked
+ * for and may help, and the first failure is thrown as it was.
  */
 export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions): Promise<RunReport> {
   const { build } = others;
   const following = followSignals(signal, build.lost);
   const options = { ...others, signal: following.signal };
   const started = performance.now();
-  const ledger = await openLedger(build, options);
+  const { ledger, before } = await openLedger(plan, options).catch(async (error) => {
+    following.end();
+    await (isKept(error, options, undefined) ? build.keep?.() : build.discard())?.catch(() => {});
+    throw error;
+  });
+  const buffers = new BufferPool(memoryForTasks(plan));
+  const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
   try {
-    const buffers = new BufferPool(memoryForTasks(plan));
-    const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
     const verified = await withWorkers(plan, options, (threads) =>
-      fill(plan, { ...options, threads }, log, buffers),
+      fill(plan, { ...options, threads, before }, log, buffers),
     );
     await ledger.close();
     const onWarning = (warning: Warning) => log.emit({ type: "warning", ...warning });
     await build.publish({ signal: options.signal, onWarning });
+    if (plan.stages.length > 1) await removeLeftScratch(plan.scratch);
     const report: RunReport = {
       ...log.counts,
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
       ...verified,
+      ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed }),
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
     };
@@ -61,30 +78,63 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
     return report;
   } catch (error) {
     await ledger.close().catch(() => {});
-    await build.discard().catch(() => {});
+    if (!isKept(error, options, log)) await build.discard().catch(() => {});
+    else {
+      await build.keep?.().catch(() => {});
+      log.emit({ type: "unfinished", tasks: before.tasks.size + log.counts.tasks, keys: log.keys });
+    }
     throw error;
   } finally {
     following.end();
   }
 }
 
+/** The ledger of a run, and what those that it resumes have done. */
 async function openLedger(
-  { controlFolder }: TargetBuild,
-  { verify = false }: RunPlanOptions,
-): Promise<Ledger> {
-  if (controlFolder === undefined) return verify === false ? noLedger : new MemoryLedger();
-  const { FileLedger } = await import("./ledger-file.node.ts");
-  return new FileLedger(`${controlFolder}/ledger.jsonl`);
+  plan: Plan,
+  { build, identity, verify = false, fsync = false, signal }: RunPlanOptions,
+): Promise<{ readonly ledger: Ledger; readonly before: DoneBefore }> {
+  const { journal, holds } = build;
+  const tasks = plan.stages.reduce((sum, inStage) => sum + inStage, 0);
+  if (journal === undefined || identity === undefined) {
+    return { ledger: verify === false ? noLedger : new MemoryLedger(), before: nothingDone(tasks) };
+  }
+  const before = holds
+    ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
+    : nothingDone(tasks);
+  const ledger = await JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync });
+  return { ledger, before };
+}
+
+/** Failures after which a run may succeed that does the rest. */
+const PASSING: readonly ErrorCode[] = [
+  "aborted",
+  "transient",
+  "short-read",
+  "access-denied",
+  "no-space",
+  "too-many-files",
+];
+
+/** Whether a run that fails leaves what it has done to one that resumes it. */
+function isKept(
+  error: unknown,
+  { build, stop }: Pick<RunPlanOptions, "build" | "stop">,
+  log: RunLog | undefined,
+): boolean {
+  if (stop === undefined || build.keep === undefined || !isZarrflowError(error)) return false;
+  const hasDoneAny = build.holds !== undefined || (log !== undefined && log.keys + log.counts.tasks > 0);
+  return hasDoneAny && PASSING.includes(error.code);
 }
 
 /** Everything that goes into the target before it is published; returns what was verified. */
 async function fill(
   plan: Plan,
-  options: RunPlanOptions & Pick<RunTasksOptions, "threads">,
+  options: RunPlanOptions & Pick<RunTasksOptions, "threads"> & { readonly before: DoneBefore },
   log: RunLog,
   buffers: BufferPool,
 ): Promise<Verified> {
-  const { source, build, verify = false, signal } = options;
+  const { source, build, before, verify = false, stop, signal } = options;
   const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, source, signal);
@@ -94,12 +144,33 @@ async function fill(
   // A single writer's target cannot be read before it is finished: its documents may come first.
   if (build.store.singleWriter) await publish();
   const maxMemory = budget.limit;
-  await withScratch(plan, (scratch) =>
-    runTasks(plan, { ...options, verify: verify !== false, scratch, documents, buffers, maxMemory, log }),
-  );
+  const keeping = {
+    keptBy: options.stop && build.controlFolder,
+    left: before.scratch,
+    isKept: (error: unknown) => isKept(error, options, log),
+  };
+  await withScratch(plan, keeping, async (scratch) => {
+    if (scratch?.spec) log.ledger.scratchOpened(scratch.spec);
+    if (scratch && before.tasks.size > 0) await redoLost(plan, before.tasks, scratch.store, { signal });
+    await runTasks(plan, {
+      ...options,
+      checksums: options.identity !== undefined || verify !== false,
+      done: before.tasks,
+      scratch,
+      documents,
+      buffers,
+      maxMemory,
+      log,
+    });
+  });
   if (plan.publication.sweep) {
-    const sweeping = { documents, skipChecksum: verify === false, budget, buffers, log, signal };
-    await copyAllKeys(source, build.store, plan, { ...sweeping, documentsLast: build.isInPlace === true });
+    const isDone = (value: StoredValue) => before.values.has(valueText(value));
+    const sweeping = { documents, skipChecksum: verify === false, budget, buffers, log, stop, signal };
+    await copyAllKeys(source, build.store, plan, {
+      ...sweeping,
+      ...(build.holds && { isDone }),
+      documentsLast: build.isInPlace === true,
+    });
   }
   await options.assertUnchanged?.({ signal });
   const readBack = (target: Store, before?: Verified) =>

@@ -8,6 +8,7 @@ import type { MissingWatch, Store, StoreOptions } from "../../stores/store.ts";
 import { sourceChanged } from "../../stores/version.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
+import { textHash } from "../../util/text-hash.ts";
 
 /** A document as it was when the flow began: its version, or where the store knows none what is in it. */
 type DocumentState = string | { readonly size: number; readonly crc32: number };
@@ -28,6 +29,7 @@ export class SourceWatch {
   readonly #places = new Map<Store, string | undefined>();
   readonly #missing: MissingWatch[] = [];
   readonly #documents = new Map<Store, Map<string, WatchedDocument>>();
+  readonly #read = new Map<string, Uint8Array>();
 
   /** Begins to watch the stores in which nodes lie. Takes place before chunks are read. */
   static async begin(
@@ -64,6 +66,11 @@ export class SourceWatch {
     for (const missing of this.#missing) await missing.assertUnchanged({ signal });
   }
 
+  /** What distinguishes the documents, as they were read, from others. */
+  documents(): string {
+    return textHash(JSON.stringify([...this.#read].map(([key, bytes]) => [key, bytes.length, crc32(bytes)])));
+  }
+
   /** Nothing is noted any more. */
   end(): void {
     for (const missing of this.#missing) missing.end();
@@ -73,6 +80,7 @@ export class SourceWatch {
     const known = this.#documents.get(store) ?? new Map<string, WatchedDocument>();
     this.#documents.set(store, known);
     for (const [key, document] of stored) {
+      this.#read.set(key, document.bytes);
       if (!known.has(key)) known.set(key, { store, key, state: stateOf(document), maxMetadata });
     }
   }

@@ -5,7 +5,7 @@ import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
-import type { Ledger, LedgerEntry } from "./ledger.ts";
+import type { Ledger, LedgerEntry } from "./ledger/ledger.ts";
 
 export interface VerifyLedgerOptions {
   readonly budget: ByteBudget;

@@ -8,6 +8,8 @@ import { isZarrflowError } from "../../util/errors.ts";
 import { expectedSize } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 
+type TakingOptions = "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished";
+
 /**
  * Begins to build the target of a plan; undefined when it is there and may be skipped.
  *
@@ -15,9 +17,9 @@ import type { NodeSpec, Plan } from "../plan/plan.ts";
  */
 export async function openBuild(
   plan: Plan,
-  options: BuildOptions & Pick<TargetBuildOptions, "fsync" | "onTaken" | "beforeReplacing">,
+  options: BuildOptions & Pick<TargetBuildOptions, TakingOptions>,
 ): Promise<TargetBuild | undefined> {
-  const { fsync, onTaken, beforeReplacing, breakLock, signal } = options;
+  const { fsync, onTaken, beforeReplacing, resume, onUnfinished, breakLock, signal } = options;
   if (plan.publication.existing === "skip") {
     const { openAppend } = await import("./open-append.ts");
     return openAppend(plan, options);
@@ -28,6 +30,8 @@ export async function openBuild(
       ifExists,
       onTaken,
       beforeReplacing,
+      resume,
+      onUnfinished,
       expectedSize: size,
       fsync,
       breakLock,

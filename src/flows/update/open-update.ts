@@ -8,7 +8,7 @@ import type { FlowEvent } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
-import { MemoryLedger, noLedger } from "../run/ledger.ts";
+import { MemoryLedger, noLedger } from "../run/ledger/ledger.ts";
 import { RunLog } from "../run/run-log.ts";
 import {
   assertEditable,

@@ -1,4 +1,4 @@
-import { constants, writeSync } from "node:fs";
+import { constants, ftruncateSync, writeSync } from "node:fs";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import type { ValueFiles } from "../directory/value-file.ts";
@@ -37,6 +37,23 @@ export class FileSink implements ByteSink {
     try {
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
       return new FileSink(await files.open(path, flags), path, { files, fsync });
+    } catch (error) {
+      throw fileError(error, { store: `file ${path}` });
+    }
+  }
+
+  /** Opens a file to be gone on with after its first `length` bytes; what follows them is cut off. */
+  static async resume(
+    path: string,
+    length: number,
+    { fsync = false }: Partial<ValueFiles> = {},
+  ): Promise<FileSink> {
+    try {
+      const fd = await asyncFileCalls.open(path, constants.O_WRONLY);
+      const sink = new FileSink(fd, path, { files: asyncFileCalls, fsync });
+      ftruncateSync(fd, length);
+      sink.#written = length;
+      return sink;
     } catch (error) {
       throw fileError(error, { store: `file ${path}` });
     }
@@ -82,6 +99,12 @@ export class FileSink implements ByteSink {
       this.#isOpen = false;
       await this.#files.close(this.#fd);
     });
+  }
+
+  /** Closes the file, in whatever state its content is, for somebody to go on with it. */
+  async keep(): Promise<void> {
+    await this.#last;
+    if (this.#isOpen) await this.close();
   }
 
   async abort(_reason: unknown): Promise<void> {

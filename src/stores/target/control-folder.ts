@@ -4,13 +4,21 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { removeFolder } from "../directory/remove-folder.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { controlName, isControlName } from "../reserved-names.ts";
-import { disownFolder, type FolderOwner, OWNER_NAME, ownerOf, signFolder } from "./owner-record.ts";
+import {
+  disownFolder,
+  type FolderOwner,
+  OWNER_NAME,
+  ownerOf,
+  signFolder,
+  takeOverFolder,
+} from "./owner-record.ts";
 
 /**
  * The folder beside a target where one run builds it. In it are
  * - `build`, the new target, whole from when publishing begins;
  * - `old`, the one it replaces, always whole, while it is neither at its place nor done with;
- * - `trash`, what is being removed.
+ * - `trash`, what is being removed;
+ * - `ledger.jsonl`, what its run has done.
  *
  * Whatever the moment at which a run is killed, the target's place is empty or holds a whole target, and
  * {@link ControlFolder.mend} ends what was cut.
@@ -19,6 +27,8 @@ export class ControlFolder {
   readonly path: string;
   /** Where the target is built: a folder or a file. */
   readonly build: string;
+  /** Where its run leaves what it has done. */
+  readonly ledger: string;
   readonly #target: string;
   readonly #old: string;
   readonly #trash: string;
@@ -38,6 +48,7 @@ export class ControlFolder {
     this.isDead = isDead;
     this.#endRenewal = end;
     this.build = join(path, "build");
+    this.ledger = join(path, "ledger.jsonl");
     this.#target = target;
     this.#old = join(path, "old");
     this.#trash = join(path, "trash");
@@ -112,14 +123,40 @@ export class ControlFolder {
 
   /**
    * Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. What a dead
-   * run has built is removed.
+   * run has built is removed, unless it can be resumed.
    */
   async mend(): Promise<void> {
     if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
       await rename(this.build, this.#target);
     }
     const isReplaced = (await isThere(this.#old)) || (await isThere(this.#trash));
-    if (this.isDead || isReplaced) await this.remove();
+    if (isReplaced || (this.isDead && !(await this.isUnfinished()))) await this.remove();
+  }
+
+  /** Whether its run has left something to be resumed. */
+  async isUnfinished(): Promise<boolean> {
+    return (await isThere(this.build)) && (await isThere(this.ledger));
+  }
+
+  /**
+   * Makes the folder of a dead run this run's.
+   *
+   * @throws `locked` when another run was first.
+   */
+  async takeOver(): Promise<ControlFolder> {
+    const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead });
+    if (signed) return new ControlFolder(this.path, this.#target, signed);
+    throw new ZarrflowError("locked", "another run has just resumed the unfinished one", {
+      store: `directory ${this.#target}`,
+      found: this.path,
+      hint: "Wait for it.",
+    });
+  }
+
+  /** Leaves all of it to a run that resumes this one. */
+  async keep(): Promise<void> {
+    this.#endRenewal();
+    await disownFolder(this.path);
   }
 
   /**

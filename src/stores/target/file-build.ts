@@ -8,9 +8,10 @@ import { asyncFileCalls } from "../files/file-calls.ts";
 import { fileError, isMissing } from "../files/file-error.ts";
 import type { StoreSpec, TargetBuild } from "../store.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
-import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import { FileJournal } from "./file-journal.ts";
+import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import type { LockOptions } from "./prefix-lock.ts";
-import type { TargetWriter } from "./target-writer.ts";
+import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 
@@ -43,18 +44,27 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
     const unmakeParents = async () => {
       if (firstMade !== undefined) await removeEmptyFolders(parent, firstMade);
     };
-    const control = await ControlFolder.create(target).catch(after(unmakeParents));
+    const { resumed, others } = await unfinishedAt(target, options);
+    const control = await (resumed?.control.takeOver() ?? ControlFolder.create(target)).catch(
+      after(unmakeParents),
+    );
     const leave = async () => {
       await control.remove();
       await unmakeParents();
     };
     await options.onTaken?.().catch(after(leave));
-    const construction = await constructionOf(spec, control.build, options).catch(after(leave));
+    const how = { ...options, resumed: resumed?.how };
+    const construction = await constructionOf(spec, control.build, how).catch(
+      after(resumed ? () => control.keep() : leave),
+    );
+    const journal = new FileJournal(control.ledger, options);
 
     let isPublished = false;
     return {
       store: construction.store,
       controlFolder: control.path,
+      journal,
+      ...(construction.holds && { holds: construction.holds }),
       ...(construction.spec && { spec: construction.spec }),
       reopen: () => construction.reopen(),
       publish: ({ signal, onWarning } = {}) =>
@@ -67,8 +77,16 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
           } else await control.publish();
           isPublished = true;
           await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
+          for (const other of others) await other.remove().catch(() => {});
           if (options.fsync) await syncFolder(asyncFileCalls, parent);
         }),
+      ...(construction.keep && {
+        keep: () =>
+          attempt(async () => {
+            await construction.keep?.();
+            await control.keep();
+          }),
+      }),
       discard: () =>
         attempt(async () => {
           if (isPublished) return;
@@ -76,6 +94,41 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
           await leave();
         }),
     };
+  });
+}
+
+/** What runs that are over have left unfinished at a place. */
+interface UnfinishedAt {
+  /** The one that is resumed. */
+  readonly resumed?: { readonly control: ControlFolder; readonly how: ResumeOptions };
+  readonly others: readonly ControlFolder[];
+}
+
+async function unfinishedAt(
+  target: string,
+  { resume, onUnfinished, breakLock }: TargetBuildOptions,
+): Promise<UnfinishedAt> {
+  const others: ControlFolder[] = [];
+  for (const control of await ControlFolder.all(target)) {
+    if (!(await control.isUnfinished())) continue;
+    if (!control.isDead && !breakLock) {
+      if (resume) throw stillAtWork(control, target);
+      continue;
+    }
+    const found = { description: control.path, journal: new FileJournal(control.ledger) };
+    const how = await resume?.(found);
+    if (how) return { resumed: { control, how }, others };
+    onUnfinished?.(found);
+    others.push(control);
+  }
+  return { others };
+}
+
+function stillAtWork({ path }: ControlFolder, target: string): ZarrflowError {
+  return new ZarrflowError("locked", "the run that is to be resumed may be at work", {
+    store: `directory ${target}`,
+    found: path,
+    hint: "Wait for it. If that run is dead, wait until 15 minutes have passed since its last sign, or use --break-lock.",
   });
 }
 
@@ -91,23 +144,14 @@ function notRemoved(path: string, error: unknown): { readonly message: string; r
 async function constructionOf(
   spec: FileSpec,
   build: string,
-  options: TargetBuildOptions,
+  options: ConstructionOptions,
 ): Promise<TargetWriter> {
   const { kind } = spec;
   const description = descriptionOf(spec);
   // What zips need takes longer to load than all that a directory needs.
   if (kind === "zip")
     return (await import("./zip-construction.ts")).constructZip(build, description, options);
-  await mkdir(build);
-  const { fsync = false } = options;
-  const store = new DirectoryStore(build, { exclusive: true, fsync, description });
-  return {
-    store,
-    spec: { kind, path: build, ...(fsync && { fsync }) },
-    finish: async () => {},
-    abort: async () => {},
-    reopen: async () => store,
-  };
+  return (await import("./folder-construction.ts")).constructFolder(build, description, options);
 }
 
 /** @throws `locked` while a run writes in a folder that is there, or anywhere inside. */

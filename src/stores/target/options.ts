@@ -1,4 +1,5 @@
 import type { StoreOptions, TargetBuild } from "../store.ts";
+import type { Journal } from "./journal.ts";
 
 export interface TargetPlaceOptions extends StoreOptions {
   /**
@@ -21,6 +22,19 @@ interface ReplacementOptions {
   readonly beforeReplacing?: (() => Promise<void>) | undefined;
 }
 
+/** How a run goes on with an unfinished build. */
+export interface ResumeOptions {
+  /** Whether what counts as held is read and compared with its checksum: it may not have got to the disk. */
+  readonly readBack: boolean;
+}
+
+/** An unfinished build that is found at a place. */
+export interface UnfinishedBuild {
+  /** Its place, for messages. */
+  readonly description: string;
+  readonly journal: Pick<Journal, "lines">;
+}
+
 /** Once `signal` is aborted, a value that is streamed takes no more bytes. */
 export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptions {
   /**
@@ -35,6 +49,13 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
    * @default false
    */
   readonly fsync?: boolean | undefined;
+  /**
+   * Asked of each unfinished build of a run that is over: how to go on with it; undefined: not. The first one is taken.
+   * What it throws ends the run. Absent: a new one is begun.
+   */
+  readonly resume?: ((found: UnfinishedBuild) => Promise<ResumeOptions | undefined>) | undefined;
+  /** Called with each unfinished build that could be resumed, and is not; it is removed when the target is published. */
+  readonly onUnfinished?: ((found: UnfinishedBuild) => void) | undefined;
   /** For a zip inside another store: bytes that it will have, as far as they are known; parts are sized by it. */
   readonly expectedSize?: number | undefined;
 }

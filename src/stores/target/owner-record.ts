@@ -1,8 +1,8 @@
-import { lstat, readFile, utimes, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
+import { lstat, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing } from "../files/file-error.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { randomName } from "../reserved-names.ts";
+import { hasEnded, type ProcessRecord, processRecordOf, thisProcess } from "./process-record.ts";
 
 /** The file in a folder of a run's own that tells whose it is. */
 export const OWNER_NAME = "owner.json";
@@ -12,31 +12,48 @@ const RENEW_AFTER = 60_000;
 export const DEAD_AFTER = 15 * 60_000;
 
 /** A run, as it left word in a folder of its own. */
-interface OwnerRecord {
+interface OwnerRecord extends ProcessRecord {
   readonly format: typeof FORMAT;
   /** A random name. */
   readonly run: string;
-  /** For people. */
-  readonly host: string;
-  readonly pid: number;
   readonly begun: string;
 }
 
+/** A folder that is this run's until `end`, which stops the renewal of its record. */
+export interface SignedFolder {
+  readonly run: string;
+  readonly end: () => void;
+}
+
 /** Leaves in a new folder whose it is, and renews that until it is ended. */
-export async function signFolder(
-  folder: string,
-): Promise<{ readonly run: string; readonly end: () => void }> {
-  const run = randomName();
-  const begun = new Date().toISOString();
-  const record: OwnerRecord = { format: FORMAT, run, host: hostname(), pid: process.pid, begun };
-  const path = join(folder, OWNER_NAME);
-  await writeFile(path, JSON.stringify(record), { flag: "wx" });
-  const renewal = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch(() => {});
-  }, RENEW_AFTER);
-  renewal.unref();
-  return { run, end: () => clearInterval(renewal) };
+export async function signFolder(folder: string): Promise<SignedFolder> {
+  const record = await newRecord();
+  await writeFile(join(folder, OWNER_NAME), JSON.stringify(record), { flag: "wx" });
+  return renewed(folder, record);
+}
+
+/**
+ * Makes the folder of a run that is over this run's. Of several who try one gets it.
+ *
+ * @returns undefined when another was first.
+ */
+export async function takeOverFolder(folder: string, from: FolderOwner): Promise<SignedFolder | undefined> {
+  const claim = join(folder, `${OWNER_NAME}.${from.run}`);
+  const record = await newRecord();
+  try {
+    if (await isDeadClaim(claim)) await unlink(claim);
+    await writeFile(claim, JSON.stringify(record), { flag: "wx" });
+  } catch (error) {
+    if (hasSystemCode(error, "EEXIST") || isMissing(error)) return undefined;
+    throw error;
+  }
+  // somebody may have got it, and given the claim this name anew, since the owner was read
+  if ((await ownerOf(folder))?.run !== from.run) {
+    await unlink(claim);
+    return undefined;
+  }
+  await rename(claim, join(folder, OWNER_NAME));
+  return renewed(folder, record);
 }
 
 /** Lets everybody know that the run is over whose folder this is, and could not be removed. */
@@ -47,7 +64,7 @@ export async function disownFolder(folder: string): Promise<void> {
 /** What is known of a folder of a run's own. */
 export interface FolderOwner {
   readonly run: string;
-  /** Whether its run has not been heard of for so long that it is over. */
+  /** Whether its run is over, or has not been heard of for so long that it counts as over. */
   readonly isDead: boolean;
 }
 
@@ -56,17 +73,64 @@ export interface FolderOwner {
  * without a record of its owner. Nothing in such a one is ever touched.
  */
 export async function ownerOf(folder: string): Promise<FolderOwner | undefined> {
-  const path = join(folder, OWNER_NAME);
   try {
-    const [outside, inside] = [await lstat(folder), await lstat(path)];
-    if (!outside.isDirectory() || !inside.isFile()) return undefined;
+    const outside = await lstat(folder);
     const user = process.getuid?.() ?? outside.uid;
-    if (outside.uid !== user || inside.uid !== user) return undefined;
-    const { format, run } = JSON.parse(await readFile(path, "utf8")) as Partial<OwnerRecord>;
-    if (format !== FORMAT || typeof run !== "string") return undefined;
-    return { run, isDead: Date.now() - inside.mtimeMs > DEAD_AFTER };
+    if (!outside.isDirectory() || outside.uid !== user) return undefined;
+    return await ownerIn(join(folder, OWNER_NAME), user);
   } catch (error) {
-    if (isMissing(error) || error instanceof SyntaxError) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** The owner that a file of this user tells. */
+async function ownerIn(path: string, user: number): Promise<FolderOwner | undefined> {
+  const file = await lstat(path);
+  if (!file.isFile() || file.uid !== user) return undefined;
+  const record = parsedRecord(await readFile(path, "utf8"));
+  if (record === undefined) return undefined;
+  const isDead = Date.now() - file.mtimeMs > DEAD_AFTER || (await hasEnded(record));
+  return { run: record.run, isDead };
+}
+
+function parsedRecord(text: string): (ProcessRecord & { readonly run: string }) | undefined {
+  try {
+    const fields: { readonly [name: string]: unknown } = JSON.parse(text) ?? {};
+    const { format, run } = fields;
+    if (format !== FORMAT || typeof run !== "string") return undefined;
+    return { run, ...processRecordOf(fields) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a claim was left by a run that ended before it could take what it claimed, or name itself. */
+async function isDeadClaim(path: string): Promise<boolean> {
+  try {
+    const { uid, mtimeMs } = await lstat(path);
+    return (await ownerIn(path, uid))?.isDead ?? Date.now() - mtimeMs > DEAD_AFTER;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function newRecord(): Promise<OwnerRecord> {
+  return {
+    format: FORMAT,
+    run: randomName(),
+    ...(await thisProcess()),
+    begun: new Date().toISOString(),
+  };
+}
+
+function renewed(folder: string, { run }: OwnerRecord): SignedFolder {
+  const path = join(folder, OWNER_NAME);
+  const renewal = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => {});
+  }, RENEW_AFTER);
+  renewal.unref();
+  return { run, end: () => clearInterval(renewal) };
 }

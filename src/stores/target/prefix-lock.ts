@@ -2,6 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
+import { hasEnded, type ProcessRecord, processRecordOf, thisProcess } from "./process-record.ts";
 
 /** Milliseconds without a renewal after which a lock counts for nothing; */
 const STALE_AFTER = 5 * 60_000;
@@ -14,12 +15,10 @@ const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
 
-/** Who writes at a place. What is told beside `owner` is for people. */
-export interface LockRecord {
+/** Who writes at a place. */
+export interface LockRecord extends ProcessRecord {
   /** A random name for the run. */
   readonly owner: string;
-  readonly host?: string;
-  readonly pid?: number;
   readonly begun: string;
   readonly renewed: string;
   /** Whether the run is over, and has left what it could not remove. */
@@ -50,8 +49,7 @@ const abandoned = new Set<string>();
 
 /**
  * A place that one run alone writes at. The lock is a value with the random name of its run, renewed while that lasts.
- * Its age alone, by the clock of the store where that tells, makes it stale: process numbers and the names of machines
- * are the same in many containers.
+ * It is stale when its process is over for certain; else by its age, by the clock of the store where that tells.
  */
 export class PrefixLock {
   readonly #store: LockStore;
@@ -183,11 +181,11 @@ export async function readLock(
 ): Promise<LockRecord | undefined> {
   const bytes = await store.get(key, { signal });
   if (bytes === undefined) return undefined;
-  const { owner, host, pid, begun, renewed, isOver } = fieldsOf(bytes);
+  const fields = fieldsOf(bytes);
+  const { owner, begun, renewed, isOver } = fields;
   return {
     owner: String(owner),
-    ...(typeof host === "string" && { host }),
-    ...(typeof pid === "number" && { pid }),
+    ...processRecordOf(fields),
     begun: String(begun),
     renewed: String(renewed),
     ...(isOver === true && { isOver }),
@@ -219,10 +217,11 @@ export async function assertUnlocked(
 /** Whether the run that has left a lock is over, or has not been heard of for so long that it counts as over. */
 export async function isStale(
   store: Pick<Store, "ageOf">,
-  { owner, renewed, isOver }: LockRecord,
+  lock: LockRecord,
   { key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: StoreOptions & LockKey = {},
 ): Promise<boolean> {
-  if (isOver || abandoned.has(owner)) return true;
+  const { owner, renewed, isOver } = lock;
+  if (isOver || abandoned.has(owner) || (await hasEnded(lock))) return true;
   const age = (await store.ageOf?.(key, { signal })) ?? Date.now() - Date.parse(renewed);
   return !(age < staleAfter);
 }
@@ -257,12 +256,6 @@ async function setIfAbsent(
 async function newRecord(): Promise<LockRecord> {
   const now = new Date().toISOString();
   return { owner: crypto.randomUUID(), ...(await thisProcess()), begun: now, renewed: now };
-}
-
-async function thisProcess(): Promise<Pick<LockRecord, "host" | "pid">> {
-  if (globalThis.process?.versions?.node === undefined) return {};
-  const { hostname } = await import("node:os");
-  return { host: hostname(), pid: process.pid };
 }
 
 function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {

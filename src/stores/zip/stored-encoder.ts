@@ -25,8 +25,13 @@ export class StoredEncoder implements EntryEncoder {
 
   readonly addSync?: (key: string, bytes: Uint8Array) => boolean;
 
-  constructor(sink: ByteSink) {
+  /** @param written the entries that the sink has already, one after the other from its begin */
+  constructor(sink: ByteSink, written: Iterable<StoredEntry> = []) {
     this.#sink = sink;
+    for (const entry of written) {
+      this.#offset = entry.offset + localHeader(entry).length + entry.size;
+      this.#list(entry);
+    }
     if (sink.writeSync) this.addSync = (key, bytes) => this.#addAtOnce(key, bytes);
   }
 

@@ -39,6 +39,22 @@ export function localHeader({ name, size, crc32, sizesFollow }: StoredEntry): Ui
     .tail(name).bytes;
 }
 
+/** What a local header says that this module wrote; undefined for any other, and where size and CRC come after the data. */
+export function storedEntryAt(
+  header: Uint8Array,
+  offset: number,
+): { readonly entry: Omit<StoredEntry, "name">; readonly nameLength: number } | undefined {
+  const view = new DataView(header.buffer, header.byteOffset, header.length);
+  const [crc32, size, nameLength] = [
+    view.getUint32(14, true),
+    view.getUint32(18, true),
+    view.getUint16(26, true),
+  ];
+  const entry = { name: new Uint8Array(nameLength), offset, size, crc32, sizesFollow: false };
+  const expected = localHeader(entry).subarray(0, header.length);
+  return header.every((byte, i) => byte === expected[i]) ? { entry, nameLength } : undefined;
+}
+
 export function dataDescriptor(entry: StoredEntry): Uint8Array {
   const { crc32, size } = entry;
   if (!isZip64(entry)) return new ZipRecord(16).u32(0x08074b50).u32(crc32).u32(size).u32(size).bytes;

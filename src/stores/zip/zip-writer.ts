@@ -8,6 +8,7 @@ import { inTurn } from "../writer.ts";
 import { DeflatingEncoder } from "./deflating-encoder.ts";
 import type { EntryEncoder } from "./entry-encoder.ts";
 import { StoredEncoder } from "./stored-encoder.ts";
+import type { StoredEntry } from "./zip-records.ts";
 
 export interface ZipWriterOptions {
   /**
@@ -16,6 +17,8 @@ export interface ZipWriterOptions {
    * @default undefined
    */
   readonly deflate?: number | undefined;
+  /** Stored entries that the sink has already, one after the other from its begin. */
+  readonly written?: Iterable<StoredEntry> | undefined;
 }
 
 /**
@@ -44,13 +47,16 @@ export class ZipWriter implements WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
-  constructor(sink: ByteSink, description: string, { deflate }: ZipWriterOptions = {}) {
+  constructor(sink: ByteSink, description: string, { deflate, written }: ZipWriterOptions = {}) {
     if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
       throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
     }
     this.description = description;
     this.#sink = sink;
-    this.#encoder = deflate === undefined ? new StoredEncoder(sink) : new DeflatingEncoder(sink, deflate);
+    this.#encoder =
+      deflate === undefined
+        ? new StoredEncoder(sink, this.#noted(written))
+        : new DeflatingEncoder(sink, deflate);
     if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setAtOnce(key, bytes);
   }
 
@@ -150,6 +156,14 @@ export class ZipWriter implements WritableStore {
     if (this.#isFinished) return;
     this.#fail(reason);
     await this.#sink.abort(reason);
+  }
+
+  *#noted(written: Iterable<StoredEntry> = []): Generator<StoredEntry> {
+    const decoder = new TextDecoder();
+    for (const entry of written) {
+      this.#keys.add(decoder.decode(entry.name));
+      yield entry;
+    }
   }
 
   #setAtOnce(key: string, bytes: Uint8Array): boolean {

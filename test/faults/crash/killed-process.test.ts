@@ -1,7 +1,7 @@
 // @module-tag long
 // @module-tag alone
 import "./mocked-calls.ts";
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy } from "../../../src/index.ts";
@@ -26,7 +26,7 @@ const short: readonly Case[] = [
 ];
 
 const folder = newFolder();
-const counts = { SIGKILL: 0, SIGINT: 0, wrong: 0 };
+const counts = { SIGKILL: 0, SIGINT: 0, resumed: 0, wrong: 0 };
 beforeAll(async () => {
   requireBuild();
   await buildKiller(folder);
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
   console.log(
-    `${counts.SIGKILL} processes killed, ${counts.SIGINT} interrupted, ${counts.wrong} of them followed by a wrong value`,
+    `${counts.SIGKILL} processes killed, ${counts.SIGINT} interrupted, ${counts.resumed} resumed; ${counts.wrong} of them followed by a wrong value`,
   );
 });
 
@@ -55,6 +55,11 @@ describe.each(IS_LONG ? casesAt("directory", "zip") : short)(
         const start = async (kill?: Kill) => {
           await place.reset(old);
           return runAndKill(folder, args, kill);
+        };
+        const resume = async () => {
+          counts.resumed++;
+          const { code, stderr } = await runAndKill(folder, resuming(args));
+          if (code !== 0) throw new Error(stderr);
         };
 
         await place.reset(old);
@@ -81,11 +86,19 @@ describe.each(IS_LONG ? casesAt("directory", "zip") : short)(
             if (signal === "SIGINT") {
               const isEnded = ended.code === 0 || ended.code === EXIT_CODES.aborted;
               if (!isEnded) found.push(tell(`ended with ${ended.code ?? ended.signal}: ${ended.stderr}`));
-              found.push(...ownFilesIn(join(folder, "place")).map((path) => tell(`left ${path}`)));
+              const isKept = ended.stderr.includes("to continue:");
+              if (!isKept)
+                found.push(...ownFilesIn(join(folder, "place")).map((path) => tell(`left ${path}`)));
             }
             await place.outlastTurns();
             const again = { from, targetAt: place.targetAt, scratch, isAgain: true };
-            await runOnce(run, again).catch((error) => found.push(tell(`again: ${error}`)));
+            const isResumed = Math.round(at / every) % 2 === 0;
+            await (isResumed ? resume() : runOnce(run, again)).catch((error) =>
+              found.push(tell(`${isResumed ? "resumed" : "again"}: ${error}`)),
+            );
+            // what was being written at its place is a file there until `clean` removes it
+            const builds = mode === "skip" || mode === "update" ? [] : ownFilesIn(join(folder, "place"));
+            found.push(...[...builds, ...ownFilesIn(scratch)].map((path) => tell(`left at the end ${path}`)));
             found.push(...expectation.unmendedIn(await readings.at(place)).map(tell));
             if (found.length > 0) counts.wrong++;
             wrong.push(...found);
@@ -98,8 +111,17 @@ describe.each(IS_LONG ? casesAt("directory", "zip") : short)(
   },
 );
 
+/** How a run is resumed: one that was to write a new target finds it where it was killed after its publication. */
+function resuming(args: readonly string[]): string[] {
+  const words = args.map((word, at) =>
+    args[at - 1] === "--if-exists" && word === "error" ? "replace" : word,
+  );
+  return [...words, "--resume", "--break-lock"];
+}
+
 /** What a run has left of its own. */
 function ownFilesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return paths.filter((path) => path.split("/").some(isOwnName) || isLockKey(path));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CopyReadAtOnce } from "../../../src/flows/keys/copy-sync.ts";
-import { MemoryLedger } from "../../../src/flows/run/ledger.ts";
+import { MemoryLedger } from "../../../src/flows/run/ledger/ledger.ts";
 import { RunLog } from "../../../src/flows/run/run-log.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store, WritableStore } from "../../../src/stores/store.ts";

@@ -1,7 +1,9 @@
 import type { Admission } from "../../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
+import { throwIfAborted } from "../../../util/abort.ts";
 import type { TaskPlan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
+import type { TaskSet } from "../ledger/task-set.ts";
 import type { TaskStats } from "./messages.ts";
 import { TaskReporter } from "./task-reporter.ts";
 import type { TaskRunner } from "./task-runner.ts";
@@ -10,6 +12,10 @@ export interface InlineOptions {
   readonly budget: Admission;
   /** Told what tasks do, as it happens. */
   readonly note: (stats: TaskStats) => void;
+  /** Tasks that need not be run. */
+  readonly done?: TaskSet;
+  /** Aborted when no more tasks are to begin. */
+  readonly stop?: AbortSignal | undefined;
   /** Called when all tasks of a stage have ended. */
   readonly stageEnded?: (stage: number) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
@@ -18,17 +24,20 @@ export interface InlineOptions {
 /**
  * Runs all tasks of a plan in this thread, stage by stage and in order, as many at once as the budget admits. The first
  * failure aborts the signal that the others were given.
+ *
+ * @throws that failure; `aborted` when it was stopped before the last task.
  */
 export async function runInline(
   plan: TaskPlan,
   run: TaskRunner,
-  { budget, note, stageEnded, signal }: InlineOptions,
+  { budget, note, done, stop, stageEnded, signal }: InlineOptions,
 ): Promise<void> {
   const reporter = new TaskReporter(0, 0, note);
   try {
     for (const [stage, tasks] of plan.stages.entries()) {
       const admitted = async (index: number, context: { signal: AbortSignal }) => {
         const task = taskAt(plan, stage, index);
+        if (done?.has(task.number)) return;
         const lease = await budget.acquire(leaseBytesOf(task), context.signal);
         if (lease === undefined) return;
         try {
@@ -37,10 +46,11 @@ export async function runInline(
           lease.release();
         }
       };
-      await forEachConcurrent(numbersTo(tasks), admitted, {
+      await forEachConcurrent(numbersTo(tasks, stop), admitted, {
         concurrency: plan.execution.tasksAtOnce,
         signal,
       });
+      throwIfAborted(stop);
       await stageEnded?.(stage);
     }
   } finally {
@@ -48,6 +58,6 @@ export async function runInline(
   }
 }
 
-function* numbersTo(count: number): Generator<number> {
-  for (let number = 0; number < count; number++) yield number;
+function* numbersTo(count: number, stop: AbortSignal | undefined): Generator<number> {
+  for (let number = 0; number < count && !stop?.aborted; number++) yield number;
 }

@@ -2,8 +2,7 @@ import type { ZarrFormat } from "../../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../../meta/formats.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
-import type { StoreSpec } from "../../../stores/store.ts";
-import type { StoredValue } from "../../../streams/shard-output.ts";
+import type { StoredValue, StoreSpec } from "../../../stores/store.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
@@ -54,8 +53,10 @@ export interface TasksWork {
   readonly target: StoreSpec | undefined;
   readonly scratch: StoreSpec | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Tasks that an earlier run has done, a bit each. */
+  readonly done: Uint8Array;
   readonly writeEmpty: boolean;
-  readonly verify: boolean;
+  readonly checksums: boolean;
 }
 
 /** What threads that run tasks send: what these did, and values to be stored, whose buffers go back. */

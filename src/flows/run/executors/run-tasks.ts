@@ -2,6 +2,7 @@ import type { Store, TargetBuild } from "../../../stores/store.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { TaskSet } from "../ledger/task-set.ts";
 import { openJob } from "../open-job.ts";
 import type { RunLog } from "../run-log.ts";
 import type { Scratch } from "../scratch/scratch.ts";
@@ -23,7 +24,11 @@ export interface RunTasksOptions {
   readonly maxMemory: number;
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
-  readonly verify?: boolean | undefined;
+  readonly checksums?: boolean | undefined;
+  /** Tasks that an earlier run has done. */
+  readonly done: TaskSet;
+  /** Aborted when no more tasks are to begin. */
+  readonly stop?: AbortSignal | undefined;
   /** Undefined where this thread alone can open the stores. */
   readonly threads: OtherThreads | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -32,7 +37,7 @@ export interface RunTasksOptions {
 /**
  * Runs all tasks of a plan: in threads, where others can open the same stores, else in this one.
  *
- * @throws the first failure of any task.
+ * @throws the first failure of any task; `aborted` when it was stopped before its last one.
  */
 export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
   if (plan.stages.every((tasks) => tasks === 0)) return;
@@ -47,7 +52,8 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 }
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
-  const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, verify, signal } = options;
+  const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, checksums } = options;
+  const { done, stop, signal } = options;
   const run = taskRunner({
     plan,
     open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, signal }),
@@ -56,11 +62,13 @@ async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions,
     threads: 1,
     driver: plan.execution.driver,
     writeEmpty,
-    verify,
+    checksums,
   });
   await runInline(plan, run, {
     budget: new ByteBudget(maxMemory),
     note,
+    done,
+    stop,
     stageEnded: async (stage) => scratch?.removePass(stage - 1),
     signal,
   });

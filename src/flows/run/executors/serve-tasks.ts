@@ -1,5 +1,6 @@
 import { assertWritable } from "../../../stores/assertions.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
+import { TaskSet } from "../ledger/task-set.ts";
 import { openJob } from "../open-job.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
@@ -10,7 +11,7 @@ import { TransferSink } from "./transfer-sink.ts";
 
 /** Runs the tasks that are dealt to a worker thread. */
 export async function serveTasks(
-  { plan, target, scratch, documents, ...how }: TasksWork,
+  { plan, target, scratch, documents, done, ...how }: TasksWork,
   { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
 ): Promise<void> {
   const { buffers } = taskBuffers(plan, { control, leave: target === undefined });
@@ -28,5 +29,11 @@ export async function serveTasks(
     driver: plan.execution.driver,
   });
   const stageEnded = async () => buffers.clear();
-  await loopTasks(plan, run, { control, note: (notes) => send({ kind: "notes", notes }), stop, stageEnded });
+  await loopTasks(plan, run, {
+    control,
+    note: (notes) => send({ kind: "notes", notes }),
+    done: new TaskSet(done),
+    stop,
+    stageEnded,
+  });
 }

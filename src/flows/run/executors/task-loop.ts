@@ -1,6 +1,7 @@
 import { threadId } from "node:worker_threads";
 import type { TaskPlan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
+import type { TaskSet } from "../ledger/task-set.ts";
 import type { TaskStats } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { TaskReporter } from "./task-reporter.ts";
@@ -13,6 +14,8 @@ export interface TaskLoopOptions {
   readonly control: SharedScheduler;
   /** Told now and then what tasks did. */
   readonly note: (notes: TaskStats) => void;
+  /** Tasks that need not be run. */
+  readonly done?: TaskSet;
   /** Aborted with the first failure, so that other tasks of this thread end. */
   readonly stop: AbortController;
   /** The most tasks that are dealt together; 1 where somebody waits for them in order. */
@@ -33,7 +36,7 @@ export interface TaskLoopOptions {
 export async function loopTasks(
   plan: TaskPlan,
   run: TaskRunner,
-  { control, note, stop, dealtAtOnce, stageEnded }: TaskLoopOptions,
+  { control, note, done, stop, dealtAtOnce, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
   const reporter = new TaskReporter(threadId, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
@@ -45,6 +48,10 @@ export async function loopTasks(
       const end = dealt.first + dealt.count;
       for (let index = dealt.first; index < end; index++) {
         const task = taskAt(plan, stage, index);
+        if (done?.has(task.number)) {
+          control.taskEnded();
+          continue;
+        }
         const lease = await control.acquire(leaseBytesOf(task));
         if (lease === undefined) return;
         try {

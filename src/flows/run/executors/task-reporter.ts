@@ -1,4 +1,4 @@
-import type { StoredValue } from "../../../streams/shard-output.ts";
+import type { StoredValue } from "../../../stores/store.ts";
 import type { TaskNote, TaskStats } from "./messages.ts";
 import type { TaskEvents } from "./task-runner.ts";
 

@@ -15,8 +15,8 @@ export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
   /** Opens the arrays of a job. */
   readonly open: (job: ArrayJob, signal: AbortSignal) => Promise<TaskArrays>;
   readonly writeEmpty?: boolean | undefined;
-  /** Whether the target is read back afterwards, and checksums are needed for it. */
-  readonly verify?: boolean | undefined;
+  /** Whether the ledger gets the checksums of values. */
+  readonly checksums?: boolean | undefined;
   readonly driver: Driver;
 }
 
@@ -36,7 +36,7 @@ const MAX_OPEN = 16;
  * @throws (the runner) as `open` and `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
-  const { plan, threads, buffers, scratch, writeEmpty, verify = false } = work;
+  const { plan, threads, buffers, scratch, writeEmpty, checksums = false } = work;
   const io = Math.max(1, Math.floor(plan.execution.io / threads));
   const run = DRIVERS[work.driver];
   const arrays = new Map<ArrayJob, Promise<TaskArrays>>();
@@ -61,7 +61,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
       signal,
       ...(scratch && { scratch }),
       ...(writeEmpty && { writeEmpty }),
-      checksums: verify,
+      checksums,
     });
   };
 }

@@ -3,6 +3,7 @@ import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { abortError, onAbort, throwIfAborted } from "../../../util/abort.ts";
 import { BlockingIo } from "../../../util/blocking-io.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { TaskSet } from "../ledger/task-set.ts";
 import { openJob } from "../open-job.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
@@ -25,10 +26,14 @@ export interface ThreadsOptions extends OtherThreads {
   readonly scratch?: Scratch | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
-  readonly verify?: boolean | undefined;
+  readonly checksums?: boolean | undefined;
+  /** Tasks that an earlier run has done. */
+  readonly done: TaskSet;
   /** Told now and then what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskStats) => void;
   readonly control: SharedScheduler;
+  /** Aborted when no more tasks are to begin. */
+  readonly stop?: AbortSignal | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +44,7 @@ export interface ThreadsOptions extends OtherThreads {
  * sees to events now and then.
  *
  * @throws the first failure of any thread, when all have ended; `resource-limit` for a worker that ran out of memory,
- *   `transient` for one that ended for no reason that it told.
+ *   `transient` for one that ended for no reason that it told; `aborted` when it was stopped before the last task.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
   const { source, sourceSpec, build, control, note, signal, pool } = options;
@@ -60,6 +65,9 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   };
   throwIfAborted(signal);
   const stopListening = onAbort(signal, () => fail(abortError(signal?.reason)));
+  const noMore = () => control.stop();
+  if (options.stop?.aborted) noMore();
+  const stopDealing = onAbort(options.stop, noMore);
   try {
     const sourceVersion = await source.version?.({ signal });
     const work = workOf(plan, options);
@@ -67,28 +75,31 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
     await workHere(plan, options, stop).catch(fail);
     await Promise.race([others, stopped]);
     stop.signal.throwIfAborted();
+    throwIfAborted(options.stop);
   } finally {
     stopListening();
+    stopDealing();
     await pool.end();
   }
 }
 
 function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOptions): TasksWork {
-  const { writeEmpty = false, verify = false } = options;
+  const { done, writeEmpty = false, checksums = false } = options;
   return {
     kind: "tasks",
     plan,
     target: plan.execution.writer === "first-thread" ? undefined : build.spec,
     scratch: scratch?.spec,
     documents,
+    done: done.bits,
     writeEmpty,
-    verify,
+    checksums,
   };
 }
 
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, build, scratch, documents, control, note, writeEmpty, verify } = options;
+  const { source, build, scratch, documents, control, note, done, writeEmpty, checksums } = options;
   const io = new BlockingIo();
   const before = () => {
     control.beat();
@@ -105,7 +116,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     buffers,
     threads: control.threads,
     writeEmpty,
-    verify,
+    checksums,
     driver,
   });
   try {
@@ -113,7 +124,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
       buffers.clear();
       await scratch?.removePass(stage - 1);
     };
-    await loopTasks(plan, run, { control, note, stop, stageEnded });
+    await loopTasks(plan, run, { control, note, done, stop, stageEnded });
   } finally {
     close();
   }

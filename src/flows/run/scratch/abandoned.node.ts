@@ -1,31 +1,49 @@
 import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
 import { isControlName } from "../../../stores/reserved-names.ts";
+import { isThere } from "../../../stores/target/control-folder.ts";
+import { isAlive } from "../../../stores/target/process-record.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
 export const SCRATCH = "scratch";
-/** The file in a scratch folder that tells whose it is: machine and process, a line each. */
+/** The file in a scratch folder that tells whose it is: machine, process, and the folder of the run, a line each. */
 const OWNER = "owner";
 /** A scratch folder that tells no owner belongs to a run that was killed as it began, if it is older than this. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Leaves in a scratch folder whose it is. */
-export async function signScratch(folder: string): Promise<void> {
-  await writeFile(join(folder, OWNER), `${hostname()}\n${process.pid}\n`, { flag: "wx" });
+/** Leaves in a scratch folder whose it is; one that is kept stays as long as the folder `keptBy`. */
+export async function signScratch(folder: string, keptBy = ""): Promise<void> {
+  await writeFile(join(folder, OWNER), `${hostname()}\n${process.pid}\n${keptBy}\n`);
+}
+
+/** Whether a folder is one of scratch objects of this user's that a run has left, for the one with the folder `run`. */
+export async function isKeptBy(folder: string, run: string | undefined): Promise<boolean> {
+  try {
+    const stat = await lstat(folder);
+    if (!isControlName(basename(folder), SCRATCH) || !stat.isDirectory() || !isOurs(stat.uid)) return false;
+    const [, , keptBy] = (await readFile(join(folder, OWNER), "utf8")).split("\n");
+    return run !== undefined && keptBy === run;
+  } catch {
+    return false;
+  }
+}
+
+function isOurs(owner: number): boolean {
+  const { uid } = userInfo();
+  return owner === uid || uid === -1;
 }
 
 /** Removes the scratch folders of this user's runs that were killed. What cannot be looked at, or removed, is left. */
 export async function removeAbandoned(parent: string): Promise<void> {
-  const { uid } = userInfo();
   for (const name of await readdir(parent).catch(() => [])) {
     if (!isControlName(name, SCRATCH)) continue;
     const folder = join(parent, name);
     try {
       const stat = await lstat(folder);
-      const isOurs = stat.isDirectory() && (stat.uid === uid || uid === -1);
-      if (isOurs && (await isAbandoned(folder, stat.mtimeMs))) await removeFolder(folder);
+      if (stat.isDirectory() && isOurs(stat.uid) && (await isAbandoned(folder, stat.mtimeMs)))
+        await removeFolder(folder);
     } catch {
       // another run removes it, or nobody may
     }
@@ -35,15 +53,6 @@ export async function removeAbandoned(parent: string): Promise<void> {
 async function isAbandoned(folder: string, changed: number): Promise<boolean> {
   const owner = await readFile(join(folder, OWNER), "utf8").catch(() => undefined);
   if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
-  const [host, pid] = owner.split("\n");
-  return host === hostname() && !isProcessAlive(Number(pid));
-}
-
-/** Whether a process of this machine is there, ours or somebody else's. */
-function isProcessAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
-  }
+  const [host, pid, keptBy] = owner.split("\n");
+  return host === hostname() && !isAlive(Number(pid)) && !(keptBy && (await isThere(keptBy)));
 }

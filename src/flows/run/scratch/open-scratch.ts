@@ -1,7 +1,7 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import { parseStoreUrl } from "../../../stores/url.ts";
 import { assertGridStrategy, type GridStrategy } from "../../plan/strategies/strategies.ts";
-import type { Scratch } from "./scratch.ts";
+import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /** The store that a path or URL for scratch objects names. @throws as `parseStoreUrl` */
 export function parseScratch(place: string | undefined): StoreSpec | undefined {
@@ -18,21 +18,21 @@ export function possibleStrategy(
   return strategy ?? (hasFolders || place ? undefined : "direct");
 }
 
-export interface OpenScratchOptions {
-  /** A folder or any other store; the system's folder for temporary files by default. */
-  readonly place: StoreSpec | undefined;
-  /** Bytes that will be written. */
-  readonly bytes: number;
-}
-
 /**
- * Makes an empty place for scratch objects, under a name of its own within the store that is given.
+ * Makes an empty place for scratch objects, under a name of its own within the store that is given; or opens the one that
+ * an earlier run has left, where it is there still.
  *
  * @throws `no-space` where a disk has less than is needed; `invalid-option` for what is neither a folder, a bucket nor memory.
  */
-export async function openScratch({ place, bytes }: OpenScratchOptions): Promise<Scratch> {
+export async function openScratch({ place, ...options }: OpenScratchOptions): Promise<Scratch> {
   if (place === undefined || place.kind === "directory") {
-    return (await import("./scratch-folder.node.ts")).openScratchFolder(place?.path, bytes);
+    return (await import("./scratch-folder.node.ts")).openScratchFolder(place?.path, options);
   }
   return (await import("./scratch-store.ts")).openScratchStore(place);
+}
+
+/** Removes the folders of scratch objects that killed runs have left in a place, and that no run can resume any more. */
+export async function removeLeftScratch(place: StoreSpec | undefined): Promise<void> {
+  if (place !== undefined && place.kind !== "directory") return;
+  await (await import("./scratch-folder.node.ts")).removeLeftFolders(place?.path);
 }

@@ -7,27 +7,33 @@ import { fileError } from "../../../stores/files/file-error.ts";
 import { controlName } from "../../../stores/reserved-names.ts";
 import { formatBytes } from "../../../util/byte-size.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { removeAbandoned, SCRATCH, signScratch } from "./abandoned.node.ts";
-import type { Scratch } from "./scratch.ts";
+import { isKeptBy, removeAbandoned, SCRATCH, signScratch } from "./abandoned.node.ts";
+import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /** Nobody else reads what is left here. */
 const PRIVATE = 0o700;
 
 /**
- * Makes a new folder for scratch objects in `parent`, which is made where it is missing. Those that killed runs have left
- * there are removed.
+ * Makes a new folder for scratch objects in `parent`, which is made where it is missing; or takes over the one that an
+ * earlier run has left. Those that killed runs have left there, and that no run can resume, are removed.
  *
  * @throws `no-space` where less than `bytes` are free; `access-denied`.
  */
-export async function openScratchFolder(parent = tmpdir(), bytes: number): Promise<Scratch> {
-  const path = join(resolve(parent), controlName(SCRATCH));
+export async function openScratchFolder(
+  parent = tmpdir(),
+  { bytes, keptBy, left }: Omit<OpenScratchOptions, "place">,
+): Promise<Scratch> {
   const details = { store: `directory ${parent}` };
+  let path = join(resolve(parent), controlName(SCRATCH));
   try {
     await mkdir(parent, { recursive: true });
     await removeAbandoned(parent);
-    await assertSpace(parent, bytes);
-    await mkdir(path, { mode: PRIVATE });
-    await signScratch(path);
+    if (left?.kind === "directory" && (await isKeptBy(left.path, keptBy))) path = left.path;
+    else {
+      await assertSpace(parent, bytes);
+      await mkdir(path, { mode: PRIVATE });
+    }
+    await signScratch(path, keptBy);
   } catch (error) {
     throw fileError(error, details);
   }
@@ -42,8 +48,16 @@ export async function openScratchFolder(parent = tmpdir(), bytes: number): Promi
     store: new DirectoryStore(path, { exclusive: true }),
     spec: { kind: "directory", path },
     removePass: (pass) => remove(join(path, String(pass))),
+    keep: async () => {
+      if (keptBy === undefined) await remove(path);
+    },
     remove: () => remove(path),
   };
+}
+
+/** Removes the folders of scratch objects that killed runs have left, and that no run can resume. */
+export function removeLeftFolders(parent = tmpdir()): Promise<void> {
+  return removeAbandoned(parent);
 }
 
 async function assertSpace(folder: string, bytes: number): Promise<void> {

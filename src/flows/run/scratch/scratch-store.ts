@@ -25,19 +25,21 @@ export async function openScratchStore(place: StoreSpec): Promise<Scratch> {
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };
+  const remove = async () => {
+    try {
+      await removeBelow("");
+      await lock?.release();
+    } finally {
+      await store.close?.();
+      if (spec?.kind === "memory") nameMemoryStore(spec.name, undefined);
+    }
+  };
   return {
     store,
     ...(spec?.kind !== "memory" && { spec }),
     removePass: (pass) => removeBelow(`${pass}/`),
-    async remove() {
-      try {
-        await removeBelow("");
-        await lock?.release();
-      } finally {
-        await store.close?.();
-        if (spec?.kind === "memory") nameMemoryStore(spec.name, undefined);
-      }
-    },
+    keep: remove,
+    remove,
   };
 }
 

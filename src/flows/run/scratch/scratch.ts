@@ -7,6 +7,19 @@ export interface Scratch {
   readonly spec?: StoreSpec;
   /** Removes the objects of a pass that all have been read. */
   removePass(pass: number): Promise<void>;
+  /** Leaves what is there to a run that resumes this one; removes it where that cannot be. */
+  keep(): Promise<void>;
   /** Removes all there is, and closes the store. */
   remove(): Promise<void>;
+}
+
+export interface OpenScratchOptions {
+  /** A folder or any other store; the system's folder for temporary files by default. */
+  readonly place: StoreSpec | undefined;
+  /** Bytes that will be written. */
+  readonly bytes: number;
+  /** The folder in which the run keeps what it has done: while it is there, scratch objects stay that are kept. */
+  readonly keptBy?: string | undefined;
+  /** Where an earlier run has left scratch objects, which this one takes over. */
+  readonly left?: StoreSpec | undefined;
 }

@@ -1,20 +1,29 @@
 import type { Plan } from "../../plan/plan.ts";
 import { openScratch } from "./open-scratch.ts";
-import type { Scratch } from "./scratch.ts";
+import type { OpenScratchOptions, Scratch } from "./scratch.ts";
+
+export interface WithScratchOptions extends Pick<OpenScratchOptions, "keptBy" | "left"> {
+  /** Whether scratch objects are left where they are after a failure. */
+  readonly isKept: (error: unknown) => boolean;
+}
 
 /**
- * Runs what needs a place for the scratch objects of a plan, if there are any, and removes that place whatever comes of
- * it.
+ * Runs what needs a place for the scratch objects of a plan, if there are any, and removes that place afterwards; after a
+ * failure only where nobody can go on with it.
  *
  * @throws what `run` throws; as `openScratch`.
  */
-export async function withScratch(plan: Plan, run: (scratch?: Scratch) => Promise<void>): Promise<void> {
+export async function withScratch(
+  plan: Plan,
+  { isKept, ...options }: WithScratchOptions,
+  run: (scratch?: Scratch) => Promise<void>,
+): Promise<void> {
   if (plan.stages.length < 2) return run();
-  const scratch = await openScratch({ place: plan.scratch, bytes: plan.totals.scratchBytes });
+  const scratch = await openScratch({ place: plan.scratch, bytes: plan.totals.scratchBytes, ...options });
   try {
     await run(scratch);
   } catch (error) {
-    await scratch.remove().catch(() => {});
+    await (isKept(error) ? scratch.keep() : scratch.remove()).catch(() => {});
     throw error;
   }
   await scratch.remove();

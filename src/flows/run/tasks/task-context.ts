@@ -1,7 +1,6 @@
-import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
+import type { StoredValue, StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
 import type { ReadChunksOptions } from "../../../streams/read-options.ts";
-import type { StoredValue } from "../../../streams/shard-output.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import type { Task } from "../../plan/task.ts";
 

@@ -1,0 +1,38 @@
+import { redact } from "../util/redact.ts";
+
+/** What is left of a run that ended early, and how to go on with it. */
+export interface UnfinishedWords {
+  /** Tasks that are done, and all. */
+  readonly tasks: number;
+  readonly allTasks: number;
+  /** The command that resumes it. */
+  readonly resume: string;
+  /** The command that removes what it has done. */
+  readonly clean: string;
+}
+
+/** A run that failed, or was stopped, and has left what it had done to be resumed. */
+export class UnfinishedRun extends Error {
+  override readonly name = "UnfinishedRun";
+  readonly words: UnfinishedWords;
+
+  constructor(cause: unknown, words: UnfinishedWords) {
+    super("the run ended early", { cause });
+    this.words = words;
+  }
+}
+
+/** The command that was run, with the flag that resumes it. */
+export function resumingCommand(): string {
+  const words = process.argv.slice(2);
+  return commandLine(words.includes("--resume") ? words : [...words, "--resume"]);
+}
+
+/** A command as it is typed in a shell, without credentials. */
+export function commandLine(words: readonly string[]): string {
+  return ["zarrflow", ...words].map((word) => quoted(redact(word))).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,80 @@
+import type { StoreOptions, StoreSpec, TargetBuild } from "../../../stores/store.ts";
+import type { Journal } from "../../../stores/target/journal.ts";
+import { thisProcess } from "../../../stores/target/process-record.ts";
+import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
+import { TextHashSet } from "../../../util/text-hash.ts";
+import { type LedgerEntry, parseLedgerLine } from "./ledger-lines.ts";
+import { TaskSet } from "./task-set.ts";
+
+/** What the runs that a run resumes have done, and need not be done again. */
+export interface DoneBefore {
+  readonly tasks: TaskSet;
+  /** Documents and what was copied without tasks, by key and size. */
+  readonly values: TextHashSet;
+  /** Where their scratch objects are, if they wrote some since the machine's last start. */
+  readonly scratch?: StoreSpec | undefined;
+}
+
+export interface DoneBeforeOptions extends StoreOptions {
+  /** How many tasks the plan has. */
+  readonly tasks: number;
+  readonly holds: NonNullable<TargetBuild["holds"]>;
+  /** Requests in flight. */
+  readonly io: number;
+}
+
+/** A task that has ended, or a key that was copied, as a ledger says. */
+interface Claim {
+  readonly task?: number;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** For a run that resumes none. */
+export function nothingDone(tasks: number): DoneBefore {
+  return { tasks: TaskSet.empty(tasks), values: new TextHashSet() };
+}
+
+/**
+ * Reads in a ledger what has been done, and looks whether the target has it: a task counts as done if it ended, and all of
+ * its values are there.
+ */
+export async function doneBefore(
+  journal: Journal,
+  { tasks, holds, io, signal }: DoneBeforeOptions,
+): Promise<DoneBefore> {
+  const done = nothingDone(tasks);
+  const { boot } = await thisProcess();
+  let scratch: StoreSpec | undefined;
+  const claims = async function* (): AsyncGenerator<Claim> {
+    const open = new Map<number, LedgerEntry[]>();
+    let bootThen: string | undefined;
+    for await (const text of journal.lines()) {
+      const line = parseLedgerLine(text);
+      if (line === undefined) continue;
+      if ("session" in line) {
+        open.clear();
+        bootThen = line.session.boot;
+      } else if ("scratch" in line) scratch = bootThen === boot ? line.scratch : undefined;
+      else if ("end" in line) {
+        const entries = open.get(line.end) ?? [];
+        open.delete(line.end);
+        if (line.end < tasks && entries.length === line.keys) yield { task: line.end, entries };
+      } else if ("key" in line) {
+        if (line.task === undefined) yield { entries: [line] };
+        else if (open.get(line.task)?.push(line) === undefined) open.set(line.task, [line]);
+      }
+    }
+  };
+  const check = async ({ task, entries }: Claim, context: StoreOptions) => {
+    for (const entry of entries) if (!(await holds(entry, context))) return;
+    if (task !== undefined) done.tasks.add(task);
+    else for (const entry of entries) done.values.add(valueText(entry));
+  };
+  await forEachConcurrent(claims(), check, { concurrency: io, signal });
+  return { ...done, scratch };
+}
+
+/** What a value is known by. */
+export function valueText({ key, size }: Pick<LedgerEntry, "key" | "size">): string {
+  return `${key}\n${size}`;
+}

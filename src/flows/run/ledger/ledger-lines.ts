@@ -1,0 +1,96 @@
+import type { StoreSpec } from "../../../stores/store.ts";
+import { isObject } from "../../../util/check-options.ts";
+
+/** What a run has done, as lines of JSON in the order in which it was done. */
+export type LedgerLine = LedgerHeader | LedgerSession | LedgerEntry | LedgerTask | LedgerScratch;
+
+export const LEDGER_FORMAT = "zarrflow-ledger/1";
+
+/** The first line: what is being done, each part as a hash. */
+export interface LedgerHeader {
+  readonly format: typeof LEDGER_FORMAT;
+  readonly begun: string;
+  readonly identity: RunIdentity;
+}
+
+/** What must be the same for a run to go on with what another has done. */
+export interface RunIdentity {
+  readonly source: string;
+  readonly target: string;
+  /** Arrays, with their chunks, codecs, strategies and windows. */
+  readonly arrays: string;
+  /** Documents, and keys that are copied. */
+  readonly documents: string;
+  /** Options that change the bytes of chunks. */
+  readonly options: string;
+  /** The contents of the source's metadata documents. */
+  readonly sourceDocuments: string;
+}
+
+/** A process that goes on with the run; what follows is its. */
+export interface LedgerSession {
+  readonly session: {
+    readonly at: string;
+    /** The machine's start, where the system tells: what was written before another one may have been lost. */
+    readonly boot?: string;
+    /** Whether values are on the disk when they are recorded. */
+    readonly fsync: boolean;
+  };
+}
+
+/** A value that is in the target: under which key, how large, and its CRC-32 where that is known. */
+export interface LedgerEntry {
+  /** Number of the task that wrote it; absent for documents and keys copied without tasks. */
+  readonly task?: number;
+  readonly key: string;
+  readonly size: number;
+  /** Absent where the bytes did not pass through this process. */
+  readonly crc32?: number;
+}
+
+/** A task that has ended, and how many values it wrote: all of them are recorded before. */
+export interface LedgerTask {
+  readonly end: number;
+  readonly keys: number;
+}
+
+/** Where the scratch objects of the tasks that follow are. */
+export interface LedgerScratch {
+  readonly scratch: StoreSpec;
+}
+
+export function ledgerLine(line: LedgerLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** What a line says; undefined for one that says nothing that can be used: it was cut, or somebody edited it. */
+export function parseLedgerLine(text: string): LedgerLine | undefined {
+  let line: unknown;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isObject(line) && isLine(line as Fields) ? (line as unknown as LedgerLine) : undefined;
+}
+
+function isLine(line: Fields): boolean {
+  const { format, identity, session, key, end, scratch } = line;
+  if (format !== undefined) return format === LEDGER_FORMAT && holdsTexts(identity);
+  if (session !== undefined) return isObject(session);
+  if (scratch !== undefined) return isObject(scratch) && "kind" in scratch;
+  if (end !== undefined) return isCount(end) && isCount(line.keys);
+  const isOfTask = line.task === undefined || isCount(line.task);
+  const hasChecksum = line.crc32 === undefined || isCount(line.crc32);
+  return typeof key === "string" && isCount(line.size) && isOfTask && hasChecksum;
+}
+
+function holdsTexts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((part) => typeof part === "string");
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+type Fields = { readonly [name: string]: unknown };

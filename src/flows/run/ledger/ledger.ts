@@ -1,0 +1,103 @@
+import type { StoreSpec } from "../../../stores/store.ts";
+import type { Journal } from "../../../stores/target/journal.ts";
+import { thisProcess } from "../../../stores/target/process-record.ts";
+import {
+  LEDGER_FORMAT,
+  type LedgerEntry,
+  ledgerLine,
+  parseLedgerLine,
+  type RunIdentity,
+} from "./ledger-lines.ts";
+
+export type { LedgerEntry } from "./ledger-lines.ts";
+
+/** What is done, so that it can be verified, and a run that was cut can be resumed. */
+export interface Ledger {
+  record(entry: LedgerEntry): void;
+  /** A task has ended; its values have been recorded. */
+  taskEnded(task: number): void;
+  /** Where the scratch objects of the tasks that follow are. */
+  scratchOpened(spec: StoreSpec): void;
+  /** All entries recorded so far, in order, by earlier runs too that this one resumes. */
+  entries(): AsyncIterable<LedgerEntry>;
+  close(): Promise<void>;
+}
+
+/** For runs that nobody asks afterwards what they wrote. */
+export const noLedger: Ledger = {
+  record() {},
+  taskEnded() {},
+  scratchOpened() {},
+  async *entries() {},
+  async close() {},
+};
+
+/** For targets that have no place to keep a ledger. */
+export class MemoryLedger implements Ledger {
+  readonly #entries: LedgerEntry[] = [];
+
+  record(entry: LedgerEntry): void {
+    this.#entries.push(entry);
+  }
+
+  taskEnded(): void {}
+
+  scratchOpened(): void {}
+
+  async *entries(): AsyncIterable<LedgerEntry> {
+    yield* this.#entries;
+  }
+
+  async close(): Promise<void> {}
+}
+
+export interface JournalLedgerOptions {
+  /** What the run is; absent where the journal says so already, as it is resumed. */
+  readonly identity: RunIdentity | undefined;
+  /** Whether values are on the disk when they are recorded. */
+  readonly fsync: boolean;
+}
+
+/** A ledger that outlives its process. */
+export class JournalLedger implements Ledger {
+  readonly #journal: Journal;
+  /** How many values the tasks under way have written. */
+  readonly #keys = new Map<number, number>();
+
+  private constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  static async begin(journal: Journal, { identity, fsync }: JournalLedgerOptions): Promise<JournalLedger> {
+    const at = new Date().toISOString();
+    const { boot } = await thisProcess();
+    if (identity) journal.append(ledgerLine({ format: LEDGER_FORMAT, begun: at, identity }));
+    journal.append(ledgerLine({ session: { at, fsync, ...(boot !== undefined && { boot }) } }));
+    return new JournalLedger(journal);
+  }
+
+  record({ task, key, size, crc32 }: LedgerEntry): void {
+    if (task !== undefined) this.#keys.set(task, (this.#keys.get(task) ?? 0) + 1);
+    this.#journal.append(`${JSON.stringify({ task, key, size, crc32 })}\n`);
+  }
+
+  taskEnded(task: number): void {
+    this.#journal.append(ledgerLine({ end: task, keys: this.#keys.get(task) ?? 0 }));
+    this.#keys.delete(task);
+  }
+
+  scratchOpened(spec: StoreSpec): void {
+    this.#journal.append(ledgerLine({ scratch: spec }));
+  }
+
+  async *entries(): AsyncIterable<LedgerEntry> {
+    for await (const text of this.#journal.lines()) {
+      const line = parseLedgerLine(text);
+      if (line && "key" in line) yield line;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close();
+  }
+}

@@ -1,0 +1,80 @@
+import type { StoreSpec } from "../../../stores/store.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { textHash } from "../../../util/text-hash.ts";
+import type { ArrayJob, Plan } from "../../plan/plan.ts";
+import type { RunIdentity } from "./ledger-lines.ts";
+
+/** What a run is, whatever memory, threads and requests it is given: those may be others when it is resumed. */
+export function runIdentity(
+  { operation, source, target, jobs, stages, publication }: Plan,
+  {
+    writeEmpty = false,
+    sourceDocuments,
+  }: { readonly writeEmpty?: boolean | undefined; readonly sourceDocuments: string },
+): RunIdentity {
+  return {
+    source: hashed([source, folderOf(source.store)]),
+    target: hashed(target.path),
+    arrays: hashed([stages, jobs.map(tasksOf)]),
+    documents: hashed([operation, publication]),
+    options: hashed({ writeEmpty }),
+    sourceDocuments,
+  };
+}
+
+/** What of a job makes its tasks, and the bytes that they write. */
+function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: ArrayJob): unknown {
+  const {
+    expectedBytes: _expected,
+    cost: _cost,
+    notTaken: _others,
+    missingChunks: _missing,
+    passes,
+    ...made
+  } = job;
+  return { ...made, passes: passes?.map(({ box, firstTask, tasks }) => ({ box, firstTask, tasks })) };
+}
+
+/** What a relative path of a source begins at, where that is one. */
+function folderOf(store: StoreSpec): string | undefined {
+  if (store.kind === "zip-value") return folderOf(store.store);
+  const isRelative = "path" in store && !/^(?:[/\\]|[A-Za-z]:)/.test(store.path);
+  return isRelative ? globalThis.process?.cwd?.() : undefined;
+}
+
+function hashed(value: unknown): string {
+  return textHash(JSON.stringify(value));
+}
+
+const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
+  ["source", "another source"],
+  ["target", "another path in the target"],
+  [
+    "arrays",
+    "other chunks, codecs or windows; the memory budget, --strategy and the number of threads decide windows too",
+  ],
+  ["documents", "another operation, other metadata or other keys"],
+  ["options", "another value of --write-empty"],
+];
+
+/**
+ * Checks that an unfinished run is the one that is to be resumed.
+ *
+ * @throws `plan-mismatch`, and `source-changed` where the source's metadata are others now.
+ */
+export function assertSameRun(found: RunIdentity, expected: RunIdentity, place: string): void {
+  const difference = DIFFERENCES.find(([part]) => found[part] !== expected[part]);
+  const hint = "Repeat the command of the unfinished run with --resume, or start again without it.";
+  if (difference) {
+    throw new ZarrflowError("plan-mismatch", "the unfinished run at the target has another plan", {
+      found: difference[1],
+      store: place,
+      hint,
+    });
+  }
+  if (found.sourceDocuments === expected.sourceDocuments) return;
+  throw new ZarrflowError("source-changed", "metadata of the source have changed since the unfinished run", {
+    store: place,
+    hint: "Start again without --resume: what that run has written is of the source as it was.",
+  });
+}

@@ -1,0 +1,34 @@
+import type { Journal } from "../../../stores/target/journal.ts";
+import { thisProcess } from "../../../stores/target/process-record.ts";
+import { type LedgerSession, parseLedgerLine, type RunIdentity } from "./ledger-lines.ts";
+
+/** What there is to know of an unfinished run before anything it wrote is looked at. */
+export interface UnfinishedRun {
+  readonly begun: string;
+  readonly identity: RunIdentity;
+  /** Tasks that have ended, in one session or another. */
+  readonly tasks: number;
+  /** Whether something that it wrote may not have got to the disk, as the machine has been started anew since. */
+  readonly mayBeLost: boolean;
+}
+
+/** Reads what an unfinished run was; undefined where its ledger does not say. */
+export async function unfinishedRun(journal: Pick<Journal, "lines">): Promise<UnfinishedRun | undefined> {
+  const { boot } = await thisProcess();
+  let header: Pick<UnfinishedRun, "begun" | "identity"> | undefined;
+  let tasks = 0;
+  let mayBeLost = false;
+  for await (const text of journal.lines()) {
+    const line = parseLedgerLine(text);
+    if (header === undefined) {
+      if (line === undefined || !("identity" in line)) return undefined;
+      header = line;
+    } else if (line && "session" in line) mayBeLost ||= isLossy(line.session, boot);
+    else if (line && "end" in line) tasks++;
+  }
+  return header && { ...header, tasks, mayBeLost };
+}
+
+function isLossy({ fsync, boot }: LedgerSession["session"], now: string | undefined): boolean {
+  return fsync !== true && (now === undefined || boot !== now);
+}

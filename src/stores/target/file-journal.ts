@@ -1,0 +1,106 @@
+import {
+  closeSync,
+  createReadStream,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { fileError, isMissing } from "../files/file-error.ts";
+import type { Journal } from "./journal.ts";
+import { wholeLines } from "./whole-lines.ts";
+
+/** Lines are gathered to so many characters, or for so many milliseconds, before they are written. */
+const GATHERED = 16 * 1024;
+const GATHERED_MS = 100;
+const NEW_LINE = 10;
+
+/** A journal as a file that only grows. Its few writes block: each is over before a kill can cut the next. */
+export class FileJournal implements Journal {
+  readonly description: string;
+  readonly #path: string;
+  readonly #fsync: boolean;
+  #fd: number | undefined;
+  #lines = "";
+  #writtenAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failure: unknown;
+
+  constructor(path: string, { fsync = false }: { readonly fsync?: boolean } = {}) {
+    this.description = `ledger ${path}`;
+    this.#path = path;
+    this.#fsync = fsync;
+  }
+
+  async *lines(): AsyncIterable<string> {
+    await this.flush();
+    try {
+      yield* wholeLines(createReadStream(this.#path));
+    } catch (error) {
+      if (!isMissing(error)) throw this.#failed(error);
+    }
+  }
+
+  append(lines: string): void {
+    if (this.#failure) throw this.#failure;
+    this.#lines += lines;
+    const isDue = performance.now() - this.#writtenAt >= GATHERED_MS;
+    if (isDue || this.#lines.length >= GATHERED) this.#write();
+    else this.#timer ??= setTimeout(() => this.#writeLater(), GATHERED_MS);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    this.#write();
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      clearTimeout(this.#timer);
+      if (this.#fd !== undefined) closeSync(this.#fd);
+      this.#fd = undefined;
+    }
+  }
+
+  #writeLater(): void {
+    try {
+      this.#write();
+    } catch {
+      // the next call throws it
+    }
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines === "") return;
+    const bytes = new TextEncoder().encode(this.#lines);
+    this.#lines = "";
+    try {
+      this.#fd ??= openAtLineEnd(this.#path);
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+      if (this.#fsync) fdatasyncSync(this.#fd);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+    this.#writtenAt = performance.now();
+  }
+
+  /** The first failure: those that follow tell that the file is closed. */
+  #failed(error: unknown): unknown {
+    this.#failure ??= fileError(error, { store: this.description });
+    return this.#failure;
+  }
+}
+
+/** Opens a file to be added to. A last line that was cut is ended: it must not become the begin of another. */
+function openAtLineEnd(path: string): number {
+  const fd = openSync(path, "a+");
+  const { size } = fstatSync(fd);
+  const last = new Uint8Array(1);
+  if (size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== NEW_LINE) writeSync(fd, "\n");
+  return fd;
+}

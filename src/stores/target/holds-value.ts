@@ -1,0 +1,25 @@
+import { crc32 } from "../../util/crc32.ts";
+import type { Store, StoredValue, StoreOptions } from "../store.ts";
+import type { ResumeOptions } from "./options.ts";
+
+/** Bytes that are read at one time. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Whether a store holds a value as it was recorded. One without a checksum cannot be compared, and is not held then. */
+export async function holdsValue(
+  store: Pick<Store, "get" | "size">,
+  { key, size, crc32: expected }: StoredValue,
+  { readBack, signal }: ResumeOptions & StoreOptions,
+): Promise<boolean> {
+  if ((await store.size(key, { signal })) !== size) return false;
+  if (!readBack) return true;
+  if (expected === undefined) return false;
+  let checksum = 0;
+  for (let offset = 0; offset < size; offset += PIECE_BYTES) {
+    const range = { offset, length: Math.min(PIECE_BYTES, size - offset) };
+    const bytes = await store.get(key, { range, signal });
+    if (bytes?.length !== range.length) return false;
+    checksum = crc32(bytes, checksum);
+  }
+  return checksum === expected;
+}

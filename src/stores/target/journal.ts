@@ -1,0 +1,17 @@
+/** Lines of text that a run leaves as it goes on, where its target is built, until that is published. */
+export interface Journal {
+  /** Its place, for messages. */
+  readonly description: string;
+  /** The lines that are there, each whole; what was cut at the end is left out. */
+  lines(): AsyncIterable<string>;
+  /**
+   * Adds lines, each with its end, after all that were added before.
+   *
+   * @throws what keeps them from being kept, or kept one that was added before.
+   */
+  append(lines: string): void;
+  /** Resolves when all that was added is kept. */
+  flush(): Promise<void>;
+  /** As `flush`, and nothing more is added. */
+  close(): Promise<void>;
+}

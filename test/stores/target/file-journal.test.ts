@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FileJournal } from "../../../src/stores/target/file-journal.ts";
+import { isZarrflowError } from "../../../src/util/errors.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+async function linesOf(journal: Pick<FileJournal, "lines">): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of journal.lines()) lines.push(line);
+  return lines;
+}
+
+describe("a journal in a file", () => {
+  it("gives what was added, in order", async () => {
+    const journal = new FileJournal(join(folder.path, "ledger.jsonl"));
+    const expected = Array.from({ length: 5000 }, (_, i) => `line ${i}`);
+    for (const line of expected) journal.append(`${line}\n`);
+    expect(await linesOf(journal)).toEqual(expected);
+    await journal.close();
+  });
+
+  it("has no lines where there is no file", async () => {
+    expect(await linesOf(new FileJournal(join(folder.path, "none.jsonl")))).toEqual([]);
+  });
+
+  it("writes a line a moment after it was added, whether another follows or not", async () => {
+    const path = join(folder.path, "soon.jsonl");
+    const journal = new FileJournal(path);
+    journal.append("first\n");
+    journal.append("second\n");
+    await expect.poll(() => readFile(path, "utf8")).toBe("first\nsecond\n");
+    await journal.close();
+  });
+
+  it("leaves out a line that was cut, and adds others after it as lines of their own", async () => {
+    const path = join(folder.path, "cut.jsonl");
+    await writeFile(path, "first\nsec");
+    const journal = new FileJournal(path);
+    expect(await linesOf(journal)).toEqual(["first"]);
+    journal.append("third\n");
+    await journal.close();
+    expect(await linesOf(new FileJournal(path))).toEqual(["first", "sec", "third"]);
+  });
+
+  it("leaves out a line of more than a megabyte without keeping it in memory", async () => {
+    const path = join(folder.path, "long.jsonl");
+    await writeFile(path, "first\n");
+    for (let i = 0; i < 8; i++) await appendFile(path, new Uint8Array(2 ** 20));
+    await appendFile(path, "\nlast\n");
+    expect(await linesOf(new FileJournal(path))).toEqual(["first", "last"]);
+  });
+
+  describe.runIf(existsSync("/dev/full"))("on a disk that is full", () => {
+    const FULL = { code: "no-space", details: { store: "ledger /dev/full" } };
+
+    it("says so to who adds, reads and closes", async () => {
+      const journal = new FileJournal("/dev/full");
+      const add = () => {
+        for (let i = 0; i < 2; i++) journal.append("line\n");
+      };
+      expect(add).toThrow(expect.objectContaining(FULL));
+      await expect(journal.close()).rejects.toMatchObject(FULL);
+      expect(add).toThrow(expect.objectContaining(FULL));
+      await expect(linesOf(journal)).rejects.toMatchObject(FULL);
+    });
+
+    it("says so amid many lines", async () => {
+      const journal = new FileJournal("/dev/full");
+      const addAll = async () => {
+        for (let i = 0; i < 100_000; i++) journal.append("line\n");
+      };
+      const error = await addAll().catch((reason) => reason);
+      expect(isZarrflowError(error, "no-space")).toBe(true);
+      await expect(journal.close()).rejects.toMatchObject(FULL);
+    });
+  });
+});
