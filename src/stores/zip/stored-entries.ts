@@ -1,5 +1,5 @@
+import type { RangeReader } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
-import type { FileReader } from "../files/file-reader.ts";
 import { localHeader, type StoredEntry, storedEntryAt } from "./zip-records.ts";
 
 /** Of a local header, what comes before the name. */
@@ -13,7 +13,7 @@ const PIECE_BYTES = 1024 * 1024;
  *
  * @param readBack whether their bytes are compared with their checksums
  */
-export async function* storedEntries(file: FileReader, readBack: boolean): AsyncGenerator<StoredEntry> {
+export async function* storedEntries(file: RangeReader, readBack: boolean): AsyncGenerator<StoredEntry> {
   for (let offset = 0; offset + HEADER_BYTES <= file.size; ) {
     const entry = await entryAt(file, offset);
     if (entry === undefined) return;
@@ -25,7 +25,7 @@ export async function* storedEntries(file: FileReader, readBack: boolean): Async
   }
 }
 
-async function entryAt(file: FileReader, offset: number): Promise<StoredEntry | undefined> {
+async function entryAt(file: RangeReader, offset: number): Promise<StoredEntry | undefined> {
   const header = await file.read(offset, HEADER_BYTES);
   const found = storedEntryAt(header, offset);
   if (found === undefined || offset + HEADER_BYTES + found.nameLength > file.size) return undefined;
@@ -34,7 +34,7 @@ async function entryAt(file: FileReader, offset: number): Promise<StoredEntry | 
 }
 
 async function isWhole(
-  file: FileReader,
+  file: RangeReader,
   data: number,
   { size, crc32: expected }: StoredEntry,
 ): Promise<boolean> {

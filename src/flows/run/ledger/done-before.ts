@@ -39,7 +39,7 @@ export function nothingDone(tasks: number): DoneBefore {
  * its values are there.
  */
 export async function doneBefore(
-  journal: Journal,
+  journal: Pick<Journal, "lines">,
   { tasks, holds, io, signal }: DoneBeforeOptions,
 ): Promise<DoneBefore> {
   const done = nothingDone(tasks);
