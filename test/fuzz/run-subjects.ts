@@ -54,7 +54,7 @@ function ledgerSeeds(): Seed[] {
       frame: bytesOf(text),
       size: 0,
       async decode(source) {
-        const journal = { lines: () => wholeLines([source]) };
+        const journal = { boot: "x", lines: () => wholeLines([source]) };
         await unfinishedRun(journal);
         const holds = async ({ key }: { readonly key: string }) => key === "b";
         const done = await doneBefore(journal, { tasks: TASKS, holds, io: 4 });

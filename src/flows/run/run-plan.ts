@@ -102,7 +102,7 @@ async function openLedger(
   const before = holds
     ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
     : nothingDone(tasks);
-  const ledger = await JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync });
+  const ledger = JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync });
   return { ledger, before };
 }
 

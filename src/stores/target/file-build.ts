@@ -9,6 +9,7 @@ import { fileError, isMissing } from "../files/file-error.ts";
 import type { StoreSpec, TargetBuild } from "../store.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
 import { FileJournal } from "./file-journal.ts";
+import { constructFolder } from "./folder-construction.ts";
 import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import type { LockOptions } from "./prefix-lock.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
@@ -151,7 +152,7 @@ async function constructionOf(
   // What zips need takes longer to load than all that a directory needs.
   if (kind === "zip")
     return (await import("./zip-construction.ts")).constructZip(build, description, options);
-  return (await import("./folder-construction.ts")).constructFolder(build, description, options);
+  return constructFolder(build, description, options);
 }
 
 /** @throws `locked` while a run writes in a folder that is there, or anywhere inside. */

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { fileError, isMissing } from "../files/file-error.ts";
 import type { Journal } from "./journal.ts";
+import { thisProcess } from "./process-record.node.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /** Lines are gathered to so many characters, or for so many milliseconds, before they are written. */
@@ -19,6 +20,7 @@ const NEW_LINE = 10;
 /** A journal as a file that only grows. Its few writes block: each is over before a kill can cut the next. */
 export class FileJournal implements Journal {
   readonly description: string;
+  readonly boot = thisProcess().boot;
   readonly #path: string;
   readonly #fsync: boolean;
   #fd: number | undefined;

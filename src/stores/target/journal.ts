@@ -2,6 +2,8 @@
 export interface Journal {
   /** Its place, for messages. */
   readonly description: string;
+  /** What distinguishes this start of the machine from another, where the system tells: what is not put on the disk may be lost at one. */
+  readonly boot: string | undefined;
   /** The lines that are there, each whole; what was cut at the end is left out. */
   lines(): AsyncIterable<string>;
   /**

@@ -32,7 +32,7 @@ export interface ResumeOptions {
 export interface UnfinishedBuild {
   /** Its place, for messages. */
   readonly description: string;
-  readonly journal: Pick<Journal, "lines">;
+  readonly journal: Pick<Journal, "lines" | "boot">;
 }
 
 /** Once `signal` is aborted, a value that is streamed takes no more bytes. */

@@ -2,7 +2,8 @@ import { lstat, readFile, rename, unlink, utimes, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { randomName } from "../reserved-names.ts";
-import { hasEnded, type ProcessRecord, processRecordOf, thisProcess } from "./process-record.ts";
+import { hasEnded, thisProcess } from "./process-record.node.ts";
+import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
 /** The file in a folder of a run's own that tells whose it is. */
 export const OWNER_NAME = "owner.json";
@@ -27,7 +28,7 @@ export interface SignedFolder {
 
 /** Leaves in a new folder whose it is, and renews that until it is ended. */
 export async function signFolder(folder: string): Promise<SignedFolder> {
-  const record = await newRecord();
+  const record = newRecord();
   await writeFile(join(folder, OWNER_NAME), JSON.stringify(record), { flag: "wx" });
   return renewed(folder, record);
 }
@@ -39,7 +40,7 @@ export async function signFolder(folder: string): Promise<SignedFolder> {
  */
 export async function takeOverFolder(folder: string, from: FolderOwner): Promise<SignedFolder | undefined> {
   const claim = join(folder, `${OWNER_NAME}.${from.run}`);
-  const record = await newRecord();
+  const record = newRecord();
   try {
     if (await isDeadClaim(claim)) await unlink(claim);
     await writeFile(claim, JSON.stringify(record), { flag: "wx" });
@@ -90,7 +91,7 @@ async function ownerIn(path: string, user: number): Promise<FolderOwner | undefi
   if (!file.isFile() || file.uid !== user) return undefined;
   const record = parsedRecord(await readFile(path, "utf8"));
   if (record === undefined) return undefined;
-  const isDead = Date.now() - file.mtimeMs > DEAD_AFTER || (await hasEnded(record));
+  const isDead = Date.now() - file.mtimeMs > DEAD_AFTER || hasEnded(record);
   return { run: record.run, isDead };
 }
 
@@ -116,13 +117,8 @@ async function isDeadClaim(path: string): Promise<boolean> {
   }
 }
 
-async function newRecord(): Promise<OwnerRecord> {
-  return {
-    format: FORMAT,
-    run: randomName(),
-    ...(await thisProcess()),
-    begun: new Date().toISOString(),
-  };
+function newRecord(): OwnerRecord {
+  return { format: FORMAT, run: randomName(), ...thisProcess(), begun: new Date().toISOString() };
 }
 
 function renewed(folder: string, { run }: OwnerRecord): SignedFolder {

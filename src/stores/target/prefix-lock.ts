@@ -2,7 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
-import { hasEnded, type ProcessRecord, processRecordOf, thisProcess } from "./process-record.ts";
+import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
 /** Milliseconds without a renewal after which a lock counts for nothing; */
 const STALE_AFTER = 5 * 60_000;
@@ -221,7 +221,7 @@ export async function isStale(
   { key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: StoreOptions & LockKey = {},
 ): Promise<boolean> {
   const { owner, renewed, isOver } = lock;
-  if (isOver || abandoned.has(owner) || (await hasEnded(lock))) return true;
+  if (isOver || abandoned.has(owner) || (await processes())?.hasEnded(lock)) return true;
   const age = (await store.ageOf?.(key, { signal })) ?? Date.now() - Date.parse(renewed);
   return !(age < staleAfter);
 }
@@ -255,7 +255,12 @@ async function setIfAbsent(
 
 async function newRecord(): Promise<LockRecord> {
   const now = new Date().toISOString();
-  return { owner: crypto.randomUUID(), ...(await thisProcess()), begun: now, renewed: now };
+  return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
+}
+
+/** What is known of processes; nothing outside Node. */
+async function processes() {
+  return globalThis.process?.versions?.node === undefined ? undefined : import("./process-record.node.ts");
 }
 
 function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {

@@ -1,6 +1,5 @@
 import type { StoreOptions, StoreSpec, TargetBuild } from "../../../stores/store.ts";
 import type { Journal } from "../../../stores/target/journal.ts";
-import { thisProcess } from "../../../stores/target/process-record.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
 import { TextHashSet } from "../../../util/text-hash.ts";
 import { type LedgerEntry, parseLedgerLine } from "./ledger-lines.ts";
@@ -39,11 +38,11 @@ export function nothingDone(tasks: number): DoneBefore {
  * its values are there.
  */
 export async function doneBefore(
-  journal: Pick<Journal, "lines">,
+  journal: Pick<Journal, "lines" | "boot">,
   { tasks, holds, io, signal }: DoneBeforeOptions,
 ): Promise<DoneBefore> {
   const done = nothingDone(tasks);
-  const { boot } = await thisProcess();
+  const { boot } = journal;
   let scratch: StoreSpec | undefined;
   const claims = async function* (): AsyncGenerator<Claim> {
     const open = new Map<number, LedgerEntry[]>();
@@ -54,7 +53,8 @@ export async function doneBefore(
       if ("session" in line) {
         open.clear();
         bootThen = line.session.boot;
-      } else if ("scratch" in line) scratch = bootThen === boot ? line.scratch : undefined;
+      } else if ("scratch" in line)
+        scratch = boot !== undefined && bootThen === boot ? line.scratch : undefined;
       else if ("end" in line) {
         const entries = open.get(line.end) ?? [];
         open.delete(line.end);

@@ -1,6 +1,5 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Journal } from "../../../stores/target/journal.ts";
-import { thisProcess } from "../../../stores/target/process-record.ts";
 import {
   LEDGER_FORMAT,
   type LedgerEntry,
@@ -68,9 +67,9 @@ export class JournalLedger implements Ledger {
     this.#journal = journal;
   }
 
-  static async begin(journal: Journal, { identity, fsync }: JournalLedgerOptions): Promise<JournalLedger> {
+  static begin(journal: Journal, { identity, fsync }: JournalLedgerOptions): JournalLedger {
     const at = new Date().toISOString();
-    const { boot } = await thisProcess();
+    const { boot } = journal;
     if (identity) journal.append(ledgerLine({ format: LEDGER_FORMAT, begun: at, identity }));
     journal.append(ledgerLine({ session: { at, fsync, ...(boot !== undefined && { boot }) } }));
     return new JournalLedger(journal);

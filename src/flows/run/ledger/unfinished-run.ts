@@ -1,5 +1,4 @@
 import type { Journal } from "../../../stores/target/journal.ts";
-import { thisProcess } from "../../../stores/target/process-record.ts";
 import { type LedgerSession, parseLedgerLine, type RunIdentity } from "./ledger-lines.ts";
 
 /** What there is to know of an unfinished run before anything it wrote is looked at. */
@@ -13,8 +12,10 @@ export interface UnfinishedRun {
 }
 
 /** Reads what an unfinished run was; undefined where its ledger does not say. */
-export async function unfinishedRun(journal: Pick<Journal, "lines">): Promise<UnfinishedRun | undefined> {
-  const { boot } = await thisProcess();
+export async function unfinishedRun(
+  journal: Pick<Journal, "lines" | "boot">,
+): Promise<UnfinishedRun | undefined> {
+  const { boot } = journal;
   let header: Pick<UnfinishedRun, "begun" | "identity"> | undefined;
   let tasks = 0;
   let mayBeLost = false;

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
 import { isControlName } from "../../../stores/reserved-names.ts";
 import { isThere } from "../../../stores/target/control-folder.ts";
-import { isAlive } from "../../../stores/target/process-record.ts";
+import { isAlive } from "../../../stores/target/process-record.node.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
 export const SCRATCH = "scratch";
