@@ -20,7 +20,7 @@ it("zarrflow copy --update leaves each array whole or out of view when it is kil
   const isOutOfView = () => ["a", "b"].some((name) => !existsSync(join(cwd, "d.zarr", name, ".zarray")));
   let amid = 0;
   for (const ms of [0, 20, 60]) {
-    const child = startCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--io", "1", "--break-lock");
+    const child = startCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--io", "1");
     const watch = setInterval(() => isOutOfView() && setTimeout(() => child.kill("SIGKILL"), ms), 1);
     await exitOf(child);
     clearInterval(watch);
@@ -30,8 +30,7 @@ it("zarrflow copy --update leaves each array whole or out of view when it is kil
     for (const line of stdout.split("\n")) expect([...old, ...next]).toContain(line);
   }
   expect(amid).toBeGreaterThan(0);
-  const locked = await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update");
-  expect(locked).toMatchObject({ code: 1, stderr: expect.stringContaining("--break-lock") });
-  await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update", "--break-lock");
+  // the lock is that of a process which runs no more on this machine
+  expect(await runCli(cwd, "copy", "s.zarr", "d.zarr", "--update")).toMatchObject({ code: 0 });
   expect((await runCli(cwd, "digest", "d.zarr")).stdout.split("\n")).toEqual(next);
 }, 60_000);

@@ -7,7 +7,7 @@ import { copy, openArray, slice } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { command, requireBuild } from "../built-package.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
-import { testFolder } from "../support/cli.ts";
+import { continuing, testFolder } from "../support/cli.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 
 beforeAll(requireBuild);
@@ -90,8 +90,10 @@ describe.each(["v2", "v3"] as const)(
       expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("permission denied") });
       expect([...(await slice(`${target}/time`).read()).data]).toEqual([1, 2, 3, 4]);
       await expectTrueConsolidation(new DirectoryStore(target));
-      expect(readdirSync(target).filter((entry) => entry.includes(".zarrflow-"))).toEqual([]);
       unlock(folder);
+      expect(run(...continuing(stderr))).toMatchObject({ status: 0 });
+      expect([...(await slice(`${target}/time`).read()).data]).toEqual([501, 502, 503, 504]);
+      expect(readdirSync(target).filter((entry) => entry.includes(".zarrflow-"))).toEqual([]);
     });
   },
 );

@@ -40,6 +40,13 @@ export async function runCli(cwd: string, ...args: readonly string[]): Promise<R
 }
 
 /** Runs the command, which must succeed. Returns its standard output. */
+/** The words of the command that continues a run, as its failure prints them. */
+export function continuing(stderr: string): readonly string[] {
+  const [, words] = /^ {2}to continue: zarrflow (.+)$/m.exec(stderr) ?? [];
+  if (words === undefined) throw new Error(`no command that continues the run in: ${stderr}`);
+  return words.split(" ");
+}
+
 export async function zarrflow(...args: readonly string[]): Promise<Buffer> {
   requireBuild();
   const { code, bytes, stderr } = await runCli(".", ...args);

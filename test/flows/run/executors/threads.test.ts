@@ -134,8 +134,9 @@ describe("tasks in threads", () => {
   });
 
   it("are run by two threads at least", async () => {
-    const options = { chunks: [256, 4, 4], maxMemory: "2MB" };
-    const report = await run(await steps(256), place(), options, { worker: { threads: 3 } });
+    // so slow a codec that a worker starts before all is done
+    const options = { chunks: [1024, 4, 4], maxMemory: "8MB", codec: "zlib:9" };
+    const report = await run(await steps(1024), place(), options, { worker: { threads: 3 } });
     const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
     expect(busy.length).toBeGreaterThanOrEqual(2);
     expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
@@ -145,21 +146,21 @@ describe("tasks in threads", () => {
     const source = place();
     const array = await create(source, {
       zarrFormat: "v3",
-      shape: [256, 64, 64],
+      shape: [512, 64, 64],
       chunks: [1, 64, 64],
       dataType: "float32",
       fillValue: 7,
       dimensionNames: ["time", "y", "x"],
       attributes: { _FillValue: -999 },
     });
-    for (let step = 0; step < 256; step += 4) {
+    for (let step = 0; step < 512; step += 4) {
       await array.write(
         [[step, step + 1]],
         Float32Array.from({ length: STEP }, (_, i) => i % (step + 2)),
       );
     }
     await array.close();
-    const options = { chunks: [256, 4, 4], maxMemory: "2MB", to: "v2" } as const;
+    const options = { chunks: [512, 4, 4], maxMemory: "4MB", codec: "zlib:9", to: "v2" } as const;
     const [inOne, inThree] = [place(), place()];
     const report = await run(source, inThree, options, { worker: { threads: 3 } });
     const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
