@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { copy, open } from "../../src/index.ts";
 import { requireBuild } from "../built-package.ts";
-import { exitOf, type Run, runCli, startCli } from "../support/cli.ts";
+import { continuing, exitOf, type Run, runCli, startCli } from "../support/cli.ts";
 import { type FaultChoice, type FaultProxy, proxyTo } from "./fault-proxy.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
@@ -81,20 +81,29 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
     expectFailure(await zarrflow("info", remote), 5, /ENOTFOUND|EAI_AGAIN/);
   });
 
-  test("a 403 on one key ends it with 1, and leaves nothing", async () => {
+  /** A copy that fails, from a server that then serves all: the command that is printed ends it. */
+  async function expectContinued(exit: number): Promise<void> {
+    const failed = await zarrflow("copy", remote, "out.zarr");
+    expectFailure(failed, exit, /basin\/1\.0\.1/);
+    reach(bucket);
+    expect(await zarrflow(...continuing(failed.stderr))).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(["out.zarr"]);
+    expect(await digestsOf(join(folder, "out.zarr"))).toEqual(await digestsOf(source));
+    rmSync(join(folder, "out.zarr"), { recursive: true });
+  }
+
+  test("a 403 on one key ends it with 1, and it can be continued", async () => {
     await reachWith(({ method, url }) =>
       method === "GET" && url.endsWith("/basin/1.0.1") ? "403" : undefined,
     );
-    expectFailure(await zarrflow("copy", remote, "out.zarr"), 1, /basin\/1\.0\.1/);
-    expect(readdirSync(folder)).toEqual([]);
+    await expectContinued(1);
   });
 
-  test("a body that is cut each time ends it with 5, and leaves nothing", async () => {
+  test("a body that is cut each time ends it with 5, and it can be continued", async () => {
     await reachWith(({ method, url }) =>
       method === "GET" && url.endsWith("/basin/1.0.1") ? "cut body" : undefined,
     );
-    expectFailure(await zarrflow("copy", remote, "out.zarr"), 5, /basin\/1\.0\.1/);
-    expect(readdirSync(folder)).toEqual([]);
+    await expectContinued(5);
   });
 
   test.each(["", ".zip"])(
