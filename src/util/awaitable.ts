@@ -10,3 +10,11 @@ export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
 export function after<T, R>(value: Awaitable<T>, next: (value: T) => R): Awaitable<R> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
 }
+
+/** Hands items on, one after the other. */
+export async function visitEach<T>(
+  items: AsyncIterable<T>,
+  visit: (item: T) => Awaitable<void>,
+): Promise<void> {
+  for await (const item of items) await visit(item);
+}

@@ -3,7 +3,9 @@ import { type ChunkRef, type EncodedChunk, encodedChunk } from "../../streams/ch
 import { chunkReader, readChunks, syncChunkReader } from "../../streams/read-chunks.ts";
 import type { ReadChunksOptions } from "../../streams/read-options.ts";
 import { selectionWithin } from "../../streams/selection.ts";
+import { streamFrom } from "../../streams/web.ts";
 import { throwIfAborted } from "../../util/abort.ts";
+import { type Awaitable, visitEach } from "../../util/awaitable.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import { itemsOf, type Task } from "../plan/task.ts";
 import type { ReadTaskChunks } from "../run/tasks/task-context.ts";
@@ -30,39 +32,61 @@ export class ChunkReads {
   /** The chunks of a task that makes a slab; what is missing between those that are listed is one piece. */
   readonly read: ReadTaskChunks = (task, refs, options) => {
     const { stored } = this.#missing;
-    if (stored === undefined) return this.#readEach(refs[Symbol.iterator](), options);
-    return stored.slabs.has(task.number) ? this.#readStored(stored, refs, options) : noneOf(task);
+    if (stored && !stored.slabs.has(task.number)) {
+      return { stream: () => streamFrom(noneOf(task)), each: (visit) => visitEach(noneOf(task), visit) };
+    }
+    const left = new Remaining(refs);
+    return {
+      stream: () => streamFrom(this.#several(left, options)),
+      each: (visit) => this.#oneByOne(left, options, visit),
+    };
   };
 
-  async *#readEach(left: Iterator<ChunkRef>, options: ReadChunksOptions): AsyncGenerator<EncodedChunk> {
+  /** Asks for several values at one time, until there is a better way. */
+  async *#several(
+    left: Remaining,
+    options: ReadChunksOptions,
+    isBetterByOne = () => false,
+  ): AsyncGenerator<EncodedChunk> {
+    const missing = this.#missing;
+    function* asked() {
+      for (const ref of left) {
+        yield ref;
+        if (missing.stored || isBetterByOne()) return;
+      }
+    }
+    while (!missing.stored) {
+      for await (const chunk of readChunks(this.#array, asked(), options)) {
+        const listing = missing.note(chunk.bytes !== undefined);
+        if (listing) await listing;
+        yield chunk;
+      }
+      if (left.isOver || isBetterByOne()) return;
+    }
+    yield* this.#readStored(missing.stored, left, options);
+  }
+
+  /** Makes calls that block, as long as they are answered at once. */
+  async #oneByOne(
+    left: Remaining,
+    options: ReadChunksOptions,
+    visit: (chunk: EncodedChunk) => Awaitable<void>,
+  ): Promise<void> {
     const missing = this.#missing;
     const storage = this.#storage;
     const { signal, onRead } = options;
-    const read = chunkReader(this.#array, { ...options, inFlight: undefined });
     const readSync = syncChunkReader(this.#array, options);
-    let isOver = false;
-    const next = () => {
-      const { done, value } = left.next();
-      if (done) isOver = true;
-      return done ? undefined : value;
-    };
-    function* whileSlow() {
-      while ((!readSync || storage.isSlow) && !missing.stored) {
-        const ref = next();
-        if (ref === undefined) return;
-        yield ref;
-      }
-    }
-    while (!isOver && !missing.stored) {
-      if (!readSync || storage.isSlow) {
-        for await (const chunk of readChunks(this.#array, whileSlow(), options)) {
-          const listing = missing.note(chunk.bytes !== undefined);
-          if (listing) await listing;
-          yield chunk;
-        }
+    if (readSync === undefined) return visitEach(this.#several(left, options), visit);
+    const read = chunkReader(this.#array, { ...options, inFlight: undefined });
+    while (!left.isOver) {
+      if (missing.stored || storage.isSlow) {
+        await visitEach(
+          this.#several(left, options, () => !storage.isSlow),
+          visit,
+        );
         continue;
       }
-      const ref = next();
+      const ref = left.next();
       if (ref === undefined) return;
       const others = storage.yield();
       if (others) await others;
@@ -72,9 +96,8 @@ export class ChunkReads {
       const chunk = found ?? (await read(ref, { signal }));
       const listing = missing.note(chunk.bytes !== undefined);
       if (listing) await listing;
-      yield chunk;
+      await visit(chunk);
     }
-    if (missing.stored) yield* this.#readStored(missing.stored, { [Symbol.iterator]: () => left }, options);
   }
 
   /** Asks for those alone that are stored, some at one time. */
@@ -103,6 +126,31 @@ export class ChunkReads {
     }
     if (gap) yield encodedChunk(gap, undefined);
     yield* readChunks(this.#array, present, options);
+  }
+}
+
+/** Chunks that nobody has asked for yet. */
+class Remaining implements Iterable<ChunkRef> {
+  readonly #refs: Iterator<ChunkRef>;
+  #isOver = false;
+
+  constructor(refs: Iterable<ChunkRef>) {
+    this.#refs = refs[Symbol.iterator]();
+  }
+
+  /** Whether there were no more when the next one was asked for. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  next(): ChunkRef | undefined {
+    const { done, value } = this.#refs.next();
+    this.#isOver ||= done === true;
+    return done ? undefined : value;
+  }
+
+  *[Symbol.iterator](): Generator<ChunkRef> {
+    for (let ref = this.next(); ref !== undefined; ref = this.next()) yield ref;
   }
 }
 

@@ -91,7 +91,6 @@ async function* slabsInOrder(
   const queue = new SlabQueue();
   const running = runInline(slabTasks(reading), slabRunner(reading, queue.offer), {
     budget: new ByteBudget(maxMemory),
-    note: () => {},
     stageEnded: async (stage) => scratch?.removePass(stage - 1),
     signal,
   }).catch((error: unknown) => queue.fail(error));

@@ -6,12 +6,12 @@ import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskSet } from "../ledger/task-set.ts";
 import type { TaskStats } from "./messages.ts";
 import { TaskReporter } from "./task-reporter.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { TaskEvents, TaskRunner } from "./task-runner.ts";
 
 export interface InlineOptions {
   readonly budget: Admission;
-  /** Told what tasks do, as it happens. */
-  readonly note: (stats: TaskStats) => void;
+  /** Gets what tasks do, as it happens. */
+  readonly note?: (stats: TaskStats) => void;
   /** Tasks that need not be run. */
   readonly done?: TaskSet;
   /** Aborted when no more tasks are to begin. */
@@ -32,7 +32,7 @@ export async function runInline(
   run: TaskRunner,
   { budget, note, done, stop, stageEnded, signal }: InlineOptions,
 ): Promise<void> {
-  const reporter = new TaskReporter(0, 0, note);
+  const reporter = note && new TaskReporter(0, 0, note);
   try {
     for (const [stage, tasks] of plan.stages.entries()) {
       const admitted = async (index: number, context: { signal: AbortSignal }) => {
@@ -41,7 +41,8 @@ export async function runInline(
         const lease = await budget.acquire(leaseBytesOf(task), context.signal);
         if (lease === undefined) return;
         try {
-          await reporter.around(task.number, (events) => run(task, events, context.signal));
+          const runTask = (events: TaskEvents) => run(task, events, context.signal);
+          await (reporter ? reporter.around(task.number, runTask) : runTask({}));
         } finally {
           lease.release();
         }
@@ -54,7 +55,7 @@ export async function runInline(
       await stageEnded?.(stage);
     }
   } finally {
-    reporter.flush();
+    reporter?.flush();
   }
 }
 

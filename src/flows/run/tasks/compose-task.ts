@@ -8,9 +8,9 @@ import { strategyNamed } from "../../plan/strategies/strategies.ts";
 import type { StageName } from "../../plan/strategies/strategy.ts";
 import { itemsOf, type ScratchTask, stepsOf, type Task } from "../../plan/task.ts";
 import { gatherStage } from "../scratch/gather-pieces.ts";
-import { isTaker, type TaskContext, type TaskItem } from "./task-context.ts";
+import { isTaker, type TaskContext, type TaskItem, type TaskSource } from "./task-context.ts";
 import { type TaskSink, taskSink } from "./task-sink.ts";
-import { type TaskSource, taskSource } from "./task-source.ts";
+import { taskSource } from "./task-source.ts";
 
 /** What a task consists of, before a driver runs it: its steps, one after the other, and where all of them write. */
 export interface TaskComposition {

@@ -1,6 +1,8 @@
 import type { StoredValue, StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
 import type { ReadChunksOptions } from "../../../streams/read-options.ts";
+import type { ReadableStream } from "../../../streams/web.ts";
+import type { Awaitable } from "../../../util/awaitable.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import type { Task } from "../../plan/task.ts";
 
@@ -18,7 +20,7 @@ export interface TaskContext {
   readonly onRead?: (chunk: EncodedChunk) => void;
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
   readonly onStored?: (value: StoredValue) => void;
-  /** Reads the source's chunks; by default one by one, or several at one time, as the driver asks. */
+  /** Reads the source's chunks in a way of its own. */
   readonly readChunks?: ReadTaskChunks | undefined;
   /** Whether `onStored` gets the CRC-32 of values, which only a verification needs. */
   readonly checksums?: boolean;
@@ -28,7 +30,15 @@ export type ReadTaskChunks = (
   task: Task,
   refs: Iterable<ChunkRef>,
   options: ReadChunksOptions,
-) => AsyncIterable<EncodedChunk>;
+) => TaskSource<EncodedChunk>;
+
+/** The items that a step of a task begins with: chunks of the source, or pieces of scratch objects. */
+export interface TaskSource<Item = TaskItem> {
+  /** Reads several items at one time, within the task's lease. */
+  stream(): ReadableStream<Item>;
+  /** Reads one item after the other, for stores from which reading ahead gains nothing. */
+  each(visit: (item: Item) => Awaitable<void>): Promise<void>;
+}
 
 /** An array that a task writes, or who takes its chunks. */
 export type TaskTarget = (ChunkStore<WritableStore> | ChunkTaker) & ChunkCodec;

@@ -4,23 +4,14 @@ import { type ChunkCodec, type ChunkRef, isSharded } from "../../../streams/chun
 import { narrowRefs } from "../../../streams/narrow-refs.ts";
 import { chunkReader, readChunks } from "../../../streams/read-chunks.ts";
 import { selectionWithin } from "../../../streams/selection.ts";
-import { type ReadableStream, streamFrom } from "../../../streams/web.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
-import type { Awaitable } from "../../../util/awaitable.ts";
+import { visitEach } from "../../../util/awaitable.ts";
 import { inFlightOf } from "../../plan/strategies/in-flight.ts";
 import { strategyNamed } from "../../plan/strategies/strategies.ts";
 import { itemsOf, readsOf, type Task } from "../../plan/task.ts";
 import { readScratch, scratchReader } from "../scratch/read-scratch.ts";
-import type { TaskContext, TaskItem } from "./task-context.ts";
+import type { TaskContext, TaskSource } from "./task-context.ts";
 import { assertScratch } from "./task-sink.ts";
-
-/** The items that a step of a task begins with: chunks of the source, or pieces of scratch objects. */
-export interface TaskSource {
-  /** Reads several items at one time, within the task's lease. */
-  stream(): ReadableStream<TaskItem>;
-  /** Reads one item after the other, for stores from which reading ahead gains nothing. */
-  each(visit: (item: TaskItem) => Awaitable<void>): Promise<void>;
-}
 
 export async function taskSource(task: Task, context: TaskContext): Promise<TaskSource> {
   return inFlightOf(task).isOfSource ? chunkSource(task, context) : scratchSource(task, context);
@@ -36,12 +27,9 @@ async function chunkSource(task: Task, context: TaskContext): Promise<TaskSource
     ...(onRead && { onRead }),
   };
   const refs = await chunksFor(task, source);
-  if (readGiven) {
-    const chunks = () => readGiven(task, refs, { ...options, ...readAhead(task, context) });
-    return { stream: () => streamFrom(chunks()), each: (visit) => eachOf(chunks(), visit) };
-  }
+  if (readGiven) return readGiven(task, refs, { ...options, ...readAhead(task, context) });
   const stream = () => readChunks(source, refs, { ...options, ...readAhead(task, context) });
-  if (isSharded(source)) return { stream, each: (visit) => eachOf(stream(), visit) };
+  if (isSharded(source)) return { stream, each: (visit) => visitEach(stream(), visit) };
   return {
     stream,
     async each(visit) {
@@ -75,10 +63,6 @@ function readAhead(task: Task, { io }: TaskContext) {
   const { readAhead, bytesPerChunk } = inFlightOf(task);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   return { concurrency: Math.min(io, readAhead), inFlight };
-}
-
-async function eachOf<T>(items: AsyncIterable<T>, visit: (item: T) => Awaitable<void>): Promise<void> {
-  for await (const item of items) await visit(item);
 }
 
 /** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */
