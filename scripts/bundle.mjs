@@ -18,11 +18,11 @@ const entries = Object.values(exports).flatMap(
 const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${name}`);
 
 /** What the command says of itself needs nothing else. */
-const ITSELF = ["cli/version", "cli/command-list", "cli/text/help"];
+const ITSELF = ["cli/version", "cli/text/help"];
 
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
-  "cli/dispatch",
+  "cli/run-command",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
   ...["copy", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
     (name) => `flows/${name}`,

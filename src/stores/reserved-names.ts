@@ -18,10 +18,15 @@ export function isOwnName(name: string): boolean {
 /** Name of the lock that a run holds for as long as it takes to rewrite the consolidated metadata beside it. */
 export const CONSOLIDATED_LOCK_NAME = ".zarrflow-consolidated-lock";
 
-/** Whether a key names a lock. */
-export function isLockKey(key: string): boolean {
+/** Key of a value of the ledger of a run whose target is built where it stays. */
+export function ledgerKey(number: number): string {
+  return `.zarrflow-ledger-${number}`;
+}
+
+/** Whether a key names a lock, or a part of a ledger: no listing shows them. */
+export function isReservedKey(key: string): boolean {
   const name = key.slice(key.lastIndexOf("/") + 1);
-  return name === LOCK_NAME || name === CONSOLIDATED_LOCK_NAME;
+  return name === LOCK_NAME || name === CONSOLIDATED_LOCK_NAME || /^\.zarrflow-ledger-\d+$/.test(name);
 }
 
 /** A name for a value being written, different each time and in each process and thread. */

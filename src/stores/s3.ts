@@ -5,7 +5,7 @@ import { HttpValues } from "./http/http-values.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/retry-requests.ts";
-import { isLockKey, LOCK_NAME } from "./reserved-names.ts";
+import { isReservedKey, LOCK_NAME } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
 import { listObjects } from "./s3/list-objects.ts";
@@ -192,7 +192,7 @@ export class S3Store implements ListableStore, WritableStore {
         throwIfAborted(signal);
         // Consoles make objects whose names end in a slash to stand for folders.
         if ("prefix" in entry) yield { prefix: entry.prefix.slice(this.#root.length) };
-        else if (isKey(entry.key) && !isLockKey(entry.key)) {
+        else if (isKey(entry.key) && !isReservedKey(entry.key)) {
           yield { ...entry, key: entry.key.slice(this.#root.length) };
         }
       }

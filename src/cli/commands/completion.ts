@@ -1,13 +1,15 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { type CommandDefinition, defineCommand } from "../define-command.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { summaries } from "../summaries.ts";
 import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 
 /** The command that completes the commands of a table, itself among them. */
-export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): CommandDefinition {
+export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): Command {
   return defineCommand({
+    summary: summaries.completion,
     usage: "bash|zsh|fish",
     operands: [1, 1],
     options: { help: { type: "boolean", summary: "this text" } },

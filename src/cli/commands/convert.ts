@@ -1,11 +1,19 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { defineCommand } from "../command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { planAndRun } from "../plan-and-run.ts";
-import { codecOption, formatOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { runPlanned } from "../run-flow.ts";
+import {
+  changesOf,
+  codecOption,
+  formatOptions,
+  outputOptions,
+  planOptions,
+  writingOptions,
+} from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
+  summary: summaries.convert,
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
     "Chunks whose bytes mean the same in both formats are copied as they are. Anything the target format",
@@ -46,6 +54,6 @@ export const command = defineCommand({
     }
     const { planConvert } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
-    return planAndRun((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
+    return runPlanned((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
   },
 });

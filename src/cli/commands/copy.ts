@@ -1,16 +1,19 @@
-import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { defineCommand } from "../command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { planAndRun } from "../plan-and-run.ts";
+import { runPlanned } from "../run-flow.ts";
 import {
+  changesOf,
   changingOptions,
   filterOptions,
   outputOptions,
+  planOptions,
   updateOption,
   writingOptions,
 } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
+  summary: summaries.copy,
   usage: "SRC DST",
   notes: [
     "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears under its name when",
@@ -58,10 +61,10 @@ export const command = defineCommand({
     };
     if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
-      return planAndRun((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
+      return runPlanned((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const changes = { ...options, chunks: chunks ?? {} };
-    return planAndRun((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
+    return runPlanned((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
   },
 });

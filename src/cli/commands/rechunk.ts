@@ -1,11 +1,12 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { defineCommand } from "../command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { planAndRun } from "../plan-and-run.ts";
-import { changingOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { runPlanned } from "../run-flow.ts";
+import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
+  summary: summaries.rechunk,
   usage: "SRC DST --chunks SIZES",
   notes: [
     "In a group, every array that has all the named dimensions is rechunked, except 1-D coordinates named after",
@@ -42,6 +43,6 @@ export const command = defineCommand({
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
-    return planAndRun((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
+    return runPlanned((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
   },
 });

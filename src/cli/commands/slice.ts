@@ -8,16 +8,16 @@ import type { Slice } from "../../flows/slice.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../command.ts";
+import type { Options, Values } from "../command-line.ts";
 import { writeOutputFile } from "../file-output.ts";
-import { changesOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
-import type { Options, Values } from "../parse-arguments.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { planAndRun } from "../plan-and-run.ts";
 import { bytesProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { changingOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { runPlanned } from "../run-flow.ts";
+import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
+import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { outputText } from "../text/report.ts";
@@ -48,6 +48,7 @@ const options = {
 type SliceValues = Values<typeof options>;
 
 export const command = defineCommand({
+  summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
@@ -124,7 +125,7 @@ async function sliceToZarr(
   const { planSliceTo } = await import("../../flows/copy.ts");
   const { slice = {} } = values;
   const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
-  return planAndRun((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
+  return runPlanned((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */

@@ -77,7 +77,11 @@ export async function sweep(
   } = options;
   const copier = skipChecksum ? await target.copierFrom?.(copySource(source)) : undefined;
   const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
-  const smallBytes = Math.min(mostSmall, largestPooled(budget.limit / 4));
+  // no more than half of what a writer leaves, of which the rest is for pieces
+  const smallBytes = Math.min(
+    mostSmall,
+    largestPooled(Math.min(budget.limit / 4, (budget.limit - writerBytes) / 2)),
+  );
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
   const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
@@ -171,7 +175,7 @@ async function* notDone(
     const left: Swept[] = [];
     for (const value of page) {
       const size = value.size ?? (await source.size(value.key, { signal }));
-      if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed();
+      if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed(size);
       else left.push(value);
     }
     yield left;

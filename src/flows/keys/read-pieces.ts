@@ -6,9 +6,9 @@ import { ZarrflowError } from "../../util/errors.ts";
 /** A value larger than this is read in pieces of this size, never held whole. */
 const PIECE_BYTES = 8 * 2 ** 20;
 
-/** Bytes of the pieces in which large values are read within a budget. */
+/** Bytes of the pieces in which large values are read within a budget: never less than the smallest buffer takes. */
 export function pieceBytesWithin(maxMemory: number): number {
-  return Math.min(PIECE_BYTES, largestPooled(maxMemory));
+  return Math.min(PIECE_BYTES, Math.max(pooledSize(1), largestPooled(maxMemory)));
 }
 
 /** Bytes of a pooled buffer that reading a value of `size` bytes takes at one time. */

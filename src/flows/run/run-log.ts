@@ -16,7 +16,7 @@ export class RunLog {
   #peak = 0;
   readonly #threads = new Map<number, ThreadReport>();
   #kept = 0;
-  #resumed = 0;
+  readonly #resumed = { keys: 0, bytes: 0 };
   #deleted = 0;
   #told = 0;
 
@@ -49,13 +49,14 @@ export class RunLog {
     return { keysKept: this.#kept, keysDeleted: this.#deleted };
   }
 
-  /** Keys that were copied by a run that this one resumes. */
-  get resumed(): number {
+  /** What was copied by a run that this one resumes. */
+  get resumed(): { readonly keys: number; readonly bytes: number } {
     return this.#resumed;
   }
 
-  keyResumed(): void {
-    this.#resumed++;
+  keyResumed(size: number): void {
+    this.#resumed.keys++;
+    this.#resumed.bytes += size;
     this.#tell();
   }
 

@@ -1,5 +1,6 @@
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoredValue, StoreOptions, TargetBuild } from "../../stores/store.ts";
+import { valueText } from "../../stores/target/holds-value.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { followSignals } from "../../util/abort.ts";
@@ -14,7 +15,7 @@ import { assertSoleWriter } from "../target/assert-sole-writer.ts";
 import { loadDocuments, publishDocuments } from "./documents.ts";
 import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
 import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.ts";
-import { type DoneBefore, doneBefore, nothingDone, valueText } from "./ledger/done-before.ts";
+import { type DoneBefore, doneBefore, nothingDone } from "./ledger/done-before.ts";
 import { JournalLedger, type Ledger, MemoryLedger, noLedger } from "./ledger/ledger.ts";
 import type { RunIdentity } from "./ledger/ledger-lines.ts";
 import { RunLog } from "./run-log.ts";
@@ -69,7 +70,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
       ...verified,
-      ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed }),
+      ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
     };
@@ -102,7 +103,8 @@ async function openLedger(
   const before = holds
     ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
     : nothingDone(tasks);
-  const ledger = JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync });
+  const isDurable = fsync || journal.isDurable === true;
+  const ledger = JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync: isDurable });
   return { ledger, before };
 }
 
@@ -145,7 +147,7 @@ async function fill(
   if (build.store.singleWriter) await publish();
   const maxMemory = budget.limit;
   const keeping = {
-    keptBy: options.stop && build.controlFolder,
+    keptBy: options.stop && build.keep && (build.controlFolder ?? build.journal?.description),
     left: before.scratch,
     isKept: (error: unknown) => isKept(error, options, log),
   };
@@ -179,7 +181,14 @@ async function fill(
   // What lies at its place is checked before the documents that show it are written.
   if (build.isInPlace) {
     verified = await readBack(build.store);
-    if (plan.publication.existing === undefined) await assertSoleWriter(build.store, log, { signal });
+    if (plan.publication.existing === undefined) {
+      const { keys, bytes } = before.written;
+      const written = {
+        keys: keys + log.keys + log.resumed.keys,
+        bytes: bytes + log.counts.bytesWritten + log.resumed.bytes,
+      };
+      await assertSoleWriter(build.store, written, { documents, signal });
+    }
   }
   if (!build.store.singleWriter) await publish();
   if (verify === false) return verified;

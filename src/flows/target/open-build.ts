@@ -46,11 +46,14 @@ export async function openBuild(
  *
  * @throws `target-exists`, `target-not-empty`, and whatever `assertTargetPlace` throws.
  */
-export async function assertBuild(plan: Plan, options: BuildOptions): Promise<void> {
+export async function assertBuild(
+  plan: Plan,
+  { resume: mayResume, ...options }: BuildOptions & { readonly resume?: boolean | undefined },
+): Promise<void> {
   if (plan.publication.existing !== undefined) return;
   const { breakLock, signal } = options;
   await atPlace(plan.target, options, (ifExists) =>
-    assertTargetPlace(plan.target.store, { ifExists, breakLock, signal }),
+    assertTargetPlace(plan.target.store, { ifExists, mayResume, breakLock, signal }),
   );
 }
 

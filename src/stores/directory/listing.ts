@@ -7,7 +7,7 @@ import { sortUtf8 } from "../../util/utf8-order.ts";
 import type { FileCalls, FileStats } from "../files/file-calls.ts";
 import { isMissing } from "../files/file-error.ts";
 import { folderOf } from "../key.ts";
-import { isLockKey, isOwnName } from "../reserved-names.ts";
+import { isOwnName, isReservedKey } from "../reserved-names.ts";
 import type { ListOptions } from "../store.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 
@@ -81,7 +81,7 @@ async function namesOf(listing: Listing, folder: Dir, prefix: string): Promise<s
   const names: string[] = [];
   try {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (isOwnName(entry.name) || isLockKey(entry.name)) continue;
+      if (isOwnName(entry.name) || isReservedKey(entry.name)) continue;
       if (entry.isFile()) names.push(entry.name);
       else if (entry.isDirectory()) {
         names.push(`${entry.name}/`);

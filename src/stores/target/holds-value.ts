@@ -23,3 +23,8 @@ export async function holdsValue(
   }
   return checksum === expected;
 }
+
+/** What a value is known by. */
+export function valueText({ key, size }: Pick<StoredValue, "key" | "size">): string {
+  return `${key}\n${size}`;
+}

@@ -1,10 +1,14 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ListableStore, TargetBuild, WritableStore } from "../store.ts";
+import { TextHashSet } from "../../util/text-hash.ts";
+import { DOCUMENT_NAMES } from "../document-names.ts";
+import type { ListableStore, Store, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
 import { deleteAll } from "./delete-all.ts";
-import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import { holdsValue, valueText } from "./holds-value.ts";
+import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { assertUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
 import { assertNoneInside } from "./runs-inside.ts";
+import { ValueJournal } from "./value-journal.ts";
 
 /** Where a target is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
@@ -17,48 +21,60 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
 /**
  * Builds a target under its final keys, where nothing can be renamed: it is whole once its documents are written, which
  * come last. What a replaced target held is deleted before. Where the store knows conditional writes the place is
- * locked, so that two runs do not mix there.
+ * locked, so that two runs do not mix there, and a ledger is kept there, so that an unfinished run can be resumed.
  *
- * @throws `target-exists`; `locked` while another run writes there, and from `publish` when one has taken it over.
+ * @throws `target-exists`; `target-not-empty` for what an unfinished run has left, unless it is resumed; `locked` while another run writes there, and from `publish` when one has taken it over.
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
-  { ifExists, onTaken, beforeReplacing, breakLock, signal }: TargetBuildOptions,
+  options: TargetBuildOptions,
 ): Promise<TargetBuild> {
-  if (ifExists !== "replace") await assertEmpty(store, { breakLock, signal });
+  const { ifExists, onTaken, breakLock, signal } = options;
+  const mayResume = options.resume !== undefined;
+  if (ifExists !== "replace") await assertEmpty(store, { mayResume, breakLock, signal });
   const lock = await PrefixLock.take(store, { breakLock, signal });
-  let isEmptied = false;
+  let place: TakenPlace;
+  let isChanged = false;
   try {
     if (lock && ifExists === "replace") await assertNoneInside(store, { breakLock, signal });
     await onTaken?.();
-    if (ifExists === "replace") {
-      await beforeReplacing?.();
-      isEmptied = true;
-      await deleteAll(store, { signal });
-    } else await assertEmpty(store, { signal });
+    place = await takePlace(store, lock !== undefined, options, () => {
+      isChanged = true;
+    });
   } catch (error) {
-    // a lock that is left tells that what is there is what a run could not remove
-    await (isEmptied ? lock?.leave() : lock?.release())?.catch(() => {});
+    // a lock that is left tells that what is there is what a run could not remove, or has not finished
+    await (isChanged ? lock?.leave() : lock?.release())?.catch(() => {});
     throw error;
   }
+  const { journal, holds } = place;
   let isPublished = false;
   return {
     store,
     isInPlace: true,
     ...(lock && { lost: lock.lost }),
+    ...(journal && { journal }),
+    ...(holds && { holds }),
     reopen: async () => store,
     async publish({ signal, onWarning } = {}) {
       throwIfAborted(signal);
       await lock?.demand({ signal });
       isPublished = true;
-      await lock?.release().catch((error) => onWarning?.(notReleased(store, error)));
+      await removeJournal(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
     },
+    ...(lock && {
+      async keep() {
+        await journal?.flush().finally(() => lock.leave());
+      },
+    }),
     async discard() {
       if (isPublished) return;
       // what another run has taken over is its own
       const isOurs = lock === undefined || (await lock.isHeld());
       try {
-        if (isOurs) await deleteAll(store);
+        if (isOurs) {
+          await journal?.remove();
+          await deleteAll(store);
+        }
       } catch (error) {
         await lock?.leave().catch(() => {});
         throw error;
@@ -68,22 +84,99 @@ export async function openInPlaceBuild(
   };
 }
 
+/** A place that is this run's. */
+interface TakenPlace {
+  /** Absent where nothing keeps another run away, which could not tell whose values are there. */
+  readonly journal?: ValueJournal;
+  readonly holds?: TargetBuild["holds"];
+}
+
+/**
+ * Goes on with what an unfinished run has left, where that is asked for, or makes the place empty.
+ *
+ * @param onChanged called as soon as what is there is no longer, or not yet, a whole target
+ */
+async function takePlace(
+  store: WritableStore & ListableStore,
+  isLocked: boolean,
+  { ifExists, beforeReplacing, resume, onUnfinished, signal }: TargetBuildOptions,
+  onChanged: () => void,
+): Promise<TakenPlace> {
+  const found = isLocked ? await ValueJournal.find(store, { signal }) : undefined;
+  if (found && !(await hasDocument(store, { signal }))) {
+    onChanged();
+    const unfinished = { description: found.description, journal: found };
+    const how = await resume?.(unfinished);
+    if (how) return { journal: found, holds: await heldValues(store, { ...how, signal }) };
+    if (ifExists === "replace") onUnfinished?.(unfinished);
+  }
+  if (ifExists === "replace") {
+    await beforeReplacing?.();
+    onChanged();
+    await found?.remove();
+    await deleteAll(store, { signal });
+  } else await assertEmpty(store, { breakLock: true, signal }); // the lock is this run's
+  return isLocked ? { journal: await ValueJournal.create(store) } : {};
+}
+
+/** Whether a node is at the root: a run that built one there has ended. */
+async function hasDocument(store: Store, options: StoreOptions): Promise<boolean> {
+  const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, options)));
+  return sizes.some((size) => size !== undefined);
+}
+
+/** Whether values are there as they were recorded, by one listing. */
+async function heldValues(
+  store: WritableStore & ListableStore,
+  { readBack, signal }: ResumeOptions & StoreOptions,
+): Promise<NonNullable<TargetBuild["holds"]>> {
+  const listed = new TextHashSet();
+  for await (const { key, size = await store.size(key, { signal }) } of store.list("", { signal })) {
+    if (size !== undefined) listed.add(valueText({ key, size }));
+  }
+  return async (value, options) =>
+    listed.has(valueText(value)) && (!readBack || holdsValue(store, value, { readBack, ...options }));
+}
+
+/** Ends a run whose target is published. */
+async function removeJournal(journal: ValueJournal | undefined, lock: PrefixLock | undefined): Promise<void> {
+  try {
+    await journal?.remove();
+  } catch (error) {
+    await lock?.leave().catch(() => {});
+    throw error;
+  }
+  await lock?.release();
+}
+
 /** @throws as `openInPlaceBuild`. */
 async function assertPlaceFree(
   store: WritableStore & ListableStore,
-  { ifExists, breakLock, signal }: TargetPlaceOptions,
+  { ifExists, mayResume, breakLock, signal }: TargetPlaceOptions,
 ): Promise<void> {
-  if (ifExists !== "replace") await assertEmpty(store, { breakLock, signal });
+  if (ifExists !== "replace") await assertEmpty(store, { mayResume, breakLock, signal });
   await assertUnlocked(store, { breakLock, signal });
 }
 
 /** @throws `target-exists`, or `locked` when a run is writing there now. */
-async function assertEmpty(store: WritableStore & ListableStore, options: LockOptions): Promise<void> {
+async function assertEmpty(
+  store: WritableStore & ListableStore,
+  { mayResume = false, ...options }: LockOptions & { readonly mayResume?: boolean | undefined },
+): Promise<void> {
   for await (const _ of store.list("", { signal: options.signal })) {
     await assertUnlocked(store, options);
-    throw new ZarrflowError("target-exists", "objects exist at the target", {
-      store: store.description,
-      hint: "Replace it, or choose another target.",
-    });
+    const { signal } = options;
+    const isUnfinished =
+      (await ValueJournal.find(store, { signal })) && !(await hasDocument(store, { signal }));
+    if (isUnfinished && mayResume) return;
+    throw isUnfinished
+      ? new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
+          store: store.description,
+          hint: "Continue that run with --resume, or remove its work with `zarrflow clean`.",
+        })
+      : new ZarrflowError("target-exists", "objects exist at the target", {
+          store: store.description,
+          hint: "Replace it, or choose another target.",
+        });
   }
 }

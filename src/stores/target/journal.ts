@@ -4,6 +4,8 @@ export interface Journal {
   readonly description: string;
   /** What distinguishes this start of the machine from another, where the system tells: what is not put on the disk may be lost at one. */
   readonly boot: string | undefined;
+  /** Whether what is written at its place outlives the machine's next start as soon as the call resolves: it is kept elsewhere. */
+  readonly isDurable?: boolean;
   /** The lines that are there, each whole; what was cut at the end is left out. */
   lines(): AsyncIterable<string>;
   /**
@@ -14,6 +16,6 @@ export interface Journal {
   append(lines: string): void;
   /** Resolves when all that was added is kept. */
   flush(): Promise<void>;
-  /** As `flush`, and nothing more is added. */
+  /** Nothing more is added. */
   close(): Promise<void>;
 }

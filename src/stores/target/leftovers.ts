@@ -6,6 +6,7 @@ import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { Leftover } from "./leftover.ts";
 import { isStale, type LockRecord, readLock } from "./prefix-lock.ts";
+import { ValueJournal } from "./value-journal.ts";
 
 /** Milliseconds after which an upload counts as that of a dead run: nothing renews it, and not all have a lock. */
 const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
@@ -83,7 +84,9 @@ async function* leftoversIn(
 async function lockLeftover(store: Store, isDead: boolean, options: StoreOptions): Promise<Leftover> {
   const about = { place: `${store.description}/${LOCK_NAME}`, isDead };
   const unlock = async () => {
-    if (isWritable(store)) await store.delete(LOCK_NAME);
+    if (!isWritable(store)) return;
+    await (await ValueJournal.find(store))?.remove();
+    await store.delete(LOCK_NAME);
   };
   if (!isListable(store) || !isWritable(store)) return { kind: "lock", ...about, remove: unlock };
   let keys = 0;

@@ -9,6 +9,8 @@ export interface TargetPlaceOptions extends StoreOptions {
   readonly ifExists: "error" | "replace";
   /** Takes the place whoever holds its lock: whoever asks for that knows that no other run is at work there. */
   readonly breakLock?: boolean | undefined;
+  /** What an unfinished run has left does not stand in the way: it is to be resumed. */
+  readonly mayResume?: boolean | undefined;
 }
 
 /** What is done between the steps of taking a place. */

@@ -3,6 +3,7 @@ import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
+import { processes } from "./processes.ts";
 
 /** Milliseconds without a renewal after which a lock counts for nothing; */
 const STALE_AFTER = 5 * 60_000;
@@ -256,11 +257,6 @@ async function setIfAbsent(
 async function newRecord(): Promise<LockRecord> {
   const now = new Date().toISOString();
   return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
-}
-
-/** What is known of processes; nothing outside Node. */
-async function processes() {
-  return globalThis.process?.versions?.node === undefined ? undefined : import("./process-record.node.ts");
 }
 
 function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { commandNames } from "../../../src/cli/command-list.ts";
-import { loadCommand } from "../../../src/cli/load-command.ts";
-import { parseArguments } from "../../../src/cli/parse-arguments.ts";
+import { parseCommandLine } from "../../../src/cli/command-line.ts";
+import { commandNames, loadCommand } from "../../../src/cli/commands.ts";
 import { commandHelp, overview } from "../../../src/cli/text/help.ts";
 
 describe("help", () => {
@@ -21,7 +20,7 @@ describe("help", () => {
     for (const { line } of command.examples) {
       const [first, ...args] = line.replace(/ [|>].*$/, "").split(" ");
       expect(first).toBe(name);
-      expect(() => parseArguments(args, { ...command, operands: [1, 2] })).not.toThrow();
+      expect(() => parseCommandLine(args, { ...command, operands: [1, 2] })).not.toThrow();
     }
   });
 });

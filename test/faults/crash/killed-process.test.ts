@@ -5,7 +5,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy } from "../../../src/index.ts";
-import { isLockKey, isOwnName } from "../../../src/stores/reserved-names.ts";
+import { isOwnName, isReservedKey } from "../../../src/stores/reserved-names.ts";
 import { EXIT_CODES } from "../../../src/util/errors.ts";
 import { requireBuild } from "../../built-package.ts";
 import { type Case, casesAt, formatsOf, IS_LONG } from "./cases.ts";
@@ -123,5 +123,5 @@ function resuming(args: readonly string[]): string[] {
 function ownFilesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return paths.filter((path) => path.split("/").some(isOwnName) || isLockKey(path));
+  return paths.filter((path) => path.split("/").some(isOwnName) || isReservedKey(path));
 }

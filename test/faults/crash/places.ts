@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { copy, type FlowTarget } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { CONSOLIDATED_LOCK_NAME, isLockKey, isOwnName } from "../../../src/stores/reserved-names.ts";
+import { CONSOLIDATED_LOCK_NAME, isOwnName, isReservedKey } from "../../../src/stores/reserved-names.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
 import { OWNER_NAME } from "../../../src/stores/target/owner-record.ts";
@@ -102,7 +102,7 @@ function filesOf(path: string, { withOwn = false } = {}): Contents {
     if (!isFolder) return;
     if (withOwn) files.set(`${key}/`, NOTHING);
     for (const name of readdirSync(path)) {
-      const isSeen = withOwn || (!isOwnName(name) && !isLockKey(name));
+      const isSeen = withOwn || (!isOwnName(name) && !isReservedKey(name));
       if (isSeen) add(join(path, name), key === "" ? anyRuns(name) : `${key}/${anyRuns(name)}`);
     }
   };
@@ -118,7 +118,7 @@ function anyRuns(name: string): string {
 
 /** Whether a file tells whose something is. */
 function isWordOfRun(key: string): boolean {
-  return isLockKey(key) || key.endsWith(`/${OWNER_NAME}`);
+  return isReservedKey(key) || key.endsWith(`/${OWNER_NAME}`);
 }
 
 /** A prefix of the bucket of a server in this process. */
@@ -168,7 +168,7 @@ export function bucketPlace(server: S3Server): SeenPlace {
       new Map(
         [...server.objects]
           .map(([key, value]): [string, Uint8Array] => [key.slice(prefix.length + 1), value])
-          .filter(([key]) => !key.split("/").some(isOwnName) && !isLockKey(key)),
+          .filter(([key]) => !key.split("/").some(isOwnName) && !isReservedKey(key)),
       ),
     everything: () =>
       new Map([

@@ -1,4 +1,5 @@
 import type { StoreOptions, StoreSpec, TargetBuild } from "../../../stores/store.ts";
+import { valueText } from "../../../stores/target/holds-value.ts";
 import type { Journal } from "../../../stores/target/journal.ts";
 import { forEachConcurrent } from "../../../streams/for-each-concurrent.ts";
 import { TextHashSet } from "../../../util/text-hash.ts";
@@ -8,6 +9,8 @@ import { TaskSet } from "./task-set.ts";
 /** What the runs that a run resumes have done, and need not be done again. */
 export interface DoneBefore {
   readonly tasks: TaskSet;
+  /** What these tasks wrote. */
+  readonly written: { readonly keys: number; readonly bytes: number };
   /** Documents and what was copied without tasks, by key and size. */
   readonly values: TextHashSet;
   /** Where their scratch objects are, if they wrote some since the machine's last start. */
@@ -30,7 +33,7 @@ interface Claim {
 
 /** For a run that resumes none. */
 export function nothingDone(tasks: number): DoneBefore {
-  return { tasks: TaskSet.empty(tasks), values: new TextHashSet() };
+  return { tasks: TaskSet.empty(tasks), written: { keys: 0, bytes: 0 }, values: new TextHashSet() };
 }
 
 /**
@@ -43,6 +46,7 @@ export async function doneBefore(
 ): Promise<DoneBefore> {
   const done = nothingDone(tasks);
   const { boot } = journal;
+  const written = { keys: 0, bytes: 0 };
   let scratch: StoreSpec | undefined;
   const claims = async function* (): AsyncGenerator<Claim> {
     const open = new Map<number, LedgerEntry[]>();
@@ -67,14 +71,13 @@ export async function doneBefore(
   };
   const check = async ({ task, entries }: Claim, context: StoreOptions) => {
     for (const entry of entries) if (!(await holds(entry, context))) return;
-    if (task !== undefined) done.tasks.add(task);
-    else for (const entry of entries) done.values.add(valueText(entry));
+    if (task === undefined) for (const entry of entries) done.values.add(valueText(entry));
+    else if (!done.tasks.has(task)) {
+      done.tasks.add(task);
+      written.keys += entries.length;
+      for (const { size } of entries) written.bytes += size;
+    }
   };
   await forEachConcurrent(claims(), check, { concurrency: io, signal });
-  return { ...done, scratch };
-}
-
-/** What a value is known by. */
-export function valueText({ key, size }: Pick<LedgerEntry, "key" | "size">): string {
-  return `${key}\n${size}`;
+  return { ...done, written, scratch };
 }

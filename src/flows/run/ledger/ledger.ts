@@ -17,7 +17,10 @@ export interface Ledger {
   taskEnded(task: number): void;
   /** Where the scratch objects of the tasks that follow are. */
   scratchOpened(spec: StoreSpec): void;
-  /** All entries recorded so far, in order, by earlier runs too that this one resumes. */
+  /**
+   * All entries recorded so far, in order, by earlier runs too that this one resumes; without those of tasks that were run
+   * again later.
+   */
   entries(): AsyncIterable<LedgerEntry>;
   close(): Promise<void>;
 }
@@ -90,9 +93,22 @@ export class JournalLedger implements Ledger {
   }
 
   async *entries(): AsyncIterable<LedgerEntry> {
+    const lastSession: number[] = [];
+    for await (const { entry, session } of this.#entries()) {
+      if (entry.task !== undefined) lastSession[entry.task] = session;
+    }
+    for await (const { entry, session } of this.#entries()) {
+      if (entry.task === undefined || lastSession[entry.task] === session) yield entry;
+    }
+  }
+
+  async *#entries(): AsyncGenerator<{ readonly entry: LedgerEntry; readonly session: number }> {
+    let session = 0;
     for await (const text of this.#journal.lines()) {
       const line = parseLedgerLine(text);
-      if (line && "key" in line) yield line;
+      if (line === undefined) continue;
+      if ("session" in line) session++;
+      else if ("key" in line) yield { entry: line, session };
     }
   }
 

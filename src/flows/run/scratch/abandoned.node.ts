@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
 import { isControlName } from "../../../stores/reserved-names.ts";
 import { isThere } from "../../../stores/target/control-folder.ts";
@@ -8,12 +8,14 @@ import { isAlive } from "../../../stores/target/process-record.node.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
 export const SCRATCH = "scratch";
-/** The file in a scratch folder that tells whose it is: machine, process, and the folder of the run, a line each. */
+/** The file in a scratch folder that tells whose it is: machine, process, and where the run keeps what it has done, a line each. */
 const OWNER = "owner";
+/** Those of a run with a target far away stay so long for one that resumes it. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** A scratch folder that tells no owner belongs to a run that was killed as it began, if it is older than this. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Leaves in a scratch folder whose it is; one that is kept stays as long as the folder `keptBy`. */
+/** Leaves in a scratch folder whose it is; one that is kept stays as long as `keptBy`, where that is a path, or a week. */
 export async function signScratch(folder: string, keptBy = ""): Promise<void> {
   await writeFile(join(folder, OWNER), `${hostname()}\n${process.pid}\n${keptBy}\n`);
 }
@@ -53,6 +55,7 @@ export async function removeAbandoned(parent: string): Promise<void> {
 async function isAbandoned(folder: string, changed: number): Promise<boolean> {
   const owner = await readFile(join(folder, OWNER), "utf8").catch(() => undefined);
   if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
-  const [host, pid, keptBy] = owner.split("\n");
-  return host === hostname() && !isAlive(Number(pid)) && !(keptBy && (await isThere(keptBy)));
+  const [host, pid, keptBy = ""] = owner.split("\n");
+  if (host !== hostname() || isAlive(Number(pid))) return false;
+  return isAbsolute(keptBy) ? !(await isThere(keptBy)) : keptBy === "" || Date.now() - changed > KEPT_MS;
 }

@@ -28,7 +28,7 @@ export async function openScratch({ place, ...options }: OpenScratchOptions): Pr
   if (place === undefined || place.kind === "directory") {
     return (await import("./scratch-folder.node.ts")).openScratchFolder(place?.path, options);
   }
-  return (await import("./scratch-store.ts")).openScratchStore(place);
+  return (await import("./scratch-store.ts")).openScratchStore(place, options);
 }
 
 /** Removes the folders of scratch objects that killed runs have left in a place, and that no run can resume any more. */

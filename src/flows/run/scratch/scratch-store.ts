@@ -4,15 +4,19 @@ import { SCRATCH_PREFIX } from "../../../stores/target/leftovers.ts";
 import { PrefixLock } from "../../../stores/target/prefix-lock.ts";
 import { openStore } from "../../../stores/url.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { Scratch } from "./scratch.ts";
+import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /**
- * Makes an empty place for scratch objects in a bucket or in memory, under a name of its own.
+ * Makes an empty place for scratch objects in a bucket or in memory, under a name of its own; or takes over the one in that
+ * bucket that an earlier run has left.
  *
- * @throws `invalid-option` for any other store.
+ * @throws `invalid-option` for any other store; `locked` while another run uses what was left.
  */
-export async function openScratchStore(place: StoreSpec): Promise<Scratch> {
-  const spec = below(place, `${SCRATCH_PREFIX}${crypto.randomUUID().slice(-12)}`);
+export async function openScratchStore(
+  place: StoreSpec,
+  { keptBy, left }: Pick<OpenScratchOptions, "keptBy" | "left">,
+): Promise<Scratch> {
+  const spec = leftBelow(place, left) ?? below(place, `${SCRATCH_PREFIX}${crypto.randomUUID().slice(-12)}`);
   const store = spec && (await openStore(spec));
   if (store === undefined || !isWritable(store) || !isListable(store)) {
     await store?.close?.();
@@ -38,16 +42,32 @@ export async function openScratchStore(place: StoreSpec): Promise<Scratch> {
     store,
     ...(spec?.kind !== "memory" && { spec }),
     removePass: (pass) => removeBelow(`${pass}/`),
-    keep: remove,
+    async keep() {
+      if (keptBy === undefined || spec?.kind === "memory") return remove();
+      await lock?.leave();
+      await store.close?.();
+    },
     remove,
   };
 }
 
+/** The place that a run has left, where it is one of scratch objects below `place`. */
+function leftBelow(place: StoreSpec, left: StoreSpec | undefined): StoreSpec | undefined {
+  if (place.kind !== "s3" || left?.kind !== "s3" || left.bucket !== place.bucket) return undefined;
+  const [, name = ""] = /(?:^|\/)([^/]*)$/.exec(left.prefix) ?? [];
+  return name.startsWith(SCRATCH_PREFIX) && left.prefix === prefixBelow(place, name)
+    ? { ...place, prefix: left.prefix }
+    : undefined;
+}
+
 /** A place of its own below another; undefined where there can be none. */
 function below(place: StoreSpec, name: string): StoreSpec | undefined {
-  if (place.kind === "s3")
-    return { ...place, prefix: place.prefix === "" ? name : `${place.prefix}/${name}` };
+  if (place.kind === "s3") return { ...place, prefix: prefixBelow(place, name) };
   if (place.kind !== "memory") return undefined;
   nameMemoryStore(name, new MemoryStore());
   return { kind: "memory", name };
+}
+
+function prefixBelow({ prefix }: { readonly prefix: string }, name: string): string {
+  return prefix === "" ? name : `${prefix}/${name}`;
 }

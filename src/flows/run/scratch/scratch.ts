@@ -18,7 +18,7 @@ export interface OpenScratchOptions {
   readonly place: StoreSpec | undefined;
   /** Bytes that will be written. */
   readonly bytes: number;
-  /** The folder in which the run keeps what it has done: while it is there, scratch objects stay that are kept. */
+  /** The path, or for far targets another name, of where the run keeps what it has done; absent where it keeps nothing. */
   readonly keptBy?: string | undefined;
   /** Where an earlier run has left scratch objects, which this one takes over. */
   readonly left?: StoreSpec | undefined;

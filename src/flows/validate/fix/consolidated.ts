@@ -1,7 +1,7 @@
 import { ConsolidatedMetadata } from "../../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../../hierarchy/node.ts";
 import { walk } from "../../../hierarchy/open/walk.ts";
-import { isLockKey } from "../../../stores/reserved-names.ts";
+import { isReservedKey } from "../../../stores/reserved-names.ts";
 import type { WritableStore } from "../../../stores/store.ts";
 import { type StoreCall, wrapStore } from "../../../stores/with/wrap-store.ts";
 import { done, type Fix, fixed } from "./fix.ts";
@@ -18,7 +18,7 @@ export async function* fixConsolidated(
   for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
   const written = new Set<string>();
   const noting = wrapStore(store, async <T>({ operation, key }: StoreCall, call: () => Promise<T>) => {
-    if (operation === "set" && !isLockKey(key)) written.add(key);
+    if (operation === "set" && !isReservedKey(key)) written.add(key);
     return call();
   });
   const consolidated = await ConsolidatedMetadata.find(noting, groups, { maxMetadata, signal });

@@ -1,7 +1,6 @@
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { commandNames } from "./command-list.ts";
+import { commandNames, loadCommand } from "./commands.ts";
 import { listenToInterrupts } from "./interrupt.ts";
-import { loadCommand } from "./load-command.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";

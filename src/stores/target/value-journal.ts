@@ -1,0 +1,158 @@
+import { ledgerKey, randomName } from "../reserved-names.ts";
+import type { StoreOptions, WritableStore } from "../store.ts";
+import type { Journal } from "./journal.ts";
+import { processes } from "./processes.ts";
+import { wholeLines } from "./whole-lines.ts";
+
+/** Milliseconds between two values, at least; in a long run this part of it, which bounds their number and what a kill costs. */
+const WRITE_AFTER = 5000;
+const PART_OF_RUN = 0.01;
+/** Characters of lines that are written at once, however soon. */
+const GATHERED = 4 * 1024 * 1024;
+/** The most bytes that are read as one value. */
+const MAX_VALUE = 64 * 1024 * 1024;
+
+/** Where a journal's values are kept. */
+export type JournalStore = Pick<
+  WritableStore,
+  "description" | "folder" | "get" | "set" | "delete" | "deleteMany"
+>;
+
+/**
+ * A journal as values of a store, numbered from 0, each with the lines of some time: for stores in which nothing can be
+ * added to a value. Each begins with a line that names the journal, so that none of another one counts.
+ */
+export class ValueJournal implements Journal {
+  readonly description: string;
+  readonly boot: string | undefined;
+  readonly isDurable: boolean;
+  readonly #store: JournalStore;
+  readonly #name: string;
+  readonly #began = performance.now();
+  /** Number of the next value; undefined for a journal that was found, until its end has been read. */
+  #next: number | undefined;
+  #lines = "";
+  #writtenAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  private constructor(
+    store: JournalStore,
+    { name, next, boot }: { name: string; next: number | undefined; boot: string | undefined },
+  ) {
+    this.description = `ledger in ${store.description}`;
+    this.boot = boot;
+    this.isDurable = store.folder === undefined;
+    this.#store = store;
+    this.#name = name;
+    this.#next = next;
+  }
+
+  /** A new one; nothing is written yet. */
+  static async create(store: JournalStore): Promise<ValueJournal> {
+    return new ValueJournal(store, { name: randomName(), next: 0, boot: await bootNow() });
+  }
+
+  /** The one that a run has left; undefined where there is none. */
+  static async find(store: JournalStore, options: StoreOptions = {}): Promise<ValueJournal | undefined> {
+    const first = await store.get(ledgerKey(0), { maxBytes: MAX_VALUE, ...options });
+    const name = first && nameIn(first);
+    return name === undefined
+      ? undefined
+      : new ValueJournal(store, { name, next: undefined, boot: await bootNow() });
+  }
+
+  async *lines(): AsyncIterable<string> {
+    await this.#writing;
+    for (let number = 0; this.#next === undefined || number < this.#next; number++) {
+      const value = await this.#store.get(ledgerKey(number), { maxBytes: MAX_VALUE });
+      if (value === undefined || nameIn(value) !== this.#name) {
+        this.#next ??= number;
+        break;
+      }
+      yield* linesAfterName(value);
+    }
+    yield* wholeLines([new TextEncoder().encode(this.#lines)]);
+  }
+
+  append(lines: string): void {
+    if (this.#failure) throw this.#failure;
+    this.#lines += lines;
+    if (this.#lines.length >= GATHERED) this.#write();
+    else this.#timer ??= this.#writeLater();
+  }
+
+  async flush(): Promise<void> {
+    this.#write();
+    await this.#writing;
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Lines that were not written yet are kept in mind alone: `flush` writes them. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#writing;
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Deletes it; the last value first, so that what is left, if this fails, is a journal. */
+  async remove(): Promise<void> {
+    await this.close().catch(() => {});
+    if (this.#next === undefined) for await (const _ of this.lines());
+    while (this.#next) {
+      await this.#store.delete(ledgerKey(this.#next - 1));
+      this.#next--;
+    }
+  }
+
+  #writeLater(): ReturnType<typeof setTimeout> {
+    const now = performance.now();
+    const spacing = Math.max(WRITE_AFTER, PART_OF_RUN * (now - this.#began));
+    const timer = setTimeout(() => this.#write(), Math.max(0, this.#writtenAt + spacing - now));
+    (timer as { unref?: () => void }).unref?.();
+    return timer;
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines === "" || this.#failure) return;
+    const number = this.#next;
+    if (number === undefined) throw new RangeError("a journal that was found is read before it is added to");
+    const bytes = new TextEncoder().encode(`${nameLine(this.#name)}\n${this.#lines}`);
+    this.#lines = "";
+    this.#next = number + 1;
+    this.#writtenAt = performance.now();
+    this.#writing = this.#writing
+      .then(() => this.#failure ?? this.#store.set(ledgerKey(number), bytes))
+      .then(
+        () => {},
+        (error: unknown) => {
+          this.#failure ??= error;
+        },
+      );
+  }
+}
+
+async function bootNow(): Promise<string | undefined> {
+  return (await processes())?.thisProcess().boot;
+}
+
+function nameLine(name: string): string {
+  return JSON.stringify({ journal: name });
+}
+
+/** The name of the journal whose value it is; undefined for one of no journal. */
+function nameIn(value: Uint8Array): string | undefined {
+  const [first = ""] = new TextDecoder().decode(value.subarray(0, 100)).split("\n", 1);
+  return /^\{"journal":"([0-9a-f]{12})"\}$/.exec(first)?.[1];
+}
+
+async function* linesAfterName(value: Uint8Array): AsyncGenerator<string> {
+  let isName = true;
+  for await (const line of wholeLines([value])) {
+    if (!isName) yield line;
+    isName = false;
+  }
+}

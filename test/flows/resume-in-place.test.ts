@@ -1,0 +1,206 @@
+// @module-tag slow
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { copy, rechunk } from "../../src/flows/copy.ts";
+import { digest } from "../../src/flows/digest.ts";
+import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
+import { create } from "../../src/hierarchy/create/create.ts";
+import { open } from "../../src/index.ts";
+import { leftoversAt } from "../../src/stores/target/leftovers.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
+
+const folder = temporaryFolder();
+const TARGET = `s3://${BUCKET}/out.zarr`;
+const LEDGER = "out.zarr/.zarrflow-ledger-0";
+const HOW = { chunks: [40, 3, 3], strategy: "direct", maxMemory: "8.5MB", threads: 1, io: 1 } as const;
+
+type Options = Partial<Parameters<typeof rechunk>[2]>;
+
+let source = "";
+let bucket: S3Server;
+
+beforeEach(async () => {
+  bucket = await serveReachableBucket();
+  source = folder.next("source.zarr");
+  await write(source, 7);
+});
+afterEach(() => bucket.close());
+
+/** An array in which no chunk is like another. */
+async function write(path: string, factor: number): Promise<void> {
+  const array = await create(path, {
+    shape: [40, 12, 12],
+    chunks: [1, 12, 12],
+    dataType: "int32",
+    codec: "none",
+    zarrFormat: "v2",
+  });
+  await array.write(
+    [],
+    Int32Array.from({ length: 40 * 144 }, (_, i) => i * factor),
+  );
+  await array.close();
+}
+
+/** A rechunk that is stopped after its first tasks. */
+async function stopped(options: Options = {}): Promise<void> {
+  const stop = new AbortController();
+  const onEvent = ({ type }: FlowEvent) => type === "task-end" && stop.abort();
+  const run = rechunk(source, TARGET, { ...HOW, ...options, stop: stop.signal, onEvent });
+  await expect(run).rejects.toMatchObject({ code: "aborted" });
+  expect(keys()).toContain(LEDGER);
+}
+
+const resumed = (options: Options = {}): Promise<RunReport> =>
+  rechunk(source, TARGET, { ...HOW, ...options, resume: true });
+
+const keys = () => [...bucket.objects.keys()];
+const chunks = () => keys().filter((key) => /^out\.zarr\/\d/.test(key));
+
+async function digestOf(url: string): Promise<string | undefined> {
+  for await (const { sha256 } of digest(url)) return sha256;
+  return undefined;
+}
+
+async function expectWhole(): Promise<void> {
+  expect(await digestOf(TARGET)).toBe(await digestOf(source));
+  expect(keys().filter((key) => key.includes(".zarrflow-"))).toEqual([]);
+}
+
+describe("an unfinished run in S3", () => {
+  it("is seen by no reader, and listed as no value", async () => {
+    await stopped();
+    await expect(open(TARGET)).rejects.toMatchObject({ code: "not-found" });
+    const copied = folder.next("bucket.zarr");
+    await write(`s3://${BUCKET}/other.zarr`, 1);
+    bucket.objects.set("other.zarr/.zarrflow-ledger-0", Buffer.from("{}"));
+    const { keysWritten } = await copy(`s3://${BUCKET}/other.zarr`, copied);
+    expect(keysWritten).toBe(41);
+  });
+
+  it("stands in the way of another, which names the ways out", async () => {
+    await stopped();
+    const before = new Map(bucket.objects);
+    await expect(rechunk(source, TARGET, HOW)).rejects.toMatchObject({
+      code: "target-not-empty",
+      details: { hint: expect.stringContaining("--resume") },
+    });
+    expect(new Map(bucket.objects)).toEqual(before);
+  });
+
+  it("is replaced where that is asked for, with a warning", async () => {
+    await stopped();
+    const warnings: FlowEvent[] = [];
+    const onEvent = (event: FlowEvent) => event.type === "warning" && warnings.push(event);
+    const report = await rechunk(source, TARGET, { ...HOW, ifExists: "replace", onEvent });
+    expect(report.tasksResumed).toBeUndefined();
+    expect(warnings).toMatchObject([{ message: expect.stringContaining("unfinished run") }]);
+    await expectWhole();
+  });
+
+  it("goes on in a replacement, too", async () => {
+    await write(TARGET, 3);
+    await stopped({ ifExists: "replace" });
+    const report = await resumed({ ifExists: "replace" });
+    expect(report.tasksResumed).toBeGreaterThan(0);
+    await expectWhole();
+  });
+
+  it("of another plan is refused, and stays as it is", async () => {
+    await stopped();
+    const values = new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")));
+    for (const options of [{ chunks: [40, 4, 4] }, { codec: "zstd:3" }]) {
+      await expect(resumed(options)).rejects.toMatchObject({ code: "plan-mismatch" });
+    }
+    expect(new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")))).toEqual(values);
+    expect((await resumed()).tasksResumed).toBeGreaterThan(0);
+    await expectWhole();
+  });
+
+  it("is resumed by one of two at once", async () => {
+    await stopped();
+    const runs = await Promise.allSettled([resumed(), resumed()]);
+    const refused = runs.filter(({ status }) => status === "rejected");
+    expect(refused).toMatchObject([{ reason: { code: "locked" } }]);
+    await expectWhole();
+  });
+
+  it("does again what is gone, or has another size", async () => {
+    await stopped();
+    const [first = "", second = ""] = chunks();
+    bucket.objects.delete(first);
+    bucket.objects.set(second, Buffer.from("cut"));
+    await resumed();
+    await expectWhole();
+  });
+
+  it("is verified whole: what was changed between the runs is found", async () => {
+    await stopped();
+    const [first = ""] = chunks();
+    const value = Buffer.from(bucket.objects.get(first) ?? "");
+    value[0] = (value[0] ?? 0) ^ 1;
+    bucket.objects.set(first, value);
+    await expect(resumed({ verify: true })).rejects.toMatchObject({ code: "differs" });
+  });
+
+  it("is found by clean, and removed with its ledger", async () => {
+    await stopped();
+    const place = { store: { kind: "s3", bucket: BUCKET, prefix: "out.zarr" }, path: "" } as const;
+    for await (const { kind, isDead, remove } of leftoversAt(place)) {
+      expect({ kind, isDead }).toEqual({ kind: "half-target", isDead: true });
+      await remove();
+    }
+    expect(keys()).toEqual([]);
+  });
+});
+
+describe("a ledger in S3 that somebody changed", () => {
+  const lines = () => String(bucket.objects.get(LEDGER)).split("\n");
+  const rewrite = (text: string) => bucket.objects.set(LEDGER, Buffer.from(text));
+
+  it.each([
+    [
+      "cut in half",
+      () =>
+        rewrite(
+          lines()
+            .join("\n")
+            .slice(0, lines().join("\n").length >> 1),
+        ),
+    ],
+    [
+      "with sizes that lie",
+      () =>
+        rewrite(
+          lines()
+            .join("\n")
+            .replaceAll(/"size":\d+/g, '"size":1'),
+        ),
+    ],
+    ["with keys outside", () => rewrite(lines().join("\n").replaceAll('"key":"', '"key":"../../'))],
+    ["of another run, that goes on after it", () => bucket.objects.set(nextOf(LEDGER), foreign())],
+  ])("%s gives the right result", async (name, change) => {
+    await stopped();
+    change();
+    await resumed({ verify: true });
+    if (!name.startsWith("of another")) return expectWhole();
+    bucket.objects.delete(nextOf(LEDGER));
+    await expectWhole();
+  });
+
+  it.each(["", "no ledger", '{"journal":"0123456789ab"}\n{"format":"another/1"}\n'])(
+    "into %j is no ledger: the run is refused, and changes nothing",
+    async (text) => {
+      await stopped();
+      rewrite(text);
+      await expect(resumed()).rejects.toMatchObject({ code: expect.stringMatching(/^target-/) });
+      expect(chunks()).not.toEqual([]);
+      await rechunk(source, TARGET, { ...HOW, ifExists: "replace" });
+      expect(await digestOf(TARGET)).toBe(await digestOf(source));
+    },
+  );
+
+  const nextOf = (key: string) => key.replace(/0$/, "1");
+  const foreign = () => Buffer.from('{"journal":"aaaaaaaaaaaa"}\n{"end":0,"keys":0}\n{"end":1,"keys":0}\n');
+});
