@@ -54,7 +54,9 @@ export type WarningEvent = { readonly type: "warning" } & Warning;
 
 /**
  * The events of a flow, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
- * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is asked for, `done` once, at the end, or `unfinished`.
+ * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is
+ * asked for, `done` once, at the end. A run that fails ends with `task-failed` if a task made it fail, and with
+ * `unfinished` if its work is kept.
  */
 export type FlowEvent =
   | { readonly type: "plan"; readonly plan: Plan }
@@ -62,6 +64,11 @@ export type FlowEvent =
   | { readonly type: "task-start"; readonly task: number }
   /** `bytes` are the stored ones that the task wrote. */
   | { readonly type: "task-end"; readonly task: number; readonly bytes: number; readonly ms: number }
+  /**
+   * The first task that failed. At most one in a run: it stops the others, which end without an event. `error` is what
+   * the flow throws. None if the run was aborted, or failed outside its tasks.
+   */
+  | { readonly type: "task-failed"; readonly task: number; readonly error: unknown }
   | { readonly type: "progress"; readonly progress: Progress }
   /** A request to any store of this process failed transiently, and will be made again. */
   | { readonly type: "retry"; readonly retry: Retry }
@@ -92,7 +99,7 @@ export interface ReadEventOptions {
   readonly onEvent?: ((event: ReadEvent | WarningEvent) => void) | undefined;
 }
 
-/** Runs a step, and tells meanwhile of requests that are made again. */
+/** Runs a step, and reports meanwhile requests that are made again. */
 export async function withRetryEvents<T>({ onEvent }: EventOptions, step: () => Promise<T>): Promise<T> {
   const unwatch = onRetry((retry) => onEvent?.({ type: "retry", retry }));
   try {

@@ -1,4 +1,5 @@
 // @module-tag slow
+import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";
@@ -35,6 +36,46 @@ describe("a run", () => {
     for (const { progress } of of("progress")) {
       expect(progress.expectedBytes).toBeLessThanOrEqual(report.peakBuffers);
     }
+  });
+
+  it.each([1, 3])(
+    "in %i threads reports the task that failed once, with the error that it throws",
+    async (threads) => {
+      const folder = await array();
+      await truncate(join(folder, "3.4"), 7);
+      await truncate(join(folder, "8.8"), 7);
+      const events: FlowEvent[] = [];
+      const run = rechunk(folder, `${folder}.out`, {
+        ...{ chunks: [60, 5], maxMemory: 400_000, threads },
+        onEvent: (event) => events.push(event),
+      });
+      const error: unknown = await run.then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      expect(error).toMatchObject({ code: "corrupt-chunk" });
+      const failed = events.filter((event) => event.type === "task-failed");
+      expect(failed).toMatchObject([{ task: expect.any(Number), error: { code: "corrupt-chunk" } }]);
+      const [{ task } = { task: -1 }] = failed;
+      expect(events.filter((event) => event.type === "task-end" && event.task === task)).toEqual([]);
+      if (threads === 1) expect(failed[0]?.error).toBe(error);
+    },
+  );
+
+  it("that is aborted reports no failed task", async () => {
+    const folder = await array();
+    const aborting = new AbortController();
+    const types: string[] = [];
+    const run = rechunk(folder, `${folder}.out`, {
+      ...{ chunks: [60, 5], maxMemory: 400_000, signal: aborting.signal },
+      onEvent: ({ type }) => {
+        types.push(type);
+        if (type === "task-start") aborting.abort();
+      },
+    });
+    await expect(run).rejects.toMatchObject({ code: "aborted" });
+    expect(types).toContain("task-start");
+    expect(types).not.toContain("task-failed");
   });
 
   it("that is skipped tells its plan and its end", async () => {

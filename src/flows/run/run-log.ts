@@ -83,12 +83,13 @@ export class RunLog {
     this.#counts.bytesRead += bytesRead;
     this.#counts.chunksWritten += chunksWritten;
     for (const value of stored) this.#enter(value);
-    for (const { task, end } of tasks) {
+    for (const { task, end, failure } of tasks) {
       if (end) {
         this.#counts.tasks++;
         this.ledger.taskEnded(task);
       }
-      this.emit(end ? { type: "task-end", task, ...end } : { type: "task-start", task });
+      if (failure) this.emit({ type: "task-failed", task, ...failure });
+      else this.emit(end ? { type: "task-end", task, ...end } : { type: "task-start", task });
     }
     this.#tell();
   }

@@ -33,6 +33,12 @@ export async function runInline(
   { budget, note, done, stop, stageEnded, signal }: InlineOptions,
 ): Promise<void> {
   const reporter = note && new TaskReporter(0, 0, note);
+  let hasFailed = false;
+  const isFirstFailure = () => {
+    const isFirst = !hasFailed && !signal?.aborted;
+    hasFailed = true;
+    return isFirst;
+  };
   try {
     for (const [stage, tasks] of plan.stages.entries()) {
       const admitted = async (index: number, context: { signal: AbortSignal }) => {
@@ -42,7 +48,7 @@ export async function runInline(
         if (lease === undefined) return;
         try {
           const runTask = (events: TaskEvents) => run(task, events, context.signal);
-          await (reporter ? reporter.around(task.number, runTask) : runTask({}));
+          await (reporter ? reporter.around(task.number, runTask, isFirstFailure) : runTask({}));
         } finally {
           lease.release();
         }

@@ -92,10 +92,10 @@ export interface TransferredValue {
   readonly bytes: Uint8Array;
 }
 
-/** What tasks did since it was told last. */
+/** What tasks did since the last report. */
 export interface TaskStats {
   readonly thread: number;
-  /** Tasks that began, and those that ended, in order. */
+  /** Tasks that began, ended and failed, in order. */
   readonly tasks: readonly TaskNote[];
   readonly chunksRead: number;
   readonly bytesRead: number;
@@ -105,8 +105,18 @@ export interface TaskStats {
 
 export interface TaskNote {
   readonly task: number;
-  /** Absent when it begins. */
+  /** Present when it ends. */
   readonly end?: { readonly bytes: number; readonly ms: number };
+  /** Present when it fails, as the first of its run. */
+  readonly failure?: { readonly error: unknown };
+}
+
+/** The same with the error of a failed task in another form: packed for a message, or unpacked. */
+export function withErrors(stats: TaskStats, form: (error: unknown) => unknown): TaskStats {
+  const tasks = stats.tasks.map((note) =>
+    note.failure ? { ...note, failure: { error: form(note.failure.error) } } : note,
+  );
+  return { ...stats, tasks };
 }
 
 /** Errors as plain objects: a clone of ours would lose its class. */

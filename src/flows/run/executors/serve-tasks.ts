@@ -2,7 +2,7 @@ import { assertWritable } from "../../../stores/assertions.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { TaskSet } from "../ledger/task-set.ts";
 import { openJob } from "../open-job.ts";
-import type { TasksResult, TasksWork } from "./messages.ts";
+import { packError, type TasksResult, type TasksWork, withErrors } from "./messages.ts";
 import type { WorkerContext } from "./serve-pool.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
@@ -31,7 +31,7 @@ export async function serveTasks(
   const stageEnded = async () => buffers.clear();
   await loopTasks(plan, run, {
     control,
-    note: (notes) => send({ kind: "notes", notes }),
+    note: (notes) => send({ kind: "notes", notes: withErrors(notes, packError) }),
     done: new TaskSet(done),
     stop,
     stageEnded,

@@ -72,9 +72,11 @@ export class SharedScheduler implements Admission {
     return Atomics.load(this.#counters, STOPPED) !== 0;
   }
 
-  stop(): void {
-    Atomics.store(this.#counters, STOPPED, 1);
+  /** Stops all threads. Returns whether none had stopped them before. */
+  stop(): boolean {
+    const isFirst = Atomics.compareExchange(this.#counters, STOPPED, 0, 1) === 0;
     this.#changed();
+    return isFirst;
   }
 
   /** The most bytes in buffers at one time, of all threads together. */

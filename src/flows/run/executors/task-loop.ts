@@ -7,12 +7,12 @@ import type { SharedScheduler } from "./shared-scheduler.ts";
 import { TaskReporter } from "./task-reporter.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
-/** Messages from another thread take time: one tells of many events. */
+/** Messages from another thread take time: one reports many events. */
 const REPORT_INTERVAL_MS = 50;
 
 export interface TaskLoopOptions {
   readonly control: SharedScheduler;
-  /** Told now and then what tasks did. */
+  /** Called now and then with what tasks did. */
   readonly note: (notes: TaskStats) => void;
   /** Tasks that need not be run. */
   readonly done?: TaskSet;
@@ -28,8 +28,8 @@ export interface TaskLoopOptions {
 }
 
 /**
- * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease, and tells what they
- * did. The first failure stops all threads.
+ * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease, and reports what
+ * they did. The first failure stops all threads.
  *
  * @throws that failure, when all tasks of this thread have ended.
  */
@@ -55,7 +55,11 @@ export async function loopTasks(
         const lease = await control.acquire(leaseBytesOf(task));
         if (lease === undefined) return;
         try {
-          await reporter.around(task.number, (events) => run(task, events, stop.signal));
+          await reporter.around(
+            task.number,
+            (events) => run(task, events, stop.signal),
+            () => control.stop(),
+          );
           control.taskEnded();
         } finally {
           lease.release();

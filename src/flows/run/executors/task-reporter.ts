@@ -2,59 +2,76 @@ import type { StoredValue } from "../../../stores/store.ts";
 import type { TaskNote, TaskStats } from "./messages.ts";
 import type { TaskEvents } from "./task-runner.ts";
 
-const TELL_AFTER_VALUES = 1000;
+const REPORT_AFTER_VALUES = 1000;
 
-/** Collects what tasks of a thread do, and tells it: now and then as one message, or each event as it happens. */
+/** Collects what tasks of a thread do, and reports it: now and then as one message, or each event as it happens. */
 export class TaskReporter {
   readonly #thread: number;
-  readonly #tell: (notes: TaskStats) => void;
+  readonly #report: (notes: TaskStats) => void;
   #tasks: TaskNote[] = [];
   #stored: (StoredValue & { readonly task: number })[] = [];
   #counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
-  /** The first task is told of as it begins. */
-  #told = Number.NEGATIVE_INFINITY;
+  /** The first task is reported as it starts. */
+  #reported = Number.NEGATIVE_INFINITY;
 
   readonly #interval: number;
 
   /**
    * @param thread in which the tasks run; 0 is the main thread
-   * @param interval milliseconds between two messages; 0: each event is told as it happens
+   * @param interval milliseconds between two messages; 0: each event is reported as it happens
    */
-  constructor(thread: number, interval: number, tell: (notes: TaskStats) => void) {
+  constructor(thread: number, interval: number, report: (notes: TaskStats) => void) {
     this.#thread = thread;
     this.#interval = interval;
-    this.#tell = tell;
+    this.#report = report;
   }
 
-  /** Runs a task and notes its begin, what it does, and its end. */
-  async around(task: number, run: (events: TaskEvents) => Promise<void>): Promise<void> {
+  /**
+   * Runs a task and notes its start, what it does, and its end.
+   *
+   * @param isFirst asked when the task fails: whether nothing has failed or stopped the run before. Only then is the failure noted.
+   */
+  async around(
+    task: number,
+    run: (events: TaskEvents) => Promise<void>,
+    isFirst: () => boolean,
+  ): Promise<void> {
     const started = performance.now();
     this.#tasks.push({ task });
-    this.#tellNowAndThen();
+    this.#reportWhenDue();
     let bytes = 0;
-    await run({
+    const events: TaskEvents = {
       onRead: (chunk) => {
         this.#counts.chunksRead++;
         this.#counts.bytesRead += chunk.bytes?.length ?? 0;
-        this.#tellNowAndThen();
+        this.#reportWhenDue();
       },
       onWritten: () => {
         this.#counts.chunksWritten++;
-        this.#tellNowAndThen();
+        this.#reportWhenDue();
       },
       onStored: (value) => {
         bytes += value.size;
         this.#stored.push({ task, ...value });
-        this.#tellNowAndThen();
+        this.#reportWhenDue();
       },
-    });
+    };
+    try {
+      await run(events);
+    } catch (error) {
+      if (isFirst()) {
+        this.#tasks.push({ task, failure: { error } });
+        this.flush();
+      }
+      throw error;
+    }
     this.#tasks.push({ task, end: { bytes, ms: performance.now() - started } });
-    this.#tellNowAndThen();
+    this.#reportWhenDue();
   }
 
-  /** Tells all that has not been told. */
+  /** Reports all that has not been reported. */
   flush(): void {
-    this.#told = performance.now();
+    this.#reported = performance.now();
     const notes = {
       thread: this.#thread,
       tasks: this.#tasks,
@@ -64,11 +81,11 @@ export class TaskReporter {
     this.#tasks = [];
     this.#stored = [];
     this.#counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
-    this.#tell(notes);
+    this.#report(notes);
   }
 
-  #tellNowAndThen(): void {
-    const isDue = performance.now() - this.#told >= this.#interval;
-    if (isDue || this.#stored.length >= TELL_AFTER_VALUES) this.flush();
+  #reportWhenDue(): void {
+    const isDue = performance.now() - this.#reported >= this.#interval;
+    if (isDue || this.#stored.length >= REPORT_AFTER_VALUES) this.flush();
   }
 }

@@ -6,7 +6,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { TaskSet } from "../ledger/task-set.ts";
 import { openJob } from "../open-job.ts";
 import type { Scratch } from "../scratch/scratch.ts";
-import type { TaskStats, TasksResult, TasksWork } from "./messages.ts";
+import { type TaskStats, type TasksResult, type TasksWork, unpackError, withErrors } from "./messages.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { taskBuffers } from "./task-buffers.ts";
 import { loopTasks } from "./task-loop.ts";
@@ -58,7 +58,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
     pool.stop();
   };
   const onResult: PoolRun<TasksWork, TasksResult>["onResult"] = async (result, giveBack) => {
-    if (result.kind === "notes") return note(result.notes);
+    if (result.kind === "notes") return note(withErrors(result.notes, unpackError));
     const { values } = result;
     for (const { key, bytes } of values) await build.store.set(key, bytes);
     giveBack(values.map(({ number, bytes }) => ({ number, buffer: bytes.buffer as ArrayBuffer })));

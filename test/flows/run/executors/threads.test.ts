@@ -334,11 +334,16 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const source = await steps(64);
     await writeFile(join(source, "40.0.0"), "no blosc");
     const before = await readdir(folder);
-    await expect(run(source, place(), SMALL_TASKS, { worker: { threads: 3 } })).rejects.toMatchObject({
+    const failed: FlowEvent[] = [];
+    const onEvent = (event: FlowEvent) => void (event.type === "task-failed" && failed.push(event));
+    await expect(
+      run(source, place(), SMALL_TASKS, { worker: { threads: 3 }, onEvent }),
+    ).rejects.toMatchObject({
       code: "corrupt-chunk",
       details: { key: "40.0.0", coords: [40, 0, 0] },
     });
     expect(await newcomers(before)).toEqual([]);
+    expect(failed).toMatchObject([{ task: expect.any(Number), error: { code: "corrupt-chunk" } }]);
   });
 
   it("for an abort, long before its end", async () => {
