@@ -22,7 +22,7 @@ const ITSELF = ["cli/version", "cli/text/help"];
 
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
-  "cli/run-command",
+  "cli/dispatch",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
   ...["copy", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
     (name) => `flows/${name}`,

@@ -7,7 +7,7 @@ const args = process.argv.slice(2);
 
 const words = ownWords(args);
 if (words === undefined) {
-  const { runCommand } = await import("./run-command.ts");
+  const { runCommand } = await import("./dispatch.ts");
   await runCommand(args);
 } else {
   process.stdout.on("error", tellWhyUnsaid).write(words);
@@ -25,6 +25,6 @@ function isHelp(word: string | undefined): boolean {
 }
 
 async function tellWhyUnsaid(error: Error): Promise<void> {
-  const { failToWrite } = await import("./run-command.ts");
+  const { failToWrite } = await import("./dispatch.ts");
   failToWrite(error);
 }

@@ -6,7 +6,7 @@ import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { Options, Values } from "./command-line.ts";
+import type { Options, Values } from "./parse-arguments.ts";
 
 /** Flags of every command. */
 export const outputOptions = {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commandNames } from "../../src/cli/commands.ts";
+import { commandNames } from "../../src/cli/command-list.ts";
 import type { CodecRole } from "../../src/codecs/descriptor.ts";
 import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";

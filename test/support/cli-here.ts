@@ -1,5 +1,5 @@
 import type { EventEmitter } from "node:events";
-import { runCommand } from "../../src/cli/run-command.ts";
+import { runCommand } from "../../src/cli/dispatch.ts";
 import type { Run } from "./cli.ts";
 
 type Write = typeof process.stdout.write;

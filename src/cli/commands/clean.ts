@@ -1,5 +1,5 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { writeJsonList } from "../text/json.ts";

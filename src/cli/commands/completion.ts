@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { type Command, defineCommand } from "../command.ts";
+import { type Command, defineCommand } from "../define-command.ts";
 import { summaries } from "../summaries.ts";
 import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 

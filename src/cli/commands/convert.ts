@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { runPlanned } from "../run-flow.ts";
+import { planAndRun } from "../plan-and-run.ts";
 import {
   changesOf,
   codecOption,
@@ -54,6 +54,6 @@ export const command = defineCommand({
     }
     const { planConvert } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
-    return runPlanned((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
   },
 });

@@ -1,6 +1,6 @@
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { runPlanned } from "../run-flow.ts";
+import { planAndRun } from "../plan-and-run.ts";
 import {
   changesOf,
   changingOptions,
@@ -61,10 +61,10 @@ export const command = defineCommand({
     };
     if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");
-      return runPlanned((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
+      return planAndRun((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const changes = { ...options, chunks: chunks ?? {} };
-    return runPlanned((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
+    return planAndRun((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
   },
 });

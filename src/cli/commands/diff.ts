@@ -1,6 +1,6 @@
 import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
-import { defineCommand, FAILED } from "../command.ts";
+import { defineCommand, FAILED } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";

@@ -2,7 +2,7 @@ import type { DigestTree } from "../../flows/digest/tree.ts";
 import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";

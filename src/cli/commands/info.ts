@@ -1,4 +1,4 @@
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";

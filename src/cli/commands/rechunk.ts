@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { runPlanned } from "../run-flow.ts";
+import { planAndRun } from "../plan-and-run.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 
@@ -43,6 +43,6 @@ export const command = defineCommand({
     }
     const { planRechunk } = await import("../../flows/copy.ts");
     const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
-    return runPlanned((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
   },
 });

@@ -8,14 +8,14 @@ import type { Slice } from "../../flows/slice.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
-import { defineCommand } from "../command.ts";
-import type { Options, Values } from "../command-line.ts";
+import { defineCommand } from "../define-command.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
+import type { Options, Values } from "../parse-arguments.ts";
 import { peakMemory } from "../peak-memory.ts";
+import { planAndRun } from "../plan-and-run.ts";
 import { bytesProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { runPlanned } from "../run-flow.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
@@ -125,7 +125,7 @@ async function sliceToZarr(
   const { planSliceTo } = await import("../../flows/copy.ts");
   const { slice = {} } = values;
   const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
-  return runPlanned((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
+  return planAndRun((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */

@@ -1,5 +1,5 @@
 import type { TreeNode } from "../../flows/tree.ts";
-import { defineCommand, FAILED } from "../command.ts";
+import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
 import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";

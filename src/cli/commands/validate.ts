@@ -1,5 +1,5 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";

@@ -1,5 +1,5 @@
-import type { CommandWords } from "../command.ts";
-import type { Option } from "../command-line.ts";
+import type { CommandWords } from "../define-command.ts";
+import type { Option } from "../parse-arguments.ts";
 
 export type Shell = "bash" | "zsh" | "fish";
 

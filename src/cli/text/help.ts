@@ -1,5 +1,5 @@
-import type { CommandWords } from "../command.ts";
-import type { Option, Options } from "../command-line.ts";
+import type { CommandWords } from "../define-command.ts";
+import type { Option, Options } from "../parse-arguments.ts";
 import { summaries } from "../summaries.ts";
 import { definitions } from "./columns.ts";
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { commandNames, loadCommands } from "../../../src/cli/commands.ts";
+import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
 
 /** What bash offers for the last of `words`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseCommandLine } from "../../../src/cli/command-line.ts";
-import { commandNames, loadCommand } from "../../../src/cli/commands.ts";
+import { commandNames, loadCommand } from "../../../src/cli/command-list.ts";
+import { parseArguments } from "../../../src/cli/parse-arguments.ts";
 import { commandHelp, overview } from "../../../src/cli/text/help.ts";
 
 describe("help", () => {
@@ -20,7 +20,7 @@ describe("help", () => {
     for (const { line } of command.examples) {
       const [first, ...args] = line.replace(/ [|>].*$/, "").split(" ");
       expect(first).toBe(name);
-      expect(() => parseCommandLine(args, { ...command, operands: [1, 2] })).not.toThrow();
+      expect(() => parseArguments(args, { ...command, operands: [1, 2] })).not.toThrow();
     }
   });
 });

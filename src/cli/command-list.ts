@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
-import type { Command } from "./command.ts";
+import type { Command } from "./define-command.ts";
 import type { summaries } from "./summaries.ts";
 
 /** Every command, loaded when it is used. */

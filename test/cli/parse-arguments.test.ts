@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { type Options, parseCommandLine } from "../../src/cli/command-line.ts";
+import { type Options, parseArguments } from "../../src/cli/parse-arguments.ts";
 
 const options = {
   quiet: { type: "boolean", summary: "" },
@@ -9,9 +9,9 @@ const options = {
   verify: { type: "string", bare: "written", choices: ["written", "values"], summary: "" },
 } as const satisfies Options;
 
-const parse = (...args: string[]) => parseCommandLine(args, { usage: "SRC DST", operands: [1, 2], options });
+const parse = (...args: string[]) => parseArguments(args, { usage: "SRC DST", operands: [1, 2], options });
 
-describe("parseCommandLine", () => {
+describe("parseArguments", () => {
   it("splits operands and flags, in any order", () => {
     const { operands, values } = parse("--io=4", "a", "--quiet", "b", "--mode", "replace");
     expect(operands).toEqual(["a", "b"]);

@@ -1,4 +1,4 @@
-import { type Options, parseCommandLine, type Values } from "./command-line.ts";
+import { type Options, parseArguments, type Values } from "./parse-arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The exit code of a command that did its work but for what it told as broken. */
@@ -40,7 +40,7 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
   return {
     ...definition,
     run(args, terminal) {
-      const { operands, values } = parseCommandLine(args, definition);
+      const { operands, values } = parseArguments(args, definition);
       return definition.run(operands, values, terminal);
     },
   };

@@ -2,9 +2,9 @@ import type { EventOptions, FlowEvent } from "../flows/events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
 import type { Planned } from "../flows/request/flow.ts";
 import { streamFrom } from "../util/web-streams.ts";
-import type { Values } from "./command-line.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { optimiseLater } from "./optimise-later.ts";
+import type { Values } from "./parse-arguments.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";
 import { RetryLog } from "./progress/retry-log.ts";
@@ -23,7 +23,7 @@ type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof ou
 type OnEvent = (event: FlowEvent) => void;
 
 /** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
-export async function runPlanned(
+export async function planAndRun(
   plan: (events: EventOptions) => Promise<Planned>,
   values: FlowValues,
   terminal: Terminal,

@@ -1,5 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { commandNames, loadCommand } from "./commands.ts";
+import { commandNames, loadCommand } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";

@@ -47,7 +47,7 @@ export interface Grammar<O extends Options> {
  *
  * @throws `invalid-option` with the nearest name of what is not known, or with what is lacking.
  */
-export function parseCommandLine<O extends Options>(
+export function parseArguments<O extends Options>(
   args: readonly string[],
   { usage, operands: [least, most], options }: Grammar<O>,
 ): { operands: readonly string[]; values: Values<O> } {
