@@ -18,7 +18,7 @@ const entries = Object.values(exports).flatMap(
 const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${name}`);
 
 /** What the command says of itself needs nothing else. */
-const ITSELF = ["cli/version", "cli/text/help"];
+const ITSELF = ["cli/version", "cli/command-list", "cli/text/help"];
 
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [

@@ -1,45 +1,71 @@
-import { ZarrflowError } from "../util/errors.ts";
-import { nearestName } from "../util/nearest-name.ts";
-import type { Command } from "./define-command.ts";
-import type { summaries } from "./summaries.ts";
+import type { Command, CommandDefinition } from "./define-command.ts";
 
-/** Every command, loaded when it is used. */
-const commands: Readonly<Record<keyof typeof summaries, () => Promise<{ readonly command: Command }>>> = {
-  info: () => import("./commands/info.ts"),
-  tree: () => import("./commands/tree.ts"),
-  copy: () => import("./commands/copy.ts"),
-  rechunk: () => import("./commands/rechunk.ts"),
-  convert: () => import("./commands/convert.ts"),
-  slice: () => import("./commands/slice.ts"),
-  digest: () => import("./commands/digest.ts"),
-  diff: () => import("./commands/diff.ts"),
-  validate: () => import("./commands/validate.ts"),
-  clean: () => import("./commands/clean.ts"),
-  completion: async () => {
-    const { completionOf } = await import("./commands/completion.ts");
-    return { command: completionOf(loadCommands) };
+interface ListedCommand {
+  /** What it does, in a line. */
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: CommandDefinition }>;
+}
+
+/** Every command. Its module is loaded when the command is used: the overview loads none. */
+export const commandList: Readonly<Record<string, ListedCommand>> = {
+  info: {
+    summary: "show an array, or each array of a group: shape, data type, chunks, codecs, sizes",
+    load: () => import("./commands/info.ts"),
+  },
+  tree: {
+    summary: "draw the tree of a group: data type, shape and chunks of each array",
+    load: () => import("./commands/tree.ts"),
+  },
+  copy: {
+    summary: "copy an array or a group, byte for byte or with other codecs, chunks or format",
+    load: () => import("./commands/copy.ts"),
+  },
+  rechunk: {
+    summary: "write an array or a group with another chunk shape, within a memory budget",
+    load: () => import("./commands/rechunk.ts"),
+  },
+  convert: {
+    summary: "write an array or a group in another Zarr format",
+    load: () => import("./commands/convert.ts"),
+  },
+  slice: {
+    summary: "extract a part of an array or group as raw bytes, a NumPy file, JSON or Zarr",
+    load: () => import("./commands/slice.ts"),
+  },
+  digest: {
+    summary: "print the SHA-256 of the values of an array, or of each array of a group",
+    load: () => import("./commands/digest.ts"),
+  },
+  diff: {
+    summary: "show the differences between two arrays or groups: nodes, metadata, values",
+    load: () => import("./commands/diff.ts"),
+  },
+  validate: {
+    summary: "check an array or a group for errors, and repair what is certain",
+    load: () => import("./commands/validate.ts"),
+  },
+  clean: {
+    summary: "remove what killed runs have left at a target",
+    load: () => import("./commands/clean.ts"),
+  },
+  completion: {
+    summary: "print a script that completes commands and flags in bash, zsh or fish",
+    load: async () => {
+      const { completionOf } = await import("./commands/completion.ts");
+      return { command: completionOf(loadCommands) };
+    },
   },
 };
 
-/** What commands are called in other programs. */
-const ELSEWHERE = new Map([
-  ["ls", "tree"],
-  ["cp", "copy"],
-]);
-
-export const commandNames: readonly string[] = Object.keys(commands);
+export const commandNames: readonly string[] = Object.keys(commandList);
 
 /** All commands, with their names. */
 export function loadCommands(): Promise<(readonly [name: string, command: Command])[]> {
-  return Promise.all(commandNames.map(async (name) => [name, await loadCommand(name)] as const));
+  return Promise.all(
+    Object.entries(commandList).map(async ([name, listed]) => [name, await loadListed(listed)] as const),
+  );
 }
 
-/** The command of this name. @throws `invalid-option` with the nearest name. */
-export async function loadCommand(name: string): Promise<Command> {
-  const load = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : undefined;
-  if (load) return (await load()).command;
-  const near = ELSEWHERE.get(name) ?? nearestName(name, [...commandNames, "help"]);
-  throw new ZarrflowError("invalid-option", `unknown command \`${name}\``, {
-    hint: near ? `Did you mean \`${near}\`?` : `The commands are ${commandNames.join(", ")} and help.`,
-  });
+export async function loadListed({ summary, load }: ListedCommand): Promise<Command> {
+  return { summary, ...(await load()).command };
 }

@@ -1,7 +1,7 @@
 import { type Options, parseArguments, type Values } from "./parse-arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The exit code of a command that did its work but for what it told as broken. */
+/** The exit code of a command that did its work, and reports that something is broken. */
 export const FAILED = 1;
 
 interface Example {
@@ -10,10 +10,8 @@ interface Example {
   readonly says: string;
 }
 
-/** What the help tells of a command. */
-export interface CommandWords {
-  /** One line, for the list of commands. */
-  readonly summary: string;
+/** What the help shows of a command, besides its summary. */
+interface CommandText {
   /** Its operands, such as `SRC DST`. */
   readonly usage: string;
   /** What else there is to know, in lines. */
@@ -22,21 +20,30 @@ export interface CommandWords {
   readonly examples: readonly Example[];
 }
 
-export interface CommandDefinition<O extends Options> extends CommandWords {
+interface TypedDefinition<O extends Options> extends CommandText {
   /** How many operands it takes, at least and at most. */
   readonly operands: readonly [number, number];
   readonly options: O;
   run(operands: readonly string[], values: Values<O>, terminal: Terminal): Promise<void>;
 }
 
-/** A command as `main` sees it. */
-export interface Command extends CommandWords {
+/** A command as its module exports it. */
+export interface CommandDefinition extends CommandText {
   /** @throws `invalid-option` for arguments that it does not take; whatever it does may fail with. */
   run(args: readonly string[], terminal: Terminal): Promise<void>;
 }
 
+/** What the help shows of a command. */
+export interface CommandWords extends CommandText {
+  /** One line, from the list of commands. */
+  readonly summary: string;
+}
+
+/** A command with its line of the list. */
+export interface Command extends CommandWords, CommandDefinition {}
+
 /** A command whose `run` gets its operands and flags parsed and typed by its own table of options. */
-export function defineCommand<const O extends Options>(definition: CommandDefinition<O>): Command {
+export function defineCommand<const O extends Options>(definition: TypedDefinition<O>): CommandDefinition {
   return {
     ...definition,
     run(args, terminal) {

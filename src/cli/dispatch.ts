@@ -1,6 +1,7 @@
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { commandNames, loadCommand } from "./command-list.ts";
+import { commandNames } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
+import { loadCommand } from "./load-command.ts";
 import { optimiseLater } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";

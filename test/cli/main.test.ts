@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { open, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { summaries } from "../../src/cli/summaries.ts";
+import { commandNames } from "../../src/cli/command-list.ts";
 import { command } from "../built-package.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
@@ -96,7 +96,7 @@ describe("version and help", () => {
     async (args) => {
       const { code, stdout, stderr } = await runCli(".", ...args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      for (const name of [...Object.keys(summaries), "help"]) {
+      for (const name of [...commandNames, "help"]) {
         expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
       }
     },

@@ -1,13 +1,11 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
 import { defineCommand } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import { writeJsonList } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
 
 export const command = defineCommand({
-  summary: summaries.clean,
   usage: "URL",
   notes: [
     "Lists and removes unfinished targets, files and uploads, locks and scratch objects. Leftovers that may belong",

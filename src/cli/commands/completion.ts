@@ -1,15 +1,13 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { type Command, defineCommand } from "../define-command.ts";
-import { summaries } from "../summaries.ts";
+import { type CommandDefinition, defineCommand } from "../define-command.ts";
 import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 
 /** The command that completes the commands of a table, itself among them. */
-export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): Command {
+export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): CommandDefinition {
   return defineCommand({
-    summary: summaries.completion,
     usage: "bash|zsh|fish",
     operands: [1, 1],
     options: { help: { type: "boolean", summary: "this text" } },

@@ -10,10 +10,8 @@ import {
   planOptions,
   writingOptions,
 } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: summaries.convert,
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
   notes: [
     "Chunks whose bytes mean the same in both formats are copied as they are. Anything the target format",

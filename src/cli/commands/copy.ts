@@ -10,10 +10,8 @@ import {
   updateOption,
   writingOptions,
 } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: summaries.copy,
   usage: "SRC DST",
   notes: [
     "Without --codec, --chunks, --shards and --to every key is copied as it is. DST appears under its name when",

@@ -4,13 +4,11 @@ import { defineCommand, FAILED } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import { type DifferenceCounts, differenceText, diffSummary } from "../text/difference.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
-  summary: summaries.diff,
   usage: "A B",
   notes: [
     "Values are compared by their bytes, within the memory budget; attributes as JSON. Differences of format,",

@@ -6,14 +6,12 @@ import { defineCommand } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions, strategyOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import { treeDigestLines } from "../text/digest-tree.ts";
 import { toJson, writeJsonList } from "../text/json.ts";
 import { printable } from "../text/printable.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
-  summary: summaries.digest,
   usage: "URL",
   notes: [
     "The digest covers the items in C order, little-endian: it does not depend on chunks, codecs or format. For",

@@ -1,12 +1,10 @@
 import { defineCommand } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import { arrayInfoText } from "../text/array-info.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
-  summary: summaries.info,
   usage: "URL",
   operands: [1, 1],
   options: { ...accessOptions, ...outputOptions },

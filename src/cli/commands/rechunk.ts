@@ -3,10 +3,8 @@ import { defineCommand } from "../define-command.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 
 export const command = defineCommand({
-  summary: summaries.rechunk,
   usage: "SRC DST --chunks SIZES",
   notes: [
     "In a group, every array that has all the named dimensions is rechunked, except 1-D coordinates named after",

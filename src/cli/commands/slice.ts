@@ -17,7 +17,6 @@ import { planAndRun } from "../plan-and-run.ts";
 import { bytesProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { outputText } from "../text/report.ts";
@@ -48,7 +47,6 @@ const options = {
 type SliceValues = Values<typeof options>;
 
 export const command = defineCommand({
-  summary: summaries.slice,
   usage: "SRC [DST]",
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",

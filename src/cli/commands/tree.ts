@@ -1,13 +1,11 @@
 import type { TreeNode } from "../../flows/tree.ts";
 import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeJsonList } from "../text/json.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";
 
 export const command = defineCommand({
-  summary: summaries.tree,
   usage: "URL",
   notes: [
     "`implied` is a folder without a metadata document that has nodes below it. Warnings about a node's metadata",

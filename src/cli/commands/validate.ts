@@ -3,14 +3,12 @@ import { defineCommand } from "../define-command.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
-import { summaries } from "../summaries.ts";
 import { findingSummary, findingText } from "../text/finding.ts";
 import { writeJsonList } from "../text/json.ts";
 
 const EXIT_FOUND = 1;
 
 export const command = defineCommand({
-  summary: summaries.validate,
   usage: "URL",
   notes: [
     "An `error` makes readers fail or return wrong values; a `warning` does so in some readers. Both set the",

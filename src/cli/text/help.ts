@@ -1,6 +1,6 @@
+import { commandList } from "../command-list.ts";
 import type { CommandWords } from "../define-command.ts";
 import type { Option, Options } from "../parse-arguments.ts";
-import { summaries } from "../summaries.ts";
 import { definitions } from "./columns.ts";
 
 const EXIT_CODES = [
@@ -22,7 +22,7 @@ usage: zarrflow COMMAND OPERANDS [--flags]
 
 commands
 ${definitions([
-  ...Object.entries(summaries),
+  ...Object.entries(commandList).map(([name, { summary }]) => [name, summary] as const),
   ["help", "explain a command, with examples: zarrflow help COMMAND"],
 ])}
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { commandNames, loadCommand } from "../../../src/cli/command-list.ts";
+import { commandNames } from "../../../src/cli/command-list.ts";
+import { loadCommand } from "../../../src/cli/load-command.ts";
 import { parseArguments } from "../../../src/cli/parse-arguments.ts";
 import { commandHelp, overview } from "../../../src/cli/text/help.ts";
 

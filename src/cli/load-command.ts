@@ -1,0 +1,20 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
+import { commandList, commandNames, loadListed } from "./command-list.ts";
+import type { Command } from "./define-command.ts";
+
+/** What commands are called in other programs. */
+const ELSEWHERE = new Map([
+  ["ls", "tree"],
+  ["cp", "copy"],
+]);
+
+/** The command of this name. @throws `invalid-option` with the nearest name. */
+export async function loadCommand(name: string): Promise<Command> {
+  const listed = Object.hasOwn(commandList, name) ? commandList[name] : undefined;
+  if (listed) return loadListed(listed);
+  const near = ELSEWHERE.get(name) ?? nearestName(name, [...commandNames, "help"]);
+  throw new ZarrflowError("invalid-option", `unknown command \`${name}\``, {
+    hint: near ? `Did you mean \`${near}\`?` : `The commands are ${commandNames.join(", ")} and help.`,
+  });
+}
