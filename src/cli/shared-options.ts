@@ -1,12 +1,6 @@
 import { gridStrategies } from "../flows/plan/strategies/strategies.ts";
-import type { Changes } from "../flows/request/changes.ts";
-import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
-import type { FormatOptions } from "../meta/formats.ts";
-import type { StoreAccess } from "../stores/access.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { ZarrflowError } from "../util/errors.ts";
-import type { Options, Values } from "./parse-arguments.ts";
+import type { Options } from "./parse-arguments.ts";
 
 /** Flags of every command. */
 export const outputOptions = {
@@ -216,88 +210,3 @@ export const changingOptions = {
   ...codecOption,
   ...formatOptions,
 } as const;
-
-/** What the flags of changing mean to a flow. */
-export function changesOf({
-  chunks,
-  shards,
-  codec,
-  to,
-  "allow-loss": losses,
-}: Values<typeof changingOptions>): Changes {
-  return {
-    mustChange: true,
-    ...(chunks && { chunks }),
-    ...(shards && { shards }),
-    ...(codec !== undefined && { codec }),
-    ...(to && { to }),
-    ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),
-  };
-}
-
-/** What the flags of access mean to a flow. */
-export function accessOf({
-  anonymous,
-  "missing-403": missing403,
-  "v2-separator": separator,
-  "max-metadata": maxMetadata,
-}: Values<typeof accessOptions>): StoreAccess & FormatOptions {
-  return {
-    ...(anonymous && { anonymous }),
-    ...(missing403 && { missing403 }),
-    ...(separator && { v2: { separator } }),
-    ...(maxMetadata !== undefined && { maxMetadata: parseBytes(maxMetadata) }),
-  };
-}
-
-/** What is to become of a target that is there. @throws `invalid-option` */
-function existingOf({
-  "if-exists": ifExists,
-  update,
-}: Values<typeof existingOptions & typeof updateOption>): Pick<PlanOptions, "ifExists"> {
-  if (!update) return ifExists ? { ifExists } : {};
-  if (ifExists === undefined) return { ifExists: "update" };
-  throw new ZarrflowError("invalid-option", "--update and --if-exists contradict each other");
-}
-
-/** What the flags of reading mean to a flow. @throws `invalid-option` */
-export function planOptions(
-  values: Values<
-    typeof readingOptions &
-      typeof rateOptions &
-      typeof taskOptions &
-      typeof existingOptions &
-      typeof updateOption
-  >,
-  signal: AbortSignal,
-): PlanOptions {
-  const { "max-mem": maxMemory, io, tps, bwlimit, threads, strategy, scratch } = values;
-  return {
-    ...accessOf(values),
-    ...existingOf(values),
-    ...(maxMemory !== undefined && { maxMemory }),
-    ...(io !== undefined && { io: wholeNumber("io", io) }),
-    ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
-    ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
-    ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
-    ...(strategy && { strategy }),
-    ...(scratch !== undefined && { scratch }),
-    signal,
-  };
-}
-
-/** What the flags of writing mean to a flow. @throws `invalid-option` */
-export function runOptions(
-  values: Values<typeof writingOptions & typeof updateOption>,
-  signal: AbortSignal,
-): RunOptions {
-  const { verify = false, resume = false, fsync = false } = values;
-  const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { ...planOptions(values, signal), verify, resume, fsync, writeEmpty, breakLock };
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = /^\d+$/.test(text) ? Number(text) : 0;
-  if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`);
-}

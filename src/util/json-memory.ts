@@ -2,7 +2,7 @@ import { ZarrflowError } from "./errors.ts";
 import { JsonNumber, type JsonValue } from "./json-value.ts";
 
 /** Lists of up to so many items take no room for more. */
-export const MAX_SHORT = 16;
+const MAX_SHORT = 16;
 
 /** Values of up to so many bytes are never refused. */
 const SMALL = 16 * 2 ** 20;
@@ -159,4 +159,11 @@ export class JsonMemory {
 /** Whether a value takes no memory but its place. */
 function isSmall(value: JsonValue): boolean {
   return typeof value === "number" && value === (value | 0);
+}
+
+/** The items of all pieces, without room for more where they are few. */
+export function joined(pieces: readonly JsonValue[][]): JsonValue[] {
+  const [first = [], ...others] = pieces;
+  if (others.length > 0) return ([] as JsonValue[]).concat(...pieces);
+  return first.length > MAX_SHORT ? first : first.slice();
 }

@@ -1,8 +1,8 @@
-import { ZarrflowError } from "./errors.ts";
-import { JsonMemory, MAX_SHORT, maxMemoryOf } from "./json-memory.ts";
-import { type JsonPath, pointerOf } from "./json-pointer.ts";
-import { readShortNumber } from "./json-short-number.ts";
-import type { JsonNumber, JsonObject, JsonValue } from "./json-value.ts";
+import { notValid, tooDeep, tooLarge } from "./json-failure.ts";
+import { JsonMemory, joined, maxMemoryOf } from "./json-memory.ts";
+import type { JsonPath } from "./json-pointer.ts";
+import { isExact, readShortNumber } from "./json-short-number.ts";
+import { type JsonNumber, type JsonObject, type JsonValue, setMember } from "./json-value.ts";
 import { JsonWindow } from "./json-window.ts";
 
 /** How values of arrays are read, whose memory their decoder bounds. */
@@ -26,13 +26,11 @@ export interface ParseJsonOptions {
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** Whole numbers that JavaScript's own say as they are: those without more digits. */
-const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 /** Lists of so many items are made of pieces, which spares the copies of a list that grows. */
 const PIECE = 2 ** 13;
-/** Characters that are there from each token's begin on, unless the document ends: more than an error tells of. */
+/** Characters that are there from the start of each token on, unless the document ends: more than an error shows. */
 const AHEAD = 64;
 /** Characters of an escape. */
 const MAX_ESCAPE = 6;
@@ -47,10 +45,7 @@ const MAX_ESCAPE = 6;
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
   const { maxBytes = MAX_DOCUMENT, maxMemory } = options;
   if (bytes.length > maxBytes) {
-    throw new ZarrflowError("resource-limit", "the JSON document is too large", {
-      expected: `at most ${maxBytes} bytes`,
-      found: bytes.length,
-    });
+    throw tooLarge(bytes.length, maxBytes);
   }
   return new JsonParser(bytes, new JsonMemory(maxMemory ?? maxMemoryOf(bytes.length)), options).document();
 }
@@ -222,7 +217,7 @@ class JsonParser {
     }
     let start = this.#at;
     if (this.#matches(NUMBER)) {
-      // a long one may go on behind the window
+      // a long one may go on after the window
       while (this.#at === this.#text.length && this.#readOn(start)) {
         start = 0;
         this.#at = 0;
@@ -257,12 +252,7 @@ class JsonParser {
 
   #enter(): void {
     this.#at++;
-    if (++this.#depth > this.#maxDepth) {
-      throw new ZarrflowError(
-        "resource-limit",
-        `the JSON document is nested more than ${this.#maxDepth} deep`,
-      );
-    }
+    if (++this.#depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
   }
 
   #take(character: string): boolean {
@@ -290,7 +280,7 @@ class JsonParser {
     } while (this.#at + AHEAD > this.#text.length && this.#readOn(this.#at));
   }
 
-  /** Goes on to text that begins at `start`, with more behind it; false when there is no more. */
+  /** Goes on to text that begins at `start`, with more after it; false when there is no more. */
   #readOn(start: number): boolean {
     if (this.#window.isLast) return false;
     this.#text = this.#window.next(this.#text, start);
@@ -300,39 +290,7 @@ class JsonParser {
   }
 
   #fail(expected: string): never {
-    const { line, column } = this.#window.placeOf(this.#window.byteAt(this.#text, this.#at));
-    const rest = this.#text.slice(this.#at, this.#at + 20);
-    throw new ZarrflowError("invalid-metadata", `not valid JSON at line ${line}, column ${column}`, {
-      pointer: pointerOf(this.#path),
-      expected,
-      found: rest === "" ? "the end of the document" : `\`${rest}\``,
-    });
-  }
-}
-
-/** The items of all pieces, without room for more where they are few. */
-function joined(pieces: readonly JsonValue[][]): JsonValue[] {
-  const [first = [], ...others] = pieces;
-  if (others.length > 0) return ([] as JsonValue[]).concat(...pieces);
-  return first.length > MAX_SHORT ? first : first.slice();
-}
-
-/** Whether JavaScript's number says all that the token says. */
-function isExact(token: string): boolean {
-  if (SHORT_INTEGER.test(token)) return true;
-  const value = Number(token);
-  return (
-    // The same as of `String`, which keeps what it gives in a cache.
-    JSON.stringify(value) === token &&
-    (!Number.isInteger(value) || Number.isSafeInteger(value) || token.includes("e"))
-  );
-}
-
-/** Sets an own property, whatever its name. */
-function setMember(object: JsonObject, name: string, value: JsonValue): void {
-  if (name === "__proto__") {
-    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    object[name] = value;
+    const place = this.#window.placeOf(this.#window.byteAt(this.#text, this.#at));
+    throw notValid({ place, path: this.#path, expected, rest: this.#text.slice(this.#at, this.#at + 20) });
   }
 }

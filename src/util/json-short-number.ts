@@ -52,3 +52,17 @@ export function readShortNumber(
 function isDigit(code: number): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
+
+/** Whole numbers that JavaScript's own say as they are: those without more digits. */
+const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
+
+/** Whether JavaScript's number says all that the token says. */
+export function isExact(token: string): boolean {
+  if (SHORT_INTEGER.test(token)) return true;
+  const value = Number(token);
+  return (
+    // The same as of `String`, which keeps what it gives in a cache.
+    JSON.stringify(value) === token &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value) || token.includes("e"))
+  );
+}

@@ -17,3 +17,12 @@ export type JsonValue = null | boolean | number | string | JsonNumber | JsonValu
 export interface JsonObject {
   [name: string]: JsonValue;
 }
+
+/** Sets an own property, whatever its name. */
+export function setMember(object: JsonObject, name: string, value: JsonValue): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}

@@ -1,6 +1,7 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
 import { defineCommand } from "../define-command.ts";
-import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
+import { accessOf } from "../option-values.ts";
+import { accessOptions, outputOptions } from "../shared-options.ts";
 import { writeJsonList } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";

@@ -1,15 +1,9 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
+import { changesOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import {
-  changesOf,
-  codecOption,
-  formatOptions,
-  outputOptions,
-  planOptions,
-  writingOptions,
-} from "../shared-options.ts";
+import { codecOption, formatOptions, outputOptions, writingOptions } from "../shared-options.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",

@@ -1,12 +1,11 @@
 import { defineCommand } from "../define-command.ts";
+import { changesOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
-  changesOf,
   changingOptions,
   filterOptions,
   outputOptions,
-  planOptions,
   updateOption,
   writingOptions,
 } from "../shared-options.ts";

@@ -1,5 +1,6 @@
 import { defineCommand } from "../define-command.ts";
-import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
+import { accessOf } from "../option-values.ts";
+import { accessOptions, outputOptions } from "../shared-options.ts";
 import { arrayInfoText } from "../text/array-info.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";

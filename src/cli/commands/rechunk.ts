@@ -1,8 +1,9 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
+import { changesOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import { changesOf, changingOptions, outputOptions, planOptions, writingOptions } from "../shared-options.ts";
+import { changingOptions, outputOptions, writingOptions } from "../shared-options.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --chunks SIZES",

@@ -1,6 +1,7 @@
 import type { TreeNode } from "../../flows/tree.ts";
 import { defineCommand, FAILED } from "../define-command.ts";
-import { accessOf, accessOptions, outputOptions } from "../shared-options.ts";
+import { accessOf } from "../option-values.ts";
+import { accessOptions, outputOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeJsonList } from "../text/json.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";

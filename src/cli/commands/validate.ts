@@ -1,8 +1,9 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { defineCommand } from "../define-command.ts";
+import { planOptions } from "../option-values.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { outputOptions, planOptions, readingOptions } from "../shared-options.ts";
+import { outputOptions, readingOptions } from "../shared-options.ts";
 import { findingSummary, findingText } from "../text/finding.ts";
 import { writeJsonList } from "../text/json.ts";
 
