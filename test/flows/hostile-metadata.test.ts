@@ -1,133 +1,38 @@
 // @module-tag slow
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   convert,
   copy,
   digest,
-  type ErrorCode,
   info,
-  isZarrflowError,
   open,
   openArray,
   rechunk,
   slice,
   tree,
   validate,
-  writeRegion,
   type ZarrArray,
 } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import type { GetOptions, Store } from "../../src/stores/store.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
+import type { Store } from "../../src/stores/store.ts";
+import {
+  BOOTSTRAP,
+  type Content,
+  codeOf,
+  DRAFT_ARRAY,
+  FROM,
+  META,
+  storeOf,
+  TO,
+  withoutLeftStores,
+  ZARR_JSON,
+  ZARRAY,
+  zarrFormats,
+} from "./hostile-documents.ts";
 
 const SOON = 3_000;
-const encoder = new TextEncoder();
 
-const ZARRAY = {
-  zarr_format: 2,
-  shape: [4],
-  chunks: [2],
-  dtype: "|u1",
-  compressor: null,
-  fill_value: 7,
-  order: "C",
-  filters: null,
-};
-const ZARR_JSON = {
-  zarr_format: 3,
-  node_type: "array",
-  shape: [4],
-  data_type: "uint8",
-  chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } },
-  chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
-  fill_value: 7,
-  codecs: [{ name: "bytes" }],
-};
-const META = {
-  zarr_format: 1,
-  shape: [4],
-  chunks: [2],
-  dtype: "|u1",
-  compression: "none",
-  compression_opts: null,
-  fill_value: 7,
-  order: "C",
-};
-const BOOTSTRAP = {
-  zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0",
-  metadata_encoding: "application/json",
-  extensions: [],
-};
-const DRAFT_ARRAY = {
-  shape: [4],
-  data_type: "u1",
-  chunk_grid: { type: "regular", chunk_shape: [2] },
-  chunk_memory_layout: "C",
-  fill_value: 7,
-  extensions: [],
-  attributes: {},
-};
-
-/** Documents by key, as objects or as text, and what else is stored. */
-type Content = Readonly<Record<string, object | string>>;
-
-/** An array of each format, with other members than usual. */
-const ARRAYS: Readonly<Record<string, (members: object) => Content>> = {
-  v1: (members) => ({ meta: { ...META, ...members }, attrs: {} }),
-  v2: (members) => ({ ".zarray": { ...ZARRAY, ...members } }),
-  v3: (members) => {
-    const { chunks, ...rest } = members as { chunks?: unknown };
-    const grid = chunks !== undefined && {
-      chunk_grid: { name: "regular", configuration: { chunk_shape: chunks } },
-    };
-    return { "zarr.json": { ...ZARR_JSON, ...rest, ...grid } };
-  },
-  "v3-draft-2019": (members) => {
-    const { chunks, ...rest } = members as { chunks?: unknown };
-    const grid = chunks !== undefined && { chunk_grid: { type: "regular", chunk_shape: chunks } };
-    return { "zarr.json": BOOTSTRAP, "meta/root.array": { ...DRAFT_ARRAY, ...rest, ...grid } };
-  },
-};
-const zarrFormats = Object.entries(ARRAYS);
-
-const FROM = "memory:hostile";
-const TO = "memory:hostile-target";
-
-/** A store of these documents, which `FROM` then names. */
-async function storeOf(content: Content): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const [key, value] of Object.entries(content)) {
-    const isBytes = value instanceof Uint8Array;
-    await store.set(
-      key,
-      isBytes ? value : encoder.encode(typeof value === "string" ? value : JSON.stringify(value)),
-    );
-  }
-  nameMemoryStore("hostile", store);
-  return store;
-}
-
-/** The code of the error that `run` ends with; undefined where it ends without. */
-async function codeOf(run: () => unknown): Promise<ErrorCode | undefined> {
-  try {
-    const result = await run();
-    if (result && typeof result === "object" && Symbol.asyncIterator in result) {
-      for await (const _ of result as AsyncIterable<unknown>);
-    }
-    return undefined;
-  } catch (error) {
-    if (isZarrflowError(error)) return error.code;
-    throw error;
-  }
-}
-
-const forget = () => {
-  for (const name of ["hostile", "hostile-target"]) nameMemoryStore(name, undefined);
-};
-beforeEach(forget);
-afterEach(() => {
-  forget();
-  expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
-});
+withoutLeftStores();
 
 describe("documents that are nested 200,000 deep", () => {
   const lists = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
@@ -544,59 +449,3 @@ describe("names", () => {
     expect([...(await slice(array).read()).data]).toEqual([7, 7, 7, 7]);
   });
 });
-
-describe("a stored chunk far larger than its codecs can explain", () => {
-  /** Says of every chunk that it is huge, and counts what it is given for it. */
-  class BombStore extends MemoryStore {
-    allocated = 0;
-
-    override async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
-      if (key.startsWith(".z") || key === "zarr.json" || key === "meta") return super.get(key, options);
-      const bytes = options.allocate?.(1e9) ?? new Uint8Array(1e9);
-      this.allocated += bytes.length;
-      return bytes;
-    }
-  }
-
-  test.each([
-    ["without codecs", ZARRAY],
-    ["compressed", { ...ZARRAY, compressor: { id: "zlib", level: 1 } }],
-    ["filtered", { ...ZARRAY, filters: [{ id: "shuffle", elementsize: 1 }] }],
-  ])("is not read, %s", async (_, zarray) => {
-    const store = new BombStore();
-    await store.set(".zarray", encoder.encode(JSON.stringify(zarray)));
-    await store.set("0", Uint8Array.of(1, 2));
-    const array = await openArray({ store, path: "" });
-    expect(await codeOf(() => slice(array).read())).toBe("resource-limit");
-    expect(await codeOf(() => slice(array).chunks())).toBe("resource-limit");
-    expect(await codeOf(() => slice(array).bytes())).toBe("resource-limit");
-    expect(await codeOf(() => digest(array))).toBe("resource-limit");
-    expect(await codeOf(() => rechunk(array, TO, { chunks: [3] }))).toBe("resource-limit");
-    nameMemoryStore("hostile", store);
-    expect(await codeOf(() => writeRegion(array, [[1, 3]], Uint8Array.of(1, 2)))).toBe("resource-limit");
-    const findings: string[] = [];
-    for await (const { message } of validate(array, { deep: true })) findings.push(message);
-    expect(findings.join()).toContain("larger than its metadata allow");
-    expect(store.allocated).toBe(0);
-  });
-
-  test("items of varying size may be larger than anybody expected", async () => {
-    const texts = ["a", "b", "c", "d"].map((letter) => letter.repeat(200_000));
-    const chunkOf = (items: readonly string[]) => {
-      const parts = items.map((item) => Buffer.concat([u32(item.length), Buffer.from(item)]));
-      return new Uint8Array(Buffer.concat([u32(items.length), ...parts]));
-    };
-    await storeOf({
-      ".zarray": { ...ZARRAY, dtype: "|O", filters: [{ id: "vlen-utf8" }], fill_value: "" },
-      "0": chunkOf(texts.slice(0, 2)),
-      "1": chunkOf(texts.slice(2)),
-    });
-    expect([...(await slice(FROM).read()).data]).toEqual(texts);
-    await rechunk(FROM, TO, { chunks: [3] });
-    expect([...(await slice(TO).read()).data]).toEqual(texts);
-  });
-});
-
-function u32(value: number): Uint8Array {
-  return new Uint8Array(Uint32Array.of(value).buffer);
-}

@@ -28,40 +28,10 @@ import { pause } from "../../src/util/pause.ts";
 import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { FATES, makeArray, N } from "./changed-sources.ts";
 
 const folder = temporaryFolder();
 const CHANGED = { code: "source-changed", exitCode: 1 };
-const N = 64;
-
-/** An array of N items, each in a chunk of its own, that all are `value`. */
-async function makeArray(root: string | Store, value: number, more: object = {}): Promise<void> {
-  const array = await create(root as string, {
-    ...{ shape: [N], chunks: [1], dataType: "uint8", codec: "none", fillValue: 0 },
-    ...more,
-  });
-  await array.write({}, new Uint8Array(N).fill(value));
-  await array.close();
-}
-
-/** What can happen to a folder while it is read. */
-const FATES = {
-  "is removed": (root: string) => fs.rmSync(root, { recursive: true }),
-  "is moved away": (root: string) => fs.renameSync(root, `${root}-away`),
-  "is replaced by one of the same metadata": (root: string) => {
-    fs.renameSync(root, `${root}-away`);
-    fs.renameSync(`${root}-next`, root);
-  },
-  "gets its content from another one": (root: string) => {
-    fs.rmSync(root, { recursive: true });
-    fs.cpSync(`${root}-next`, root, { recursive: true });
-  },
-  "gets a new metadata document of the same bytes": (root: string) => {
-    const text = fs.readFileSync(join(root, "zarr.json"));
-    fs.rmSync(join(root, "zarr.json"));
-    fs.writeFileSync(join(root, "zarr.json"), text);
-  },
-};
-
 describe.each(Object.entries(FATES))("a folder that %s while it is read", (_, change) => {
   let root: string;
   let target: string;

@@ -1,0 +1,35 @@
+import fs from "node:fs";
+import { join } from "node:path";
+import { create } from "../../src/index.ts";
+import type { Store } from "../../src/stores/store.ts";
+
+export const N = 64;
+
+/** An array of N items, each in a chunk of its own, that all are `value`. */
+export async function makeArray(root: string | Store, value: number, more: object = {}): Promise<void> {
+  const array = await create(root as string, {
+    ...{ shape: [N], chunks: [1], dataType: "uint8", codec: "none", fillValue: 0 },
+    ...more,
+  });
+  await array.write({}, new Uint8Array(N).fill(value));
+  await array.close();
+}
+
+/** What can happen to a folder while it is read. */
+export const FATES = {
+  "is removed": (root: string) => fs.rmSync(root, { recursive: true }),
+  "is moved away": (root: string) => fs.renameSync(root, `${root}-away`),
+  "is replaced by one of the same metadata": (root: string) => {
+    fs.renameSync(root, `${root}-away`);
+    fs.renameSync(`${root}-next`, root);
+  },
+  "gets its content from another one": (root: string) => {
+    fs.rmSync(root, { recursive: true });
+    fs.cpSync(`${root}-next`, root, { recursive: true });
+  },
+  "gets a new metadata document of the same bytes": (root: string) => {
+    const text = fs.readFileSync(join(root, "zarr.json"));
+    fs.rmSync(join(root, "zarr.json"));
+    fs.writeFileSync(join(root, "zarr.json"), text);
+  },
+};
