@@ -29,5 +29,7 @@ export function planSlabs(request: SlabRequest & { readonly strategy?: GridStrat
         ? "few chunks are read twice"
         : undefined,
   });
-  return (choice?.best ?? straight).plan;
+  if (choice === undefined) return straight.plan;
+  const { plan } = choice.best;
+  return { ...plan, job: { ...plan.job, strategy: choice.strategy } };
 }

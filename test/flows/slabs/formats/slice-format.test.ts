@@ -34,17 +34,19 @@ describe("the list of slice formats", () => {
   it("names its endings where a file name has one that is not written", () => {
     expect(() => outputFormat("a.nc", undefined)).toThrowError(
       expect.objectContaining({
-        details: expect.objectContaining({ hint: "Use a name that ends in .raw, .bin, .npy, .json." }),
+        details: expect.objectContaining({
+          hint: `Use a name that ends in ${SLICE_FORMATS.flatMap(({ endings }) => endings.map((ending) => `.${ending}`)).join(", ")}.`,
+        }),
       }),
     );
   });
 
   it("rejects at once a format that it does not have, naming those it has", () => {
-    const call = () => formattedPieces(slice("memory:none") as Slice, "csv" as SliceFormat);
+    const call = () => formattedPieces(slice("memory:none") as Slice, "parquet" as SliceFormat);
     expect(call).toThrowError(
       expect.objectContaining({
         code: "invalid-option",
-        details: expect.objectContaining({ expected: "raw, npy, json" }),
+        details: expect.objectContaining({ expected: SLICE_FORMATS.map(({ name }) => name).join(", ") }),
       }),
     );
   });
