@@ -9,6 +9,7 @@ import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { withBucket } from "../support/s3-environment.ts";
+import { makeUnheard } from "../support/unheard-run.ts";
 
 const folder = temporaryFolder();
 const OLD = new Date(Date.now() - 60 * 60_000);
@@ -37,7 +38,7 @@ test("what killed runs have left in and beside a folder is found and removed, wh
     await openTargetBuild(spec, { ifExists: "replace" }),
     await openTargetBuild(spec, { ifExists: "replace" }),
   ];
-  await utimes(join(dead.controlFolder ?? "", "owner.json"), OLD, OLD);
+  await makeUnheard(dead.controlFolder);
   const files = [join(path, ".zarrflow-0123456789ab-1"), join(path, "2023/t2m/.zarrflow-0123456789ab-2")];
   for (const file of files) await writeFile(file, "half");
   for (const file of [...files.slice(1), join(path, ".zarrflow-lock")]) {

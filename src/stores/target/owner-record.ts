@@ -2,7 +2,7 @@ import { lstat, readFile, rename, unlink, utimes, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { randomName } from "../reserved-names.ts";
-import { hasEnded, thisProcess } from "./process-record.node.ts";
+import { processState, thisProcess } from "./process-record.node.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
 /** The file in a folder of a run's own that tells whose it is. */
@@ -11,6 +11,8 @@ const FORMAT = "zarrflow-run/1";
 /** Milliseconds after which a run renews its record, and those after which one that nobody renews is a dead run's. */
 const RENEW_AFTER = 60_000;
 export const DEAD_AFTER = 15 * 60_000;
+/** The time of the record of a run that is over and could not, or must not, remove its folder. */
+const GIVEN_UP = 0;
 
 /** A run, as it left word in a folder of its own. */
 interface OwnerRecord extends ProcessRecord {
@@ -59,7 +61,7 @@ export async function takeOverFolder(folder: string, from: FolderOwner): Promise
 
 /** Lets everybody know that the run is over whose folder this is, and could not be removed. */
 export async function disownFolder(folder: string): Promise<void> {
-  await utimes(join(folder, OWNER_NAME), 0, 0);
+  await utimes(join(folder, OWNER_NAME), GIVEN_UP, GIVEN_UP);
 }
 
 /** What is known of a folder of a run's own. */
@@ -91,8 +93,14 @@ async function ownerIn(path: string, user: number): Promise<FolderOwner | undefi
   if (!file.isFile() || file.uid !== user) return undefined;
   const record = parsedRecord(await readFile(path, "utf8"));
   if (record === undefined) return undefined;
-  const isDead = Date.now() - file.mtimeMs > DEAD_AFTER || hasEnded(record);
-  return { run: record.run, isDead };
+  return { run: record.run, isDead: isDead(record, file.mtimeMs) };
+}
+
+/** One that its run has given up is of no run; a process that runs may be suspended, and go on. */
+function isDead(record: ProcessRecord, renewed: number): boolean {
+  if (renewed === GIVEN_UP) return true;
+  const state = processState(record);
+  return state === undefined ? Date.now() - renewed > DEAD_AFTER : state === "ended";
 }
 
 function parsedRecord(text: string): (ProcessRecord & { readonly run: string }) | undefined {

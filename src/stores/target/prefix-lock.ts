@@ -215,14 +215,19 @@ export async function assertUnlocked(
   });
 }
 
-/** Whether the run that has left a lock is over, or has not been heard of for so long that it counts as over. */
+/**
+ * Whether the run that has left a lock is over, or, where nothing is known of its process, has not been heard of for so long
+ * that it counts as over.
+ */
 export async function isStale(
   store: Pick<Store, "ageOf">,
   lock: LockRecord,
   { key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: StoreOptions & LockKey = {},
 ): Promise<boolean> {
   const { owner, renewed, isOver } = lock;
-  if (isOver || abandoned.has(owner) || (await processes())?.hasEnded(lock)) return true;
+  if (isOver || abandoned.has(owner)) return true;
+  const state = (await processes())?.processState(lock);
+  if (state !== undefined) return state === "ended";
   const age = (await store.ageOf?.(key, { signal })) ?? Date.now() - Date.parse(renewed);
   return !(age < staleAfter);
 }

@@ -4,17 +4,38 @@ import type { ProcessRecord } from "./process-record.ts";
 
 /** This process. */
 export function thisProcess(): ProcessRecord {
-  return { host: hostname(), pid: process.pid, ...bootRecord() };
+  const started = startOf("self");
+  return { host: hostname(), pid: process.pid, ...bootRecord(), ...(started !== undefined && { started }) };
 }
 
 /**
- * Whether a process is over for certain: it ran on this machine since its last start, among the processes that this one
- * sees, and is not there. Names of machines and numbers of processes alone are the same in many containers.
+ * Whether a process is over or runs, where that is certain: it was started on this machine since its last start, among the
+ * processes that this one sees. Names of machines and numbers of processes alone are the same in many containers.
  */
-export function hasEnded({ pid, boot, namespace }: ProcessRecord): boolean {
-  if (pid === undefined || boot === undefined || namespace === undefined) return false;
+export function processState({
+  pid,
+  boot,
+  namespace,
+  started,
+}: ProcessRecord): "ended" | "running" | undefined {
+  if (pid === undefined || boot === undefined || namespace === undefined) return undefined;
   const here = bootRecord();
-  return here.boot === boot && here.namespace === namespace && !isAlive(pid);
+  if (here.boot !== boot || here.namespace !== namespace) return undefined;
+  if (!isAlive(pid)) return "ended";
+  const found = started === undefined ? undefined : startOf(pid);
+  if (found === undefined) return undefined;
+  return found === started ? "running" : "ended";
+}
+
+/** When a process was started; undefined where the system does not tell. */
+function startOf(pid: number | "self"): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // the name, in parentheses, may hold anything
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
 }
 
 let known: Pick<ProcessRecord, "boot" | "namespace"> | undefined;

@@ -5,15 +5,18 @@ export interface ProcessRecord {
   /** The machine's start, and the namespace of process numbers, both where the system tells: with them `pid` is one process. */
   readonly boot?: string;
   readonly namespace?: string;
+  /** When the process was started, in ticks since the machine's start: another one may get its number later. */
+  readonly started?: string;
 }
 
 /** The fields of a record that somebody may have edited. */
 export function processRecordOf(fields: { readonly [name: string]: unknown }): ProcessRecord {
-  const { host, pid, boot, namespace } = fields;
+  const { host, pid, boot, namespace, started } = fields;
   return {
     ...(typeof host === "string" && { host }),
     ...(typeof pid === "number" && { pid }),
     ...(typeof boot === "string" && { boot }),
     ...(typeof namespace === "string" && { namespace }),
+    ...(typeof started === "string" && { started }),
   };
 }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { openTargetBuild } from "../../../src/stores/target.ts";
+import { makeUnheard } from "../../support/unheard-run.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -35,7 +36,7 @@ it("removes what a run has left that has not been heard of for long, and leaves 
   const { path, parent } = await place();
   const [dead, live] = [await build(path), await build(path)];
   await dead.store.set("a/0", new Uint8Array(100));
-  await utimes(join(dead.controlFolder ?? "", "owner.json"), OLD, OLD);
+  await makeUnheard(dead.controlFolder);
   const next = await build(path);
   const names = [live, next].map(({ controlFolder = "" }) => controlFolder.slice(parent.length + 1));
   expect((await readdir(parent)).sort()).toEqual(names.sort());
@@ -43,6 +44,27 @@ it("removes what a run has left that has not been heard of for long, and leaves 
   await expect(dead.publish()).rejects.toMatchObject({ code: "locked" });
   expect(existsSync(path)).toBe(false);
   for (const other of [live, next]) await other.discard();
+});
+
+it("leaves the folder of a process that runs, however long ago it was heard of", async () => {
+  const { path } = await place();
+  const suspended = await build(path);
+  await utimes(join(suspended.controlFolder ?? "", "owner.json"), OLD, OLD);
+  const next = await build(path);
+  expect(existsSync(suspended.controlFolder ?? "")).toBe(true);
+  await next.discard();
+  await suspended.publish();
+  expect(existsSync(path)).toBe(true);
+});
+
+it("removes the folder of a process whose number another one has got", async () => {
+  const { path } = await place();
+  const dead = await build(path);
+  const owner = join(dead.controlFolder ?? "", "owner.json");
+  const record = JSON.parse(await readFile(owner, "utf8"));
+  await writeFile(owner, JSON.stringify({ ...record, started: "1" }));
+  await (await build(path)).discard();
+  expect(existsSync(dead.controlFolder ?? "")).toBe(false);
 });
 
 it("tells what it could not remove once the target is published, which stands", async () => {
