@@ -142,6 +142,7 @@ describe("an unfinished run in S3", () => {
     value[0] = (value[0] ?? 0) ^ 1;
     bucket.objects.set(first, value);
     await expect(resumed({ verify: true })).rejects.toMatchObject({ code: "differs" });
+    expect(keys()).toEqual([]);
   });
 
   it("is found by clean, and removed with its ledger", async () => {

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
@@ -31,13 +31,15 @@ beforeAll(async () => {
 /** What decides windows, beside the memory budget. */
 const SERIAL = { threads: 1, io: 1 };
 
+/** A rechunk of which each task reads some of the first chunks. */
+const BY_STEPS = { chunks: [8, 3, 3], strategy: "direct" } as const;
+
 type Flow = (target: string, options: RunOptions) => Promise<RunReport>;
 
 const FLOWS: Readonly<Record<string, Flow>> = {
   copy: (target, options) => copy(source, target, options),
   "copy with another codec": (target, options) => copy(source, target, { codec: "zstd", ...options }),
-  "rechunk, direct": (target, options) =>
-    rechunk(source, target, { chunks: [8, 3, 3], strategy: "direct", ...options }),
+  "rechunk, direct": (target, options) => rechunk(source, target, { ...BY_STEPS, ...options }),
   "rechunk, staged": (target, options) =>
     rechunk(source, target, { chunks: [40, 2, 2], strategy: "staged", ...options }),
   "rechunk into shards": (target, options) =>
@@ -121,6 +123,29 @@ const PLACES: Readonly<Record<string, Place>> = {
     besides: () => [],
   },
 };
+
+it("goes on when a chunk of the source that could not be read has been put right", async () => {
+  const damaged = folder.next("source.zarr");
+  await copy(source, damaged);
+  const chunk = join(damaged, "39.0.0");
+  const bytes = readFileSync(chunk);
+  writeFileSync(chunk, bytes.subarray(0, 20));
+  const target = folder.next("out.zarr");
+  const options = { ...BY_STEPS, maxMemory: "100kB", resume: true, ...SERIAL };
+  const events: FlowEvent[] = [];
+  const run = rechunk(damaged, target, {
+    ...options,
+    stop: new AbortController().signal,
+    onEvent: (event) => events.push(event),
+  });
+  await expect(run).rejects.toMatchObject({ code: "corrupt-chunk" });
+  const done = events.filter(({ type }) => type === "task-end").length;
+  expect(done).toBeGreaterThan(0);
+  expect(events).toContainEqual({ type: "unfinished", tasks: done, keys: expect.any(Number) });
+  writeFileSync(chunk, bytes);
+  expect((await rechunk(damaged, target, options)).tasksResumed).toBe(done);
+  expect(besides(target)).toEqual([]);
+});
 
 it("scratch objects in S3 are used again by a run that resumes", async () => {
   bucket = await serveReachableBucket();

@@ -75,8 +75,8 @@ export interface RunOptions extends PlanOptions, EventOptions {
   readonly resume?: boolean;
   /**
    * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
-   * given, the work is also kept when `signal` is aborted, and after failures that may pass (`transient`, `no-space` and
-   * the like); otherwise it is removed.
+   * given, the work is also kept when `signal` is aborted and after failures, but for `differs`, `source-changed` and
+   * `locked`, after which nobody can go on with it; otherwise it is removed.
    */
   readonly stop?: AbortSignal | undefined;
   /** Writes chunks that hold nothing but the fill value too. */

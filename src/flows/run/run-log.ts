@@ -18,6 +18,7 @@ export class RunLog {
   #kept = 0;
   readonly #resumed = { keys: 0, bytes: 0 };
   #deleted = 0;
+  #copied = 0;
   #told = 0;
 
   /** @param expectedBytes tells the bytes that are in buffers now */
@@ -47,6 +48,11 @@ export class RunLog {
   /** Of an update: keys that were up to date, and those that were deleted. */
   get existing(): { readonly keysKept: number; readonly keysDeleted: number } {
     return { keysKept: this.#kept, keysDeleted: this.#deleted };
+  }
+
+  /** Whether something is done that a run which resumes this one need not do again. */
+  get hasDoneAny(): boolean {
+    return this.#counts.tasks + this.#copied > 0;
   }
 
   /** What was copied by a run that this one resumes. */
@@ -113,6 +119,7 @@ export class RunLog {
     this.#counts.chunksRead++;
     this.#counts.chunksWritten++;
     this.#counts.bytesRead += size;
+    this.#copied++;
     this.#enter({ key, size, ...(checksum !== undefined && { crc32: checksum }) });
     this.#tell();
   }

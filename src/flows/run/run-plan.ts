@@ -108,15 +108,8 @@ async function openLedger(
   return { ledger, before };
 }
 
-/** Failures after which a run may succeed that does the rest. */
-const PASSING: readonly ErrorCode[] = [
-  "aborted",
-  "transient",
-  "short-read",
-  "access-denied",
-  "no-space",
-  "too-many-files",
-];
+/** Failures after which nobody can go on with what was done: it is wrong, or of another source, or another run's. */
+const LOSING: readonly ErrorCode[] = ["differs", "source-changed", "locked"];
 
 /** Whether a run that fails leaves what it has done to one that resumes it. */
 function isKept(
@@ -124,9 +117,9 @@ function isKept(
   { build, stop }: Pick<RunPlanOptions, "build" | "stop">,
   log: RunLog | undefined,
 ): boolean {
-  if (stop === undefined || build.keep === undefined || !isZarrflowError(error)) return false;
-  const hasDoneAny = build.holds !== undefined || (log !== undefined && log.keys + log.counts.tasks > 0);
-  return hasDoneAny && PASSING.includes(error.code);
+  if (stop === undefined || build.keep === undefined) return false;
+  const hasDoneAny = build.holds !== undefined || log?.hasDoneAny === true;
+  return hasDoneAny && !(isZarrflowError(error) && LOSING.includes(error.code));
 }
 
 /** Everything that goes into the target before it is published; returns what was verified. */
