@@ -3,6 +3,7 @@ import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
+import { inWords, titled } from "../support/words.ts";
 
 const FLOAT32: DataType = { kind: "float", size: 4 };
 const spec = { shape: [64], dataType: FLOAT32, fillValue: null };
@@ -47,7 +48,8 @@ const CASES: readonly [string, CodecConfig["configuration"], CodecConfig["config
 ];
 
 describe("settings that only an encoder needs", () => {
-  it.each(CASES)("of %s %j do not stop a decoder: %j", async (name, good, odd) => {
+  const title = (name: string, _: unknown, odd: unknown) => `of ${name}, ${inWords(odd)},`;
+  it.each(titled(CASES, title))("%s do not stop a decoder", async (_, name, good, odd) => {
     const writer = await createPipeline(listOf(name, good), spec);
     const encoded = await writer.encode(data(), plainBuffers);
     const reader = await createPipeline(listOf(name, odd), spec);
@@ -55,7 +57,7 @@ describe("settings that only an encoder needs", () => {
     expect(new Float32Array(decoded.bytes.slice().buffer)).toEqual(values);
   });
 
-  it.each(CASES)("of %s %j are refused by an encoder: %j", async (name, _, odd) => {
+  it.each(titled(CASES, title))("%s are refused by an encoder", async (_, name, __, odd) => {
     const codes = expect.stringMatching(/^(invalid-metadata|unsupported-codec)$/);
     const refusal = { code: codes, details: { codec: name } };
     const reader = await createPipeline(listOf(name, odd), spec);

@@ -7,6 +7,7 @@ import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
 import { codecStep, type Direction } from "../../src/codecs/chain/codec-step.ts";
 import { plainBuffers } from "../../src/util/buffers.ts";
 import { expectSame } from "../codecs/support.ts";
+import { inWords } from "../support/words.ts";
 import { type CodecCase, codecCases, dataTypeOf, itemSizeOf } from "./codec-cases.ts";
 import { hasPython, runPython } from "./python.ts";
 
@@ -76,7 +77,7 @@ describe.runIf(hasPython)("codecs beside numcodecs", () => {
 });
 
 function titleOf({ config: { id: _, ...settings }, dtype, bytes }: CodecCase): string {
-  return `${JSON.stringify(settings)} of ${bytes.length} bytes ${dtype}`;
+  return `${inWords(settings)}: ${bytes.length} bytes of ${dtype}`;
 }
 
 function bytesOf(answer: Answer | undefined): Uint8Array {

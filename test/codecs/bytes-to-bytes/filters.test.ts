@@ -6,6 +6,7 @@ import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
 import { plainBuffers } from "../../../src/util/buffers.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
+import { inWords, titled } from "../../support/words.ts";
 import { errorOf, GuardedBuffers, placedCodec, RAW, specOf } from "../support.ts";
 
 /** Small arrays with what numcodecs 0.16.6 makes of them; `read` is what it reads back where that differs. */
@@ -24,8 +25,8 @@ const vectors = JSON.parse(readFileSync(fixture, "utf8")) as Vector[];
 const fromHex = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
-test.each(vectors.map((v, i) => [i, v.codec, JSON.stringify(v.configuration), v] as const))(
-  "%i %s %s encodes and decodes as numcodecs does",
+test.each(vectors.map((v, i) => [i, v.codec, inWords(v.configuration), v] as const))(
+  "%i %s with %s encodes and decodes as numcodecs does",
   async (_, codec, __, { configuration, decoded, encoded, read = decoded, itemSize }) => {
     const size = itemSize ?? 1;
     const dataType: DataType = itemSize ? { kind: "float", size: itemSize } : RAW(1);
@@ -46,13 +47,16 @@ test.each(vectors.map((v, i) => [i, v.codec, JSON.stringify(v.configuration), v]
 );
 
 describe("sizes follow from the types", () => {
-  test.each([
+  const sizes: [string, JsonObject, number, number][] = [
     ["delta", { dtype: "<f8", astype: "<f4" }, 800, 400],
     ["astype", { decode_dtype: "|i1", encode_dtype: "<i8" }, 5, 40],
     ["packbits", {}, 17, 4],
     ["crc32c", {}, 17, 21],
     ["shuffle", { elementsize: 4 }, 16, 16],
-  ])("%s %j: %i bytes become %i", async (name, configuration, decodedSize, encodedSize) => {
+  ];
+  const title = (name: string, configuration: JsonObject, decodedSize: number, encodedSize: number) =>
+    `${name} with ${inWords(configuration)}: ${decodedSize} bytes become ${encodedSize}`;
+  test.each(titled(sizes, title))("%s", async (_, name, configuration, decodedSize, encodedSize) => {
     const { codec } = await placedCodec(name, configuration, decodedSize);
     expect(codec.fixedEncodedSize?.(decodedSize)).toBe(encodedSize);
     expect(
@@ -65,7 +69,7 @@ describe("refused", () => {
   const decode = async (name: string, configuration: JsonObject, size: number, bytes: Uint8Array) =>
     codecStep(await placedCodec(name, configuration, size), "decode", plainBuffers)(bytes);
 
-  test.each([
+  const broken: [string, JsonObject, number, Uint8Array][] = [
     ["delta", { dtype: "<i4" }, 12, new Uint8Array(11)],
     ["shuffle", { elementsize: 4 }, 12, new Uint8Array(11)],
     ["packbits", {}, 3, new Uint8Array(0)],
@@ -74,17 +78,23 @@ describe("refused", () => {
     ["crc32", {}, 3, new Uint8Array(3)],
     ["crc32c", {}, 3, Uint8Array.of(1, 2, 3, 0, 0, 0, 0)],
     ["bitround", { keepbits: 3 }, 4, new Uint8Array(5)],
-  ])("%s %j to %i bytes from %j", async (name, configuration, size, bytes) => {
+  ];
+  const title = (name: string, configuration: JsonObject, size: number, bytes: Uint8Array) =>
+    `${name} with ${inWords(configuration)}: ${inWords(bytes)} as ${size} bytes`;
+  test.each(titled(broken, title))("%s", async (_, name, configuration, size, bytes) => {
     const error = await errorOf(() => decode(name, configuration, size, bytes), "corrupt-chunk");
     expect(error.details.codec).toBe(name);
   });
 
-  test.each([
+  const wrong: [string, JsonObject, string][] = [
     ["delta", {}, "dtype"],
     ["shuffle", { elementsize: 1.5 }, "elementsize"],
     ["crc32", { location: "middle" }, "location"],
     ["fixedscaleoffset", { offset: 0, dtype: "<f4" }, "scale"],
-  ])("%s %j as a configuration", async (name, configuration, setting) => {
+  ];
+  const ofWrong = (name: string, configuration: JsonObject, setting: string) =>
+    `the ${setting} of ${name} with ${inWords(configuration)}`;
+  test.each(titled(wrong, ofWrong))("%s", async (_, name, configuration, setting) => {
     const error = await errorOf(() => placedCodec(name, configuration, 8), "invalid-metadata");
     expect(error.details).toMatchObject({ codec: name, pointer: `/codecs/1/configuration/${setting}` });
   });

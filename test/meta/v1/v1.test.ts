@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import { layoutV1, v1Format } from "../../../src/meta/v1/v1.ts";
 import { v2Format } from "../../../src/meta/v2/v2.ts";
+import { inWords, titled } from "../../support/words.ts";
 import { arrayWith, failure, json, parseWith, writeWith } from "../helpers.ts";
 
 const v1 = v1Format();
@@ -174,7 +175,7 @@ describe("what may be left out or added", () => {
 
 describe("compression", () => {
   const LZMA = { format: 3, check: 0, preset: null, filters: [{ id: 33, preset: 1 }] };
-  it.each([
+  const read: [string | null, unknown, string | undefined][] = [
     ["blosc", { cname: "zlib", clevel: 9, shuffle: 2 }, "blosc"],
     ["blosc", { cname: "zstd", clevel: 5, shuffle: 0 }, "blosc"],
     ["blosc", null, "blosc"],
@@ -186,7 +187,10 @@ describe("compression", () => {
     ["lzma", null, "lzma"],
     ["none", null, undefined],
     [null, null, undefined],
-  ])("%j with %j is read and kept in its words", (compression, compression_opts, name) => {
+  ];
+  const title = (compression: string | null, options: unknown, _name: string | undefined) =>
+    `${compression} with options ${inWords(options)}`;
+  it.each(titled(read, title))("%s is read and kept as it is", (_, compression, compression_opts, name) => {
     const meta = { ...META, compression, compression_opts };
     const array = arrayWith(v1, { meta });
     expect(codecNames(array)).toEqual(name ? ["bytes", name] : ["bytes"]);
@@ -198,7 +202,7 @@ describe("compression", () => {
     expect(array.codecs.at(-1)?.configuration).toEqual(LZMA);
   });
 
-  it.each([
+  const ofV2: [{ readonly id: string; readonly [setting: string]: unknown }, unknown][] = [
     [
       { id: "blosc", cname: "lz4", clevel: 5, shuffle: -1 },
       { cname: "lz4", clevel: 5, shuffle: 1 },
@@ -210,7 +214,10 @@ describe("compression", () => {
     [{ id: "zlib", level: 3 }, 3],
     [{ id: "bz2", level: 9 }, 9],
     [{ id: "lzma", ...LZMA }, LZMA],
-  ])("of v2, %j, becomes options %j", (compressor, compression_opts) => {
+  ];
+  const becomes = (compressor: object, options: unknown) =>
+    `of v2, ${inWords(compressor)}, becomes options ${inWords(options)}`;
+  it.each(titled(ofV2, becomes))("%s", (_, compressor, compression_opts) => {
     const array = arrayWith(v2, { ".zarray": fromV2({ compressor }) });
     expect(metaOf(array)).toEqual({ ...META, compression: compressor.id, compression_opts });
   });
