@@ -210,7 +210,7 @@ describe("a store of the program's that fails with errors of its own", () => {
     }
   });
 
-  it("tells of values that are no bytes", async () => {
+  it("reports values that are no bytes", async () => {
     const store = { description: "own", get: async () => null, size: async () => 3 };
     await expect(api.open(store as never)).rejects.toMatchObject({
       code: "corrupt-store",
@@ -218,7 +218,7 @@ describe("a store of the program's that fails with errors of its own", () => {
     });
   });
 
-  it("tells of zarrita's stores, too", async () => {
+  it("reports what zarrita's stores, too", async () => {
     const get = () => {
       throw BOOM;
     };

@@ -37,7 +37,7 @@ export const BUILTIN_CODECS = [
   ...[castValue, scaleOffset, transpose],
 ] as const;
 
-/** Names of the codecs that encode values, not bytes; `categorize` does where it is told the type of objects. */
+/** Names of the codecs that encode values, not bytes; `categorize` does where it is given the type of objects. */
 export type ObjectCodecName = Extract<(typeof BUILTIN_CODECS)[number], { readonly objects: string }>["name"];
 
 /**

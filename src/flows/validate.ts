@@ -158,11 +158,11 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
   }
   const read = await readNodes(root, store, { io, signal });
   // Where no other node has documents, consolidated metadata may tell of some.
-  const told = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
-  const areOnlyTold = root.consolidated !== undefined || told.nodes.size > read.nodes.size;
-  const known = areOnlyTold ? { ...told, broken: new Set([...read.broken, ...told.broken]) } : read;
+  const listed = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
+  const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;
+  const known = areOnlyListed ? { ...listed, broken: new Set([...read.broken, ...listed.broken]) } : read;
   yield* known.findings;
-  if (areOnlyTold) yield onlyConsolidated(root.path);
+  if (areOnlyListed) yield onlyConsolidated(root.path);
   else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
   yield* keyFindings(root, store, known, options);
   yield* leftoverFindings(root, store, signal);

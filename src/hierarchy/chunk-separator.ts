@@ -13,7 +13,7 @@ const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
 /**
  * The array with the separator that the keys of its chunks have, where its document states none: old writers of nested
  * directories left it out. Where the store can list, keys with `/` are taken when there are no others; elsewhere when the
- * first chunk lies at such a key. It is looked for once an array, and not where `v2.separator` tells.
+ * first chunk lies at such a key. It is looked for once an array, and not where `v2.separator` gives the separator.
  *
  * @returns the array itself where nothing differs; else one with a finding.
  */
@@ -30,7 +30,7 @@ export async function withChunkSeparator<S extends Store>(
   return found;
 }
 
-/** Whether the document leaves open how keys are joined, nobody has told, and it makes a difference. */
+/** Whether the document leaves open how keys are joined, no option gives it, and it makes a difference. */
 function mayBeNested({ layout, metadata, reading, documents, shards }: ZarrArray): boolean {
   const { shape, chunkGrid } = metadata;
   if (layout.zarrFormat !== "v2" || reading.v2?.separator !== undefined || shape.length < 2 || shards)
@@ -65,7 +65,7 @@ async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Prom
 }
 
 /**
- * Whether chunks lie at nested keys, and none at flat ones. What cannot be read tells by its key where it lies.
+ * Whether chunks lie at nested keys, and none at flat ones. The key of what cannot be read counts too.
  *
  * @throws what the listings throw, where that does not tell.
  */

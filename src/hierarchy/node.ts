@@ -18,7 +18,7 @@ import type { StoredDocuments } from "./stored-documents.ts";
 /** What a node is made of. */
 export interface NodeParts<M, S extends Store = Store> {
   readonly store: S;
-  /** Tells another process how to open the store. */
+  /** How another process opens the store. */
   readonly spec: StoreSpec;
   readonly layout: NodeLayout;
   readonly metadata: M;
@@ -26,7 +26,7 @@ export interface NodeParts<M, S extends Store = Store> {
   readonly documents?: Documents;
   /** Where consolidated metadata alone describe it: all documents that these hold, by key. */
   readonly consolidated?: Documents;
-  /** Those of the store that told of it, as they were read: its own, or consolidated metadata. */
+  /** Those of the store that list it, as they were read: its own, or consolidated metadata. */
   readonly stored?: StoredDocuments;
   /** What opening it noticed and went on over. */
   readonly findings?: readonly Finding[];

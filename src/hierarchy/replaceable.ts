@@ -9,7 +9,7 @@ import { parseJson } from "../util/json-parse.ts";
 import type { JsonValue } from "../util/json-value.ts";
 import { openNode } from "./open/open-node.ts";
 
-/** How many names are told of what is there. */
+/** How many names of what is there are listed in an error. */
 const NAMES_TOLD = 5;
 /** Members that documents of nodes and of hierarchies have, one of each. */
 const STATED_FORMAT = ["zarr_format", "zarr_consolidated_format"];

@@ -5,7 +5,7 @@ import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 import { draftOf } from "./v3-draft/bootstrap.ts";
 
-/** Names by which formats are told apart, in the order in which they count. */
+/** Names that distinguish the formats, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
 
 /** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyFormat`. */
@@ -48,7 +48,7 @@ export function hierarchyFormat(bytes: Uint8Array): ZarrFormat | undefined {
   return isObject(json) ? draftOf(json) : undefined;
 }
 
-/** Which hierarchy it is its format alone tells; all else may be large. */
+/** Which hierarchy it is follows from its format alone; all else may be large. */
 const ALL_BUT_FORMAT = { levels: 1, isCut: ([name]: readonly string[]) => name !== "zarr_format" };
 
 function tryParse(bytes: Uint8Array) {

@@ -11,7 +11,7 @@ import type { Losses } from "./losses.ts";
 
 /** What documents of all formats have in common. */
 
-/** What is told of a bare NaN token. */
+/** What is reported of a bare NaN token. */
 export const BARE_NON_FINITE = "a bare NaN or Infinity, which JSON does not allow";
 
 /** Bare NaN tokens of a document that get a finding each. */

@@ -15,7 +15,7 @@ export interface ShardedArray {
 
 /**
  * Sees an array by the inner chunks of its shards, one level down. Undefined for one without shards, or whose inner
- * chunks cannot be told apart in the stored bytes: codecs follow the shard, or more than transposes come before it.
+ * chunks cannot be separated in the stored bytes: codecs follow the shard, or more than transposes come before it.
  */
 export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined {
   const { codecs, shape } = metadata;

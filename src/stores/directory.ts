@@ -283,7 +283,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
   }
 
-  /** Takes a step, whose failure tells the store and the key. */
+  /** Takes a step, whose error names the store and the key. */
   async #attempt<T>(key: string | undefined, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

@@ -17,7 +17,7 @@ const places = new WeakMap<StoreSpec, ObjectPlace>();
 
 /**
  * A spec that stands for a folder of a store that is the caller's, or for the whole store: in this process, as long as
- * it is that very object. Written down as JSON it only tells what it was.
+ * it is that very object. Written down as JSON it only names that object.
  */
 export function specOfObject(root: Store, path = ""): ObjectSpec {
   const store = withoutClose(path === "" ? root : folderOf(root, path));

@@ -9,7 +9,7 @@ interface Waiter {
 }
 
 /**
- * Reads for several who wait. One that gives up is told so at once; when nobody waits any more, the read is given up,
+ * Reads for several who wait. One that gives up is answered at once; when nobody waits any more, the read is given up,
  * or not begun.
  *
  * @throws what `read` throws; the reason of the one that gave up last.

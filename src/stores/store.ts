@@ -238,7 +238,7 @@ export type StoreSpec =
   | { readonly kind: "memory"; readonly name: string }
   /** A web server, read only. */
   | { readonly kind: "http"; readonly url: string; readonly missing403?: boolean }
-  /** A prefix of a bucket; how it is reached is told by the environment. */
+  /** A prefix of a bucket; the environment says how it is reached. */
   | {
       readonly kind: "s3";
       readonly bucket: string;

@@ -8,7 +8,7 @@ export interface Assembly {
   /** Takes the items of `piece` that lie in `region` of the target; the piece stays the caller's. */
   add(piece: DecodedChunk, region: Region): void;
   /**
-   * Begins the chunk, and tells where items such as these are put: only for who copies some of them there. Undefined where
+   * Begins the chunk, and returns where items such as these are put: only for who copies some of them there. Undefined where
    * `add` alone does that.
    */
   boxFor?(items: FixedData): HeapBox | undefined;

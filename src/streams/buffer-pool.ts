@@ -14,7 +14,7 @@ export interface BufferSource {
 }
 
 export interface BufferPoolOptions {
-  /** Told of bytes that are taken, and, below 0, of those that are given back. */
+  /** Called with the bytes that are taken, and, below 0, with those that are given back. */
   readonly onChange?: (bytes: number) => void;
   readonly source?: BufferSource | undefined;
 }

@@ -29,7 +29,7 @@ export class BufferScope implements Buffers {
     for (const bytes of this.#taken.splice(0)) this.#buffers.give(bytes);
   }
 
-  /** Buffers may be parts of one memory: what tells them apart is where they lie in it. */
+  /** Buffers may be parts of one memory: they differ by where they lie in it. */
   #placeOf({ buffer, byteOffset, byteLength }: Uint8Array): number {
     return this.#taken.findIndex((taken) => {
       const end = taken.byteOffset + taken.byteLength;

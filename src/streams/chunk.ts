@@ -110,7 +110,7 @@ export interface ChunkCodec {
   pipeline(): Promise<CodecPipeline>;
 }
 
-/** What to throw where something failed for a chunk: an error of ours tells the store, the path, the coords and the key. */
+/** What to throw where something failed for a chunk: a `ZarrflowError` names the store, the path, the coords and the key. */
 export function withChunkContext(
   error: unknown,
   { store, path }: Pick<ChunkCodec, "store" | "path">,

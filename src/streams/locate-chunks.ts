@@ -25,7 +25,7 @@ export interface LocatedChunk {
 export interface ChunkRequest {
   readonly key: string;
   readonly range: InnerRange | undefined;
-  /** The version of the value that it must be, where the store tells one. */
+  /** The version of the value that it must be, where the store has one. */
   readonly version: string | undefined;
   readonly parts: readonly LocatedChunk[];
 }
@@ -97,7 +97,7 @@ function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
   });
 }
 
-/** Runs what is done for one chunk; errors are told where they happened. */
+/** Runs what is done for one chunk; errors name where they happened. */
 export async function inChunk<T>(place: ChunkStore, ref: ChunkRef, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -21,7 +21,7 @@ export interface OutputTarget {
   readonly store: WritableStore;
   readonly key: string;
   readonly format: ShardFormat;
-  /** Whether the checksum of what is stored is told. */
+  /** Whether the checksum of what is stored is reported. */
   readonly checksums: boolean;
   readonly signal?: AbortSignal | undefined;
 }

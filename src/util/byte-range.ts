@@ -16,7 +16,7 @@ export interface RangeReader {
   /** Reads exactly `length` bytes from `offset`, which are the caller's; fewer is a `short-read`. */
   read(offset: number, length: number, options?: RangeReadOptions): Promise<Uint8Array>;
   /**
-   * Fills `into` from `offset` before it returns; false where that cannot be done, for whatever reason: `read` then tells
+   * Fills `into` from `offset` before it returns; false where that cannot be done, for whatever reason: `read` then says
    * it. Absent in readers that always have to wait.
    */
   readSync?(offset: number, into: Uint8Array): boolean;

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "./errors.ts";
 
 /**
- * Tells whether a glob means a path. Within a name, `*` is any characters, `?` one, `[a-z]` one of these, `[!a-z]` one
+ * Whether a glob matches a path. Within a name, `*` is any characters, `?` one, `[a-z]` one of these, `[!a-z]` one
  * of no others; `**` is any number of names; `{a,b}` one or the other; `\` makes the next character plain. A glob
  * without a slash means names at any depth, one with a slash a path from the root on.
  *

@@ -32,7 +32,7 @@ export function parseJsonCut(bytes: Uint8Array, cut: JsonCut, options: ParseJson
   try {
     if (rest) return { json: parseJson(rest, options), texts: cutter.texts() };
   } catch (error) {
-    // Only the whole document tells the line.
+    // Only the whole document has the line's number.
     parseJson(bytes, options);
     throw error;
   }

@@ -14,7 +14,7 @@ export class TextParts implements Parts {
   readonly #bounds: readonly number[];
   readonly #places: ReadonlyMap<string, number>;
 
-  /** @param places where in `bounds` a part is told, by its name. */
+  /** @param places where in `bounds` a part's bounds are, by its name. */
   constructor(bytes: Uint8Array, bounds: readonly number[], places: ReadonlyMap<string, number>) {
     this.#bytes = bytes;
     this.#bounds = bounds;

@@ -51,7 +51,7 @@ describe.each([
     expect(JSON.parse(json.stdout)[2].error).toEqual({ code, message: expect.stringContaining("sub/t") });
   });
 
-  it("is told by a diff that compares all others", async () => {
+  it("is reported by a diff that compares all others", async () => {
     const cwd = await hierarchies({ document, other: { ...array, items: ramp(4).fill(9) } });
     for (const [a, b] of [
       ["a.zarr", "b.zarr"],

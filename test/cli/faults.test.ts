@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe("a zip that is cut short", () => {
-  it.each([0.3, 0.99])("is told as that, whatever is left of it (%d)", async (part) => {
+  it.each([0.3, 0.99])("is reported as that, whatever is left of it (%d)", async (part) => {
     expect(await runCli(cwd, "copy", "g.zarr", "g.zip")).toMatchObject({ code: 0 });
     const { length } = await readFile(join(cwd, "g.zip"));
     await truncate(join(cwd, "g.zip"), Math.floor(part * length));
@@ -74,7 +74,7 @@ describe("a web server that closes amid a body", () => {
     return serveValues(values);
   }
 
-  it("is asked again, and told when it stays so", async () => {
+  it("is asked again, and reported when it stays so", async () => {
     const server = await serve();
     let left = 2;
     const closing: ValueServer["faults"][number] = (response, { url }) => {

@@ -20,7 +20,7 @@ const document = (shape: number[]) =>
   );
 
 describe("warnings", () => {
-  it("of a run are told on standard error, not with --quiet", async () => {
+  it("of a run are reported on standard error, not with --quiet", async () => {
     const cwd = await testFolder();
     const twice = [1, 2].map((value) => ({ name: "0", value: new Uint8Array([value]) }));
     await writeFile(join(cwd, "x.zip"), buildZip([{ name: ".zarray", value: document([2]) }, ...twice]));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { codecFailure, corrupt, isOverrun, overrun } from "../../src/codecs/failures.ts";
 
-test("an overrun is told from other corruption", () => {
+test("an overrun is distinguished from other corruption", () => {
   expect(isOverrun(overrun(5))).toBe(true);
   expect(isOverrun(corrupt("broken"))).toBe(false);
   expect(isOverrun(new Error("more"))).toBe(false);

@@ -23,7 +23,7 @@ describe("the table of docs/codecs.md", () => {
     ).toEqual(codecNames());
   });
 
-  test("tells of kernels where a codec calls them", () => {
+  test("lists kernels where a codec calls them", () => {
     const folder = join(root, "src/codecs/bytes-to-bytes");
     const isCodec = (name: string) =>
       existsSync(join(folder, name, "codec.ts")) && codecNamed(name) !== undefined;

@@ -56,7 +56,7 @@ describe("with a tenth of all requests failing", () => {
     return server.requests.length;
   }
 
-  test("a ring ends identical, with no more than 1.3 times the requests, and tells how it waited", async () => {
+  test("a ring ends identical, with no more than 1.3 times the requests, and reports how it waited", async () => {
     const content = await contentOf("faults");
     const requests = await ring();
     expect(await contentOf("faults-back")).toEqual(content);

@@ -42,7 +42,7 @@ describe("metadata", () => {
     { change: { attributes: { units: "K", limits: [0, 2] } }, what: "attribute", a: [0, 1], b: [0, 2] },
     { change: { dtype: "<i4" }, what: "data type", a: "float32", b: "int32" },
     { change: { shape: [400, 300] }, what: "shape", a: [300, 400], b: [400, 300] },
-  ])("tells $what from $a to $b", async ({ change, what, a, b }) => {
+  ])("reports $what from $a to $b", async ({ change, what, a, b }) => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a"), array);
     await writeV2Array(join(cwd, "b"), { ...array, ...change });
@@ -59,7 +59,7 @@ describe("metadata", () => {
     expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([]);
   });
 
-  it("tells nodes that only one has, and an array where a group is", async () => {
+  it("reports nodes that only one has, and an array where a group is", async () => {
     const cwd = await testFolder();
     await writeV2Group(join(cwd, "a"), { one: array, two: array });
     await writeV2Group(join(cwd, "b"), { two: array, "one/inner": array });
@@ -182,7 +182,7 @@ describe("missing values", () => {
     expect(await text(v3, v2)).toEqual([]);
   });
 
-  it("that a v3 array lost or changed are told, also by its digest", async () => {
+  it("that a v3 array lost or changed are reported, also by its digest", async () => {
     const cwd = await testFolder();
     const [v2, v3] = [join(cwd, "v2"), join(cwd, "v3")];
     await writeV2Array(v2, said);

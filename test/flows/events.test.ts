@@ -13,7 +13,7 @@ async function array(): Promise<string> {
 }
 
 describe("a run", () => {
-  it("tells its plan, each task's start and end, progress, verification, and its end, in order", async () => {
+  it("reports its plan, each task's start and end, progress, verification, and its end, in order", async () => {
     const folder = await array();
     const events: FlowEvent[] = [];
     const report = await rechunk(folder, `${folder}.out`, {
@@ -78,7 +78,7 @@ describe("a run", () => {
     expect(types).not.toContain("task-failed");
   });
 
-  it("that is skipped tells its plan and its end", async () => {
+  it("that is skipped reports its plan and its end", async () => {
     const folder = await array();
     await copy(folder, `${folder}.out`);
     const types: string[] = [];
@@ -89,7 +89,7 @@ describe("a run", () => {
 });
 
 describe("a digest", () => {
-  it("tells how much it has read of how much", async () => {
+  it("reports how much it has read of how much", async () => {
     const events: (ReadEvent | WarningEvent)[] = [];
     for await (const _ of digest(await array(), { onEvent: (event) => events.push(event) }));
     expect(events.at(-1)).toEqual({ type: "read", path: "", bytes: 24_000, allBytes: 24_000 });

@@ -96,7 +96,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (_
       await expect(copy(source, target, { ifExists: "update" })).rejects.toMatchObject(REFUSED);
     });
 
-    it("is an error that tells where", async () => {
+    it("is an error that says where", async () => {
       await expect(slice(source).read()).rejects.toMatchObject({
         details: { key, coords: [0, expect.any(Number)], hint: expect.stringMatching(/\.$/) },
       });

@@ -67,7 +67,7 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (za
     expect(everythingIn(root)).toEqual(before);
   });
 
-  test("when it cannot be published leaves what tells of the others", async () => {
+  test("when it cannot be published leaves what lists the others", async () => {
     const root = await made(zarrFormat);
     const key = zarrFormat === "v2" ? ".zmetadata" : "zarr.json";
     const before = await jsonAt(new DirectoryStore(root), key);

@@ -90,7 +90,7 @@ describe("a copy to where nothing can be renamed", () => {
     ["is shorter", (key: string) => source.set(key, new Uint8Array(5)), true],
     ["is gone", (key: string) => source.delete(key), true],
     ["is gone where listings tell no sizes", (key: string) => source.delete(key), false],
-  ])("tells that a value of the source %s", async (_, change, withSizes) => {
+  ])("reports that a value of the source %s", async (_, change, withSizes) => {
     const list = source.list.bind(source);
     Object.assign(source, {
       list: (prefix: string) =>

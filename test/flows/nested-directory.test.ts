@@ -40,7 +40,7 @@ async function digestOf(...of: Parameters<typeof digest>): Promise<string | unde
 }
 
 // V2-81
-test("is read as its opener is told", async () => {
+test("is read with the separator that its opener is given", async () => {
   const told = await digestOf(await open(source, nested));
   expect(await digestOf(await open(source, { v2: { separator: "." } }))).not.toBe(told);
   expect(await digestOf(await open(join(source, "a"), nested))).toBe(told);
@@ -68,7 +68,7 @@ test.each([
   expect(await digestOf(join(folder, target))).toBe(await digestOf(source, nested));
 });
 
-test("every command that reads is told by --v2-separator", async () => {
+test("every command that reads takes --v2-separator", async () => {
   const run = async (...args: string[]) => (await runHere(folder, ...args, "--v2-separator", "/")).stdout;
   expect(JSON.parse(await run("info", "old.zarr", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
   expect(await run("slice", "old.zarr/a", "--format", "json")).toContain("[0,1,2,3,4,5,6,");

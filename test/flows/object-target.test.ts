@@ -192,7 +192,7 @@ describe("a store of the caller's that is the target", () => {
     expect((await contents(source))["again/t2m/zarr.json"]).toBe(before["2024/t2m/zarr.json"]);
   });
 
-  it("stays in this process: the plan only tells what it was", async () => {
+  it("stays in this process: the plan only names it", async () => {
     const planned = await planCopy(source, new MemoryStore("mine"));
     const { target } = JSON.parse(JSON.stringify(planned.plan));
     expect(target).toEqual({ store: { kind: "object", description: "mine" }, path: "" });

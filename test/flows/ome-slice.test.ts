@@ -207,7 +207,7 @@ describe("names of axes of OME-Zarr 0.4", () => {
     await expect(slice(array, { z: 0 }).read()).rejects.toMatchObject({ code: "invalid-selection" });
   });
 
-  test("are told by tree and info, of the image and of a level alone", async () => {
+  test("are reported by tree and info, of the image and of a level alone", async () => {
     const store = await make();
     for (const list of [tree, info]) {
       const named: unknown[] = [];

@@ -124,7 +124,7 @@ describe("S3", () => {
     expect((await open(`s3://${BUCKET}/x.zarr/t2m`)).attributes).toMatchObject({ units: "°C" });
   });
 
-  test("nodes are edited through their own URLs, and what tells of them above stays true", async () => {
+  test("nodes are edited through their own URLs, and what lists them above stays true", async () => {
     const root = `s3://${BUCKET}/data/x.zarr`;
     for (const zarrFormat of ["v2", "v3"] as const) {
       const array = { shape: [4], dataType: "int16", chunks: [2] } as const;

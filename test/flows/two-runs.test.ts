@@ -81,7 +81,7 @@ describe.each(["directory", "s3"] as const)("two processes in a hierarchy of a %
 describe.each(["v2", "v3"] as const)(
   "runs that change different members of a hierarchy (%s)",
   (zarrFormat) => {
-    test("all are told by its consolidated metadata in a folder, by processes at one time", async () => {
+    test("all are listed by its consolidated metadata in a folder, by processes at one time", async () => {
       const members = ["a", "b", "c", "d"];
       for (let round = 0; round < 3; round++) {
         const target = placeOf.directory();
@@ -97,7 +97,7 @@ describe.each(["v2", "v3"] as const)(
       }
     });
 
-    test("both are told by its consolidated metadata in a bucket whose writes take long", async () => {
+    test("both are listed by its consolidated metadata in a bucket whose writes take long", async () => {
       const target = placeOf.s3();
       const values = await makeHierarchy(zarrFormat);
       await (await createGroup(target, { zarrFormat, attributes: { n: 1 } }, { consolidated: true })).close();

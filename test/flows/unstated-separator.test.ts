@@ -118,7 +118,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     ["info", info],
     ["digest", digest],
     ["diff", (url: string, options: object) => diff(url, url, options)],
-  ] as const)("are told of by %s, once an array that is read", async (name, flow) => {
+  ] as const)("are reported by %s, once an array that is read", async (name, flow) => {
     const url = await nestedGroup(`${name}-told.zarr`);
     const warnings: unknown[] = [];
     const onEvent = (event: { readonly type: string }) => event.type === "warning" && warnings.push(event);
@@ -134,7 +134,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("are told of by the command", async () => {
+  test("are reported by the command", async () => {
     const url = await nestedGroup("command-told.zarr");
     for (const args of [
       ["info", url],
@@ -174,7 +174,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     expect(messages).toContainEqual(["other-separator", "warning"]);
   });
 
-  test("are told by validate", async () => {
+  test("are reported by validate", async () => {
     const url = await nestedGroup("validated.zarr");
     const findings = [];
     for await (const finding of validate(url, { deep: true })) findings.push(finding);
@@ -218,7 +218,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
 });
 
 describe("arrays at flat keys that state no separator", () => {
-  test("cost one look at the first chunk, and nothing where that tells nothing", async () => {
+  test("cost one look at the first chunk, and nothing where that shows nothing", async () => {
     const url = join(folder, "flat.zarr");
     const array = await create(url, { zarrFormat: "v2", shape: [4, 6], chunks: [2, 3], dataType: "int32" });
     await array.write({}, VALUES);

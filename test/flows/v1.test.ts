@@ -140,7 +140,7 @@ describe("a copy", () => {
   });
 });
 
-describe("what is told of an array of v1", () => {
+describe("what is reported of an array of v1", () => {
   test("info, validate and a slice", async () => {
     const source = await made({ dataType: "int32", fillValue: 42, ...names }, ramp);
     expect(await all(info(source))).toMatchObject([

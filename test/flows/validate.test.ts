@@ -163,7 +163,7 @@ describe("consolidated metadata", () => {
 });
 
 describe("keys", () => {
-  it("that belong to nothing are told together, those of the grid's outside as a warning", async () => {
+  it("that belong to nothing are reported together, those of the grid's outside as a warning", async () => {
     const folder = await group();
     for (const key of ["t/notes", "t/sub/notes", "t/2.0", "t/0.2", "README"]) {
       await mkdir(join(folder, "t/sub"), { recursive: true });
@@ -208,7 +208,7 @@ describe("chunks", () => {
     expect(await faults(folder)).toEqual([expect.objectContaining({ what: "chunk-size", key: "t/0.0" })]);
   });
 
-  it("of codecs that are not known are told once", async () => {
+  it("of codecs that are not known are reported once", async () => {
     const folder = await group({ t: { ...array, compressor: { id: "my-codec" } } });
     expect(await faults(folder, { deep: true })).toEqual([
       expect.objectContaining({ level: "warning", what: "metadata", path: "t" }),
@@ -217,7 +217,7 @@ describe("chunks", () => {
 });
 
 describe("a zip", () => {
-  it("tells of entries that occur twice", async () => {
+  it("reports entries that occur twice", async () => {
     const folder = await testFolder();
     const document = new TextEncoder().encode(JSON.stringify({ zarr_format: 2 }));
     const entries = [1, 2].map(() => ({ name: ".zgroup", value: document }));

@@ -43,7 +43,7 @@ describe.runIf(hasShared)("zips of the corpus", () => {
     ["v2/zip/duplicates", 5, 26],
     ["v2/zip/by-zarr3", 6, 28],
     ["v3/zip/stored", 3, 21],
-  ])("%s has names that occur again, which are told", async (path, findings, keys) => {
+  ])("%s has names that occur again, which are reported", async (path, findings, keys) => {
     const store = await openZipFile(`${corpus}data/${path}.zip`);
     expect(store.findings).toHaveLength(findings);
     expect(Object.keys(await valuesOf(store))).toHaveLength(keys);
@@ -102,7 +102,7 @@ describe.runIf(hasShared)("bad zips of the corpus", () => {
   });
 
   it.each(["path-dot-segments", "path-double-slash", "path-empty-name", "path-nul"])(
-    "%s is read without the entry in question, which is told",
+    "%s is read without the entry in question, which is reported",
     async (name) => {
       const store = await openZipFile(`${corpus}bad/zip/${name}.zip`);
       expect(Object.keys(await valuesOf(store))).toEqual([".zarray", "0.0", "0.1", "1.0", "1.1"]);
@@ -111,7 +111,7 @@ describe.runIf(hasShared)("bad zips of the corpus", () => {
     },
   );
 
-  it("a symbolic link among the entries is told, and an error to whoever comes to it", async () => {
+  it("a symbolic link among the entries is reported, and an error to whoever comes to it", async () => {
     const store = await openZipFile(`${corpus}bad/zip/symlink.zip`);
     expect(store.findings).toHaveLength(1);
     await expect(valuesOf(store)).rejects.toMatchObject({ code: "corrupt-store", details: { key: "link" } });

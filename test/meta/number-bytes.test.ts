@@ -31,7 +31,7 @@ it.each([2, 4, 8])("writes floats of %i bytes, and reads them", (size) => {
   }
 });
 
-it("tells NaNs that say more than that", () => {
+it("recognises NaNs with a payload", () => {
   expect(isCanonical(floatBytes(Number.NaN, 4))).toBe(true);
   expect(isCanonical(Uint8Array.of(0, 0, 0xc0, 0xff))).toBe(false);
   expect(isCanonical(floatBytes(-0, 8))).toBe(true);

@@ -43,7 +43,7 @@ describe("fill values as other writers spell them", () => {
     ["v3", { ...V3, data_type: "int32", codecs: LITTLE }, "5.0", 5],
     ["v3", { ...V3, data_type: "bool", codecs: ["bytes"] }, "1", 1],
     ["v3", { ...V3, data_type: "bool", codecs: ["bytes"] }, "0", 0],
-  ])("are read, and told by validate: %s %j %s", async (_, document, raw, expected) => {
+  ])("are read, and reported by validate: %s %j %s", async (_, document, raw, expected) => {
     const store = await stored(document, raw);
     const array = await openArray(store);
     const values = [...(await slice(array).read()).data].map((value) => value);

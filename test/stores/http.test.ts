@@ -117,13 +117,13 @@ describe("HttpStore", () => {
     }
   });
 
-  it("takes 403 for a missing key where told so", async () => {
+  it("takes 403 for a missing key where an option says so", async () => {
     const { url, faults } = await serveOne();
     faults.push(status(403));
     expect(await new HttpStore(url, { missing403: true }).get("a/1")).toBeUndefined();
   });
 
-  it("tells when the server wants to be asked again", async () => {
+  it("reports when the server wants to be asked again", async () => {
     const { url, faults } = await serveOne();
     faults.push(status(503, { "retry-after": "7" }));
     await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({ details: { retryAfter: 7 } });
@@ -153,7 +153,7 @@ describe("HttpStore", () => {
     });
   });
 
-  it("a host that does not exist is told by its system's code", async () => {
+  it("a host that does not exist is reported by its system's code", async () => {
     const store = new HttpStore("http://no-such-host.invalid/x");
     await expect(store.get("a")).rejects.toMatchObject({
       code: "transient",

@@ -162,7 +162,7 @@ describe("S3Store", () => {
     }
   });
 
-  it("tells a missing bucket from a missing key, also by HEAD", async () => {
+  it("distinguishes a missing bucket from a missing key, also by HEAD", async () => {
     const { store, server } = await open();
     expect(await store.size("none")).toBeUndefined();
     expect(await store.get("none")).toBeUndefined();
@@ -278,7 +278,7 @@ describe("S3Store", () => {
     });
   });
 
-  it("tells of uploads that were not ended, and of how to end them", async () => {
+  it("reports uploads that were not ended, and of how to end them", async () => {
     const { store, server } = await open({ prefix: "p" }, { pageSize: 2 });
     const other = new S3Store({ bucket: BUCKET, endpoint: server.endpoint, credentials });
     const begin = async (of: S3Store, key: string) => (await of.openWriter(key)).write(new Uint8Array(9e6));
@@ -370,7 +370,7 @@ describe("S3Store", () => {
     });
   });
 
-  it("takes 403 for a missing key where it is told to", async () => {
+  it("takes 403 for a missing key where an option says so", async () => {
     const { store, server } = await open({ missing403: true });
     for (const ask of [() => store.get("a"), () => store.size("a")]) {
       server.faults.push(answer(403, "AccessDenied"));
@@ -381,7 +381,7 @@ describe("S3Store", () => {
     await expect(store.set("a", text("1"))).rejects.toMatchObject({ code: "access-denied" });
   });
 
-  it("pays, and encrypts, where it is told to", async () => {
+  it("pays, and encrypts, where an option says so", async () => {
     const { store, server } = await open({
       requesterPays: true,
       encryption: { algorithm: "aws:kms", kmsKeyId: "k1", bucketKey: true },

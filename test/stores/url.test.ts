@@ -127,7 +127,7 @@ describe("parseStoreUrl", () => {
     ["sftp://host/x.zarr", "Supported are paths"],
     ["constructor://host/x.zarr", "Supported are paths"],
     ["/data/x|gzip:", "Known stages are zip:"],
-  ])("tells the way out of %s", (text, hint) => {
+  ])("reports the way out of %s", (text, hint) => {
     expect(() => parseStoreUrl(text)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ hint: expect.stringContaining(hint) }) }),
     );

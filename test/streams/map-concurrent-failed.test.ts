@@ -70,7 +70,7 @@ describe("mapConcurrent", () => {
       expect(calls).toBe(1);
     });
 
-    it("tells it to one who cancels while the other calls end", async () => {
+    it("reports it to one who cancels while the other calls end", async () => {
       const failure = new Error("first");
       const slow = deferred<string>();
       const gates = [deferred<never>(), slow];
@@ -87,7 +87,7 @@ describe("mapConcurrent", () => {
       expect((await read).done).toBe(true);
     });
 
-    it("errors its writable side too, so that a close tells of it", async () => {
+    it("errors its writable side too, so that a close reports it", async () => {
       const failure = new Error("first");
       const gate = deferred<never>();
       const { readable, writable } = mapConcurrent(() => gate.promise, { concurrency: 4 });

@@ -76,7 +76,7 @@ describe("readChunks", () => {
     }
   });
 
-  it("tells `onRead` of each chunk when it is read", async () => {
+  it("calls `onRead` for each chunk when it is read", async () => {
     const seen: EncodedChunk[] = [];
     const options = { onRead: (chunk: EncodedChunk) => seen.push(chunk) };
     const chunks = await collect(readChunks(placeIn(storeOf(5, [2])), vectorRefs(5), options));

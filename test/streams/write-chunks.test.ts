@@ -50,7 +50,7 @@ describe("writeChunks", () => {
     expect([...store.values.keys()].sort()).toEqual(["a/c/0", "a/c/2"]);
   });
 
-  it("tells what is stored, and its CRC-32 unless nobody asks for it", async () => {
+  it("reports what is stored, and its CRC-32 unless nobody asks for it", async () => {
     for (const [options, told] of [
       [{}, { key: "a/c/0", size: 1, crc32: 0xd202ef8d }],
       [{ checksums: false }, { key: "a/c/0", size: 1 }],
@@ -78,7 +78,7 @@ describe("writeChunks", () => {
     }
   });
 
-  it("commits in any order, and tells `onWritten` of each chunk when it is", async () => {
+  it("commits in any order, and calls `onWritten` for each chunk when it is", async () => {
     const { store, gates } = gatedStore();
     const written: string[] = [];
     const sink = writeChunks(placeIn(store), {
@@ -150,7 +150,7 @@ describe("writeChunks", () => {
       expect(failure.details).toEqual({ store: "test store", path: "a", coords: [5], key: "a/c/5" });
     });
 
-    it("tells a source that has nothing to write just then", async () => {
+    it("aborts a source that has nothing to write just then", async () => {
       const { store, gates } = gatedStore();
       const sink = writeChunks(placeIn(store));
       let cancelled: unknown;
@@ -193,7 +193,7 @@ describe("writeChunks", () => {
       expect(store.values.size).toBe(0);
     });
 
-    it("is told when the sink is closed meanwhile", async () => {
+    it("is reported when the sink is closed meanwhile", async () => {
       const { store, gates } = gatedStore();
       const writer = writeChunks(placeIn(store)).getWriter();
       for (const chunk of chunksOf(1)) await writer.write(chunk);

@@ -188,7 +188,7 @@ describe("parseJson", () => {
       expect(parse(`[1,${" ".repeat(3 * WINDOW)}2]`)).toEqual([1, 2]);
     });
 
-    it("tells line and column, in characters", () => {
+    it("reports line and column, in characters", () => {
       const line = `"${"\u00e9\ud83d\ude00".repeat(10)}",\n`;
       const error = failure(`[${line.repeat(20_000)} "\u00e9\ud83d\ude00" x]`);
       expect(error.reason).toBe("not valid JSON at line 20001, column 8");

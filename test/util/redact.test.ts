@@ -64,7 +64,7 @@ it.each([
   expect(holdsCredentials(text)).toBe(false);
 });
 
-it("is what errors do with all they are told", () => {
+it("is what errors do with all their details", () => {
   const url = "https://user:hunter2@h/a?token=hunter2";
   const cause = new TypeError(`Request cannot be constructed from ${url}`);
   const details = { store: url, key: url, value: url, found: url, hint: `Write ${url}`, pointers: [url] };

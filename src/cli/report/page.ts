@@ -8,7 +8,7 @@ import { lineChart } from "./line-chart.ts";
 import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
 import { STYLE } from "./style.ts";
 
-/** Arrays beyond these are told in a row each, and beyond those counted. */
+/** Arrays beyond these are one row each, and beyond those only counted. */
 const MAX_SECTIONS = 40;
 const MAX_ROWS = 400;
 

@@ -125,7 +125,7 @@ export interface ZstdKernels {
   readonly maxSize: number;
   /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
   decode(frame: Uint8Array, target: Uint8Array): number;
-  /** The levels that `encode` tells apart: those above are as the last, and those below 0 as fast as they say. */
+  /** The levels that `encode` distinguishes: those above are as the last, and those below 0 as fast as they say. */
   readonly levels: { readonly least: number; readonly most: number };
   /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where they do not fit. */
   encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;

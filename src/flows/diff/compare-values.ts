@@ -31,7 +31,7 @@ export interface CompareOptions extends ReadSlabsOptions {
   readonly selection?: Selection;
   /** What the arrays are called in events. */
   readonly path: string;
-  /** Told how far the comparison is. */
+  /** Called with how far the comparison is. */
   readonly onEvent?: ((event: ReadEvent) => void) | undefined;
 }
 

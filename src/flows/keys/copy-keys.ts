@@ -22,7 +22,7 @@ export interface SweepOptions {
   readonly listing?: AsyncIterable<readonly KeyEntry[]>;
   /** The key under which a source key is copied; undefined for one that is left to others. */
   readonly targetKeyOf: (key: string) => string | undefined;
-  /** Told of each folder that the store's own listing passes. */
+  /** Called for each folder that the store's own listing passes. */
   readonly onFolder?: ListOptions["onFolder"];
   /**
    * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.

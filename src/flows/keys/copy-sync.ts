@@ -34,7 +34,7 @@ export class CopyReadAtOnce {
     this.#options = options;
   }
 
-  /** Tells of a value of `size` bytes, as which others may be. */
+  /** Reports a value of `size` bytes; others may have the same size. */
   noteSize(size: number): void {
     if (size <= this.#options.mostBytes) this.#likely = Math.max(this.#likely, size);
   }

@@ -13,10 +13,10 @@ import { nearest } from "../target/nearest-node.ts";
 const CONSOLIDATED_V2 = ".zmetadata";
 
 /**
- * Tells under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
+ * Returns under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
  * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, and for what the
- * plan leaves out. Of a prefix, which ends in `/`, undefined tells that all below it is left out.
+ * plan leaves out. Of a prefix, which ends in `/`, undefined means that all below it is left out.
  *
  * @param onChunk called with the job of each chunk that is copied
  */
@@ -72,7 +72,7 @@ function isTargetChunk(key: string, job: ArrayJob): boolean {
   return layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
 }
 
-/** Tells of keys of the source that are no chunks of a job whether they stay behind, given the same below the target. */
+/** Whether a key of the source that is no chunk of a job stays behind, given the same below the target. */
 function leftOutKeys(
   { source, target, publication }: Plan,
   documents: Documents,

@@ -30,7 +30,7 @@ export interface ChunkRun {
   at(index: number): number;
 }
 
-/** A run of chunks that tells of any whether it is in it. */
+/** A run of chunks, and whether a chunk is in it. */
 export interface ChunkSet extends ChunkRun {
   has(chunk: number): boolean;
 }

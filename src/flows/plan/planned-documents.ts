@@ -31,7 +31,7 @@ export function plannedDocuments(
   return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
 }
 
-/** Whether a copy of the node must state the separator that its reader was told, or had to look for. */
+/** Whether a copy of the node must state the separator that its reader was given, or had to look for. */
 export function needsSeparator({ metadata, reading }: Pick<SourceNode, "metadata" | "reading">): boolean {
   return metadata.kind === "array" && reading?.v2?.separator === "/";
 }

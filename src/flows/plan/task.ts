@@ -33,7 +33,7 @@ export interface ScratchTask {
   readonly coords: readonly number[];
 }
 
-/** What of a plan tells its tasks. */
+/** What of a plan its tasks follow from. */
 export type StagedPlan = Pick<Plan, "jobs" | "stages">;
 
 /** Computes task `index` of a stage; nothing is listed. */

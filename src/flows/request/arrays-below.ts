@@ -6,7 +6,7 @@ import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
 import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
 
-/** An array, and how it is told of. */
+/** An array, and how it is named in messages. */
 export interface ArrayBelow {
   readonly array: ZarrArray;
   /** Below the node that was asked for; "" for that itself. */

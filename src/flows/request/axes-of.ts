@@ -25,7 +25,7 @@ function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
 export type DimensionNames = readonly (string | null)[];
 
 /**
- * How the dimensions of the nodes of a hierarchy are called, which are told with parents first: by an array itself, or by
+ * How the dimensions of the nodes of a hierarchy are called, which are given with parents first: by an array itself, or by
  * the image that it is a level of.
  */
 export async function dimensionNaming(

@@ -55,7 +55,7 @@ export interface OpenedNodes {
 }
 
 /**
- * Tells what becomes of each array of a node that was opened; undefined for one that stays as it is.
+ * Returns what becomes of each array of a node that was opened; undefined for one that stays as it is.
  *
  * @param selections what is taken of each array, as `selectionsOf` says
  * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.

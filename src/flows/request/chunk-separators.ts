@@ -30,7 +30,7 @@ export function separatorWarnings(nodes: readonly ZarrNode[], root: ZarrNode): N
   });
 }
 
-/** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` is told. */
+/** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` gets an event. */
 export async function readableArray(
   array: ZarrArray,
   root: ZarrNode,

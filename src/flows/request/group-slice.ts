@@ -47,7 +47,7 @@ export function sliceGroup(
   return selections;
 }
 
-/** Holds that a dimension is the same in all arrays that have it, as far as its length tells. */
+/** Holds that a dimension is the same in all arrays that have it, as far as its length shows. */
 function assertOneLength(name: string, arrays: readonly GroupArray[]): void {
   const lengths = arrays.flatMap(({ path, metadata: { shape, dimensionNames = [] } }) => {
     const length = shape[dimensionNames.indexOf(name)];

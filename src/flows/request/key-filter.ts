@@ -30,7 +30,7 @@ export function pathFilter({ include, exclude }: KeyFilter): PathFilter | undefi
   return { isTaken: (path) => included?.(path) !== false && !isExcluded(path), isExcluded };
 }
 
-/** Tells whether a path, or a folder that it is in, is what any of the globs means. */
+/** Whether any of the globs matches a path, or a folder that it is in. */
 function matcherOf(globs: string | readonly string[] | undefined): ((path: string) => boolean) | undefined {
   if (globs === undefined || globs.length === 0) return undefined;
   const matchers = [globs].flat().map(globMatcher);

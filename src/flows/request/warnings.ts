@@ -12,7 +12,7 @@ export interface Warning extends NodeWarning {
 
 /** A zip of more entries is slow to open, wherever it lies: its whole directory is read first. */
 const MANY_ENTRIES = 100_000;
-/** The most findings about a source that are told one by one. */
+/** The most findings about a source that are listed one by one. */
 const MAX_FINDINGS = 10;
 
 /** Warnings about a plan. */

@@ -5,11 +5,11 @@ import type { Ledger } from "./ledger/ledger.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
-/** Counts what a run does, enters it in the ledger, and tells about it now and then. */
+/** Counts what a run does, enters it in the ledger, and reports it now and then. */
 export class RunLog {
   readonly ledger: Ledger;
   readonly #onEvent: (event: FlowEvent) => void;
-  /** Tells the bytes that are in buffers now. */
+  /** The bytes that are in buffers now. */
   expectedBytes: () => number;
   readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   #keys = 0;
@@ -19,9 +19,9 @@ export class RunLog {
   readonly #resumed = { keys: 0, bytes: 0 };
   #deleted = 0;
   #copied = 0;
-  #told = 0;
+  #reportedAt = 0;
 
-  /** @param expectedBytes tells the bytes that are in buffers now */
+  /** @param expectedBytes returns the bytes that are in buffers now */
   constructor(
     ledger: Ledger,
     expectedBytes: () => number,
@@ -144,8 +144,8 @@ export class RunLog {
 
   #nowAndThen(event: () => FlowEvent): void {
     const now = Date.now();
-    if (now - this.#told < PROGRESS_INTERVAL_MS) return;
-    this.#told = now;
+    if (now - this.#reportedAt < PROGRESS_INTERVAL_MS) return;
+    this.#reportedAt = now;
     this.emit(event());
   }
 }

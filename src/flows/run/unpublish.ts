@@ -25,7 +25,7 @@ export class Unpublisher {
   #hidden = 0;
   #hiding: Promise<void> = Promise.resolve();
 
-  /** @param store the target's; one that keeps as it is what it is told to change shows what would come of it */
+  /** @param store the target's; one that only records changes shows what would come of it */
   constructor(store: DocumentStore, nodes: ReadonlyMap<string, ZarrNode>, options: ReadDocumentOptions) {
     this.#store = store;
     this.#nodes = nodes;

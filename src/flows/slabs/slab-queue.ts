@@ -27,7 +27,7 @@ export class SlabQueue {
   #failure: { readonly error: unknown } | undefined;
   #changed = () => {};
 
-  /** @param onWait told when the reader begins to wait for the slab that is due, and when it does not any more */
+  /** @param onWait called when the reader begins to wait for the slab that is due, and when it does not any more */
   constructor(onWait: (isWaiting: boolean) => void = () => {}) {
     this.#onWait = onWait;
   }
@@ -57,7 +57,7 @@ export class SlabQueue {
     this.#changed();
   }
 
-  /** So many slabs; each is given back when the next is asked for. @throws what `fail` is told. */
+  /** So many slabs; each is given back when the next is asked for. @throws what `fail` is given. */
   async *inOrder(slabs: number): AsyncGenerator<Slab> {
     for (let due = 0; due < slabs; due++) {
       const { slab, give, taken } = await this.#next(due);

@@ -6,7 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 /**
  * Holds that a place where values are written one by one has as many keys and bytes as a run, and those that it resumes,
  * have written there, but for documents: nobody else has added, changed or removed some meanwhile. Of a change that
- * leaves both as they were, only reading back tells.
+ * leaves both as they were, only reading back shows it.
  *
  * @throws `differs`
  */

@@ -18,7 +18,7 @@ export interface ComparedSide {
   readonly layout: NodeLayout;
   /** The key of the target; undefined for a key that is not compared. */
   readonly keyOf: (key: string) => string | undefined;
-  /** Told of each folder that the listing passes. */
+  /** Called for each folder that the listing passes. */
   readonly onFolder?: ListOptions["onFolder"];
 }
 

@@ -18,7 +18,7 @@ export interface Keyed {
 /**
  * Merges two listings that are sorted by the UTF-8 bytes of their keys; one entry of each is held at a time.
  *
- * @throws `unsupported-operation` where one is not sorted, as what one lacks could not be told.
+ * @throws `unsupported-operation` where one is not sorted, as what one lacks would not be known.
  */
 export async function* mergeListings(
   left: AsyncIterable<Keyed>,

@@ -24,15 +24,15 @@ const MD5_OF_PARTS = /^[0-9a-f]{32}-\d+$/i;
 
 /**
  * Whether two values are the same: by size, then by what listings tell of their bytes, which saves reading one of them
- * or both; where neither tells anything, byte for byte. Times are not looked at. A doubt means that they differ.
+ * or both; where neither decides it, byte for byte. Times are not looked at. A doubt means that they differ.
  *
  * @throws `source-changed` where one of them has another size than was listed.
  */
 export async function sameValue(a: ListedValue, b: ListedValue, options: SameValueOptions): Promise<boolean> {
   const [size, other] = await Promise.all([sizeOf(a, options), sizeOf(b, options)]);
   if (size === undefined || size !== other) return false;
-  const told = sameByListing(a.listed, b.listed);
-  if (told !== undefined) return told;
+  const same = sameByListing(a.listed, b.listed);
+  if (same !== undefined) return same;
   const reading = { ...options, size };
   for (const [known, read] of [
     [b, a],
@@ -51,8 +51,8 @@ export async function sameValue(a: ListedValue, b: ListedValue, options: SameVal
 }
 
 /**
- * Whether two values are surely the same, as far as that is told without waiting: by their listings, or by reading what
- * these do not tell into two buffers. Where it is not, {@link sameValue} tells.
+ * Whether two values are surely the same, as far as that is known without waiting: by their listings, or by reading what
+ * these do not decide into two buffers. Where it is not known, ask {@link sameValue}.
  */
 export function isSameSync(
   a: ListedValue,
@@ -61,8 +61,8 @@ export function isSameSync(
 ): boolean {
   if (a.listed.size !== b.listed.size && a.listed.size !== undefined && b.listed.size !== undefined)
     return false;
-  const told = sameByListing(a.listed, b.listed);
-  if (told !== undefined) return told && a.listed.size !== undefined && b.listed.size !== undefined;
+  const same = sameByListing(a.listed, b.listed);
+  if (same !== undefined) return same && a.listed.size !== undefined && b.listed.size !== undefined;
   if (a.listed.crc32 !== undefined) return hasChecksum(b, a.listed, right);
   if (b.listed.crc32 !== undefined) return hasChecksum(a, b.listed, left);
   const ours = readInto(a.store, a.listed.key, left);

@@ -151,7 +151,7 @@ export async function copyDifferences(
   });
 }
 
-/** Tells whether a key may change. @throws `target-not-empty` */
+/** Whether a key may change. @throws `target-not-empty` */
 function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => void {
   const { isChunk } = targetKeys(plan, nodes);
   return ({ key, right }) => {

@@ -46,7 +46,7 @@ export interface ValidateFinding {
   readonly notFixed?: string;
 }
 
-/** Whether an error tells what is wrong with what is stored, and not that it could not be read. */
+/** Whether an error says what is wrong with what is stored, and not that it could not be read. */
 export function isFault(error: unknown): boolean {
   if (!isZarrflowError(error)) return false;
   const { code } = error;
@@ -64,7 +64,7 @@ const FAULTS: readonly string[] = [
   "codec-error",
 ];
 
-/** What an error tells, as a finding. @throws the error itself when it is no fault. */
+/** An error as a finding. @throws the error itself when it is no fault. */
 export function faultFinding(error: unknown, what: ValidateFinding["what"], path: string): ValidateFinding {
   if (!isZarrflowError(error) || !isFault(error)) throw error;
   const { key, pointer, expected, found } = error.details;

@@ -27,7 +27,7 @@ export interface ReadNodesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The nodes below `root`, and itself, by what a store that cannot be listed tells of them. */
+/** The nodes below `root`, and itself, by what a store that cannot be listed has about them. */
 export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions): Promise<ReadNodes> {
   const all: ZarrNode[] = [root];
   const broken = new Map<string, ValidateFinding>();

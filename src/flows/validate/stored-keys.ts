@@ -22,7 +22,7 @@ const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).f
   ([".", "/"] as const).map((separator) => ({ name, separator })),
 );
 
-/** Tells of each key of a listing what it is; gathers what belongs to nothing, and chunks of a wrong size. */
+/** Classifies each key of a listing; gathers what belongs to nothing, and chunks of a wrong size. */
 export class StoredKeys {
   readonly #root: ZarrNode;
   readonly #read: ReadNodes;
@@ -85,7 +85,7 @@ export class StoredKeys {
     return coords && isOutside(owner, coords) ? owner : undefined;
   }
 
-  /** Tells of what is below the root and cannot be read; documents were told of when nodes were. */
+  /** Reports what is below the root and cannot be read; documents were reported with their nodes. */
   noteUnreadable(name: string, error: ZarrflowError): void {
     const path = this.#root.layout.hierarchy.pathOf(name);
     const owner = this.#ownerOf(path);

@@ -38,7 +38,7 @@ export interface ConsolidatedScope {
  *
  * Once the change has begun `signal` is not looked at.
  *
- * @param change is told what tells of it, and returns what it did to documents
+ * @param change receives what lists the node, and returns what it did to documents
  */
 export async function refreshConsolidated(
   store: WritableStore,
@@ -65,7 +65,7 @@ export async function refreshConsolidated(
   }
 }
 
-/** A store of documents, which can be one that keeps as it is what it is told to change. */
+/** A store of documents, which can be one that only records changes. */
 export type DocumentStore = Pick<
   WritableStore,
   "description" | "get" | "size" | "ageOf" | "set" | "setIfAbsent" | "delete"
@@ -149,9 +149,9 @@ export class ConsolidatedMetadata {
       const restated = async (document: ConsolidatedDocument, all: Documents) => {
         const node = await openNode(this.#store, path, reading);
         const now = node ? await documentsBelow(node, reading) : new Map<string, Uint8Array>();
-        const told = new Map([...all].filter(([key]) => isBelow(key, path)));
-        const isTold = ([key]: readonly [string, Uint8Array]) => document.tells(key);
-        if (areSame(told, new Map([...now].filter(isTold)))) return undefined;
+        const listed = new Map([...all].filter(([key]) => isBelow(key, path)));
+        const isListed = ([key]: readonly [string, Uint8Array]) => document.lists(key);
+        if (areSame(listed, new Map([...now].filter(isListed)))) return undefined;
         return changed(all, { removed: path, written: now });
       };
       for (const document of [...this.#all].reverse()) {
@@ -191,7 +191,7 @@ interface ConsolidatedDocument {
   /** Whether it is the group's own document, too. */
   readonly isGroups: boolean;
   /** Whether it holds the document of this key. */
-  tells(key: string): boolean;
+  lists(key: string): boolean;
   read(options?: ReadDocumentOptions): Promise<Documents | undefined>;
   /** Replaces it at once; returns its bytes. `written` are documents that changed, the group's own perhaps among them. */
   write(
@@ -207,7 +207,7 @@ function inV2(store: DocumentStore, path: string): ConsolidatedDocument {
     path,
     key,
     isGroups: false,
-    tells: (key) => isBelow(key, path) && /(?:^|\/)\.z(?:array|group|attrs)$/.test(key),
+    lists: (key) => isBelow(key, path) && /(?:^|\/)\.z(?:array|group|attrs)$/.test(key),
     read: (options = {}) => consolidatedV2(store, path, options),
     async write(documents) {
       const bytes = writeConsolidatedV2(documents, path);
@@ -223,7 +223,7 @@ function inV3(store: DocumentStore, path: string): ConsolidatedDocument {
     path,
     key,
     isGroups: true,
-    tells: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
+    lists: (other) => other !== key && isBelow(other, path) && other.endsWith("/zarr.json"),
     async read(options = {}) {
       const bytes = (await readDocument(store, key, options))?.bytes;
       return bytes && consolidatedV3(bytes, path, options);

@@ -123,12 +123,12 @@ async function assertPlaceFree(
  */
 function movesOf(from: NodeLayout, to: NodeLayout): (readonly [string, string])[] {
   if (from.membersPrefix === from.chunksPrefix) return [[from.membersPrefix, to.membersPrefix]];
-  const told = [...from.documentKeys, from.membersPrefix];
+  const names = [...from.documentKeys, from.membersPrefix];
   const after = [...to.documentKeys, to.membersPrefix];
   return [
-    ...told.map((name) => [name, aside(name)] as const),
+    ...names.map((name) => [name, aside(name)] as const),
     [from.chunksPrefix, to.chunksPrefix],
-    ...told.map((name, i) => [aside(name), after[i] ?? name] as const).reverse(),
+    ...names.map((name, i) => [aside(name), after[i] ?? name] as const).reverse(),
   ];
 }
 

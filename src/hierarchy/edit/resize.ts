@@ -97,7 +97,7 @@ function noArray(path: string): ZarrflowError {
 /**
  * Keys of stored chunks outside an array's grid; where the store cannot list, of those that the grid of `old` has.
  *
- * @throws `unsupported-operation` where neither tells.
+ * @throws `unsupported-operation` where neither gives it.
  */
 async function* chunksOutside(
   { store, path, layout }: ZarrNode,

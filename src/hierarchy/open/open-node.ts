@@ -9,7 +9,7 @@ import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, type StoredDocument, type StoredDocuments } from "../stored-documents.ts";
 
 export interface OpenNodeOptions extends FormatOptions {
-  /** Tells another process how to open the store. */
+  /** How another process opens the store. */
   readonly spec?: StoreSpec;
   /** The format to take, where documents of several are there; else the first in detection order. */
   readonly zarrFormat?: ZarrFormat;

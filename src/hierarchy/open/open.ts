@@ -17,7 +17,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
 import { findNode } from "./find-node.ts";
 
 /**
- * What can be opened: a URL, a store of ours or of zarrita's (its root), a path in a store; or what tells another
+ * What can be opened: a URL, a store of zarrflow or of zarrita (its root), a path in a store; or what lets another
  * process of a node, as JSON: its `spec` and `path`.
  */
 export type OpenSource =
@@ -141,9 +141,9 @@ async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
     const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
     const spec = accessedBy(named.spec, access);
     const store = await openNamed(spec);
-    // A signed URL is good in this process alone: what is written down only tells what it was.
-    const told = hasQuery(spec) ? specOfObject(store) : spec;
-    return { ...named, store, spec: told, path: normalisePath(path) };
+    // A signed URL is good in this process alone: what is written down only names it.
+    const printable = hasQuery(spec) ? specOfObject(store) : spec;
+    return { ...named, store, spec: printable, path: normalisePath(path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
   const store = asStore(given);

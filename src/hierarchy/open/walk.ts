@@ -43,7 +43,7 @@ export interface BrokenNode {
 }
 
 /**
- * As `walk`, but a node that cannot be read is told as such, without what lies below it, and the walk goes on.
+ * As `walk`, but a node that cannot be read is reported as such, without what lies below it, and the walk goes on.
  *
  * @throws as `walk`, but for what is wrong with single nodes.
  */
@@ -137,7 +137,7 @@ async function isOnlyCopy(
   return documents.size > 0;
 }
 
-interface Told {
+interface ReadSoFar {
   /** The documents that hold them, as they were read. */
   readonly stored: StoredDocuments;
   readonly levels: number;
@@ -148,7 +148,7 @@ interface Told {
 function* nodesBelow(
   { store, spec, layout, path, reading }: ZarrGroup,
   documents: Documents,
-  { stored, levels, options: { isLeftOut, onLeftOut } }: Told,
+  { stored, levels, options: { isLeftOut, onLeftOut } }: ReadSoFar,
 ): Generator<ZarrNode | BrokenNode> {
   const { zarrFormat } = layout;
   for (const below of pathsBelow(documents, path, levels)) {
@@ -156,8 +156,8 @@ function* nodesBelow(
       onLeftOut?.(below);
       continue;
     }
-    const told = { consolidated: documents, stored };
-    const implied = impliedGroup(below, { store, spec, layout, reading }, told);
+    const known = { consolidated: documents, stored };
+    const implied = impliedGroup(below, { store, spec, layout, reading }, known);
     const options = { ...reading, spec, zarrFormat, areConsolidated: true, stored };
     if (implied === undefined) continue;
     try {
@@ -263,7 +263,7 @@ function brokenNode(path: string, error: unknown): BrokenNode {
 function impliedGroup(
   path: string,
   { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
-  told: Pick<NodeParts<never>, "consolidated" | "stored"> = {},
+  known: Pick<NodeParts<never>, "consolidated" | "stored"> = {},
 ): ZarrGroup | undefined {
   try {
     return new ZarrGroup({
@@ -272,7 +272,7 @@ function impliedGroup(
       reading,
       layout: formatNamed(layout.zarrFormat).layout(path),
       metadata: { kind: "group", attributes: {} },
-      ...told,
+      ...known,
       findings: [{ message: "no metadata document: a group only because nodes exist below it" }],
     });
   } catch (error) {

@@ -7,7 +7,7 @@ export interface ConventionNode {
   readonly metadata: NodeMetadata;
 }
 
-/** What a conversion tells about a node that readers of the new format may take otherwise. */
+/** What a conversion reports about a node that readers of the new format may take otherwise. */
 export interface ConventionNote {
   /** Path of the node below the one that is converted. */
   readonly path: string;

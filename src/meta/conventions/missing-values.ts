@@ -14,7 +14,7 @@ import {
   writeMissing,
 } from "./missing-value.ts";
 
-/** Tells of one array what cannot be carried. */
+/** Reports what of one array cannot be carried. */
 type Tell = (message: string, hint?: string) => void;
 const nobody: Tell = () => {};
 

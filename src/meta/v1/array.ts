@@ -26,7 +26,7 @@ const NAMES = [
   ...["compression", "compression_opts"],
 ];
 
-/** What `meta` alone tells of an array. */
+/** What `meta` alone says of an array. */
 export type V1ArrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
 
 /** How `order: "F"` is read of chunks that are not blosc's. */

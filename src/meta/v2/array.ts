@@ -29,7 +29,7 @@ const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];
 const NAMES = [...WORDED, "zarr_format", "dtype", "compressor", "fill_value"];
 const SEPARATORS = [".", "/"] as const;
 
-/** What `.zarray` alone tells of an array. */
+/** What `.zarray` alone says of an array. */
 export type ZarrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
 
 /**

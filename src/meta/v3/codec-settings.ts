@@ -24,7 +24,7 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
 
 /**
  * Holds that the settings of a codec are what v3 says, where the codec itself, which other formats have too, takes more
- * than that: there is no automatic level or shuffle, and blosc is told the size of what it shuffles.
+ * than that: there is no automatic level or shuffle, and blosc is given the size of what it shuffles.
  *
  * @throws `invalid-metadata` at the setting.
  */

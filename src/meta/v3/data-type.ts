@@ -158,7 +158,7 @@ function parseField(entry: JsonValue, pointer: string): Field {
   return { name, dataType };
 }
 
-/** The v3 form of a type; `offsetSize` tells the types of ZEP 7 from the registered ones. */
+/** The v3 form of a type; `offsetSize` distinguishes the types of ZEP 7 from the registered ones. */
 export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): JsonValue {
   switch (dataType.kind) {
     case "bool":

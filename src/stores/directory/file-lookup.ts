@@ -43,7 +43,7 @@ export class FileLookup {
     this.#exclusive = exclusive;
   }
 
-  /** Whether a file can be told to be no symbolic link without looking. */
+  /** Whether a file is known to be no symbolic link without looking. */
   get canReadAtOnce(): boolean {
     return this.#exclusive || NO_LINK !== undefined;
   }
@@ -92,7 +92,7 @@ export class FileLookup {
   /**
    * Reads a value, or a range of it, by calls that block: no bytes where there is no file.
    *
-   * @returns undefined where that cannot be done: `read` then tells why
+   * @returns undefined where that cannot be done: `read` then says why
    */
   readAtOnce(key: string, options: GetSyncOptions): SyncRead | undefined {
     const isFolderThere = this.#exclusive || this.#folders.hasAtOnce(folderOf(key));
@@ -139,7 +139,7 @@ export class FileLookup {
     }
   }
 
-  /** Tells those who watch in which folder, of those that are there, a value that is no document is missing. */
+  /** Reports to those who watch in which folder, of those that are there, a value that is no document is missing. */
   #noteMissing(key: string): void {
     if (!isWatched() || isNamedDocument(key)) return;
     let folder = folderOf(key);

@@ -20,9 +20,9 @@ const NAMES_AT_ONCE = 4096;
 export interface Listing {
   readonly folders: DirectoryTree;
   readonly files: FileCalls;
-  /** Told of what is there and cannot be read, by its key, or its prefix (ending in `/`); the listing ends where it throws. */
+  /** Called for what is there and cannot be read, by its key, or its prefix (ending in `/`); the listing ends where it throws. */
   readonly onUnreadable: (name: string, error: unknown) => void;
-  /** Told of each folder by its prefix. */
+  /** Called for each folder, with its prefix. */
   readonly onFolder?: ListOptions["onFolder"];
 }
 

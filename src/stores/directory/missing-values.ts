@@ -27,12 +27,12 @@ export function isWatched(): boolean {
   return watches.size > 0;
 }
 
-/** Tells the watches of this thread that a value is missing in a folder, or, given a note, that another thread found so. */
+/** Reports to the watches of this thread that a value is missing in a folder, or, given a note, that another thread found so. */
 export function noteMissing(found: string | MissingNote): void {
   for (const watch of active()) watch.note(found);
 }
 
-/** Tells the watches of this thread that some keys below a folder were missing in a listing. */
+/** Reports to the watches of this thread that some keys below a folder were missing in a listing. */
 export function noteMissingBelow(folder: string): void {
   for (const watch of active()) watch.noteBelow(folder);
 }
@@ -61,7 +61,7 @@ export class FolderWatch implements MissingWatch {
   readonly #reference = new WeakRef(this);
   #changed: string | undefined;
 
-  /** @param onNote told of each folder in which a value is missing, once */
+  /** @param onNote called for each folder in which a value is missing, once */
   constructor(root: string, onNote?: (note: MissingNote) => void) {
     this.#root = root;
     this.#onNote = onNote;

@@ -31,7 +31,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
     sent.on("error", fail);
-    // Where the server would speak another protocol nothing else tells.
+    // Where the server would speak another protocol nothing else says so.
     const failClosed = () => fail(new Error("the connection was closed before the response"));
     sent.on("close", failClosed);
     sent.on("response", (message) => {
@@ -46,7 +46,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   });
 };
 
-/** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was told. */
+/** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was configured to do. */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
   const { request } = globalThis.process.getBuiltinModule(name) as typeof Http;

@@ -13,7 +13,7 @@ export const fetchOfRuntime: PlainFetch = (url, init) =>
     ? fetchByHttp(url, init)
     : globalThis.fetch(url, init as RequestInit);
 
-/** Whether `fetch` was told of a proxy or the like. */
+/** Whether `fetch` was given a proxy or the like. */
 function hasOwnDispatcher(): boolean {
   // Node 26 has the second, and wraps it as the first for those who know no other.
   const inForce = DISPATCHERS.map((name) => Reflect.get(globalThis, name)).find((one) => one !== undefined);

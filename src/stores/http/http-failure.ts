@@ -68,7 +68,7 @@ export function connectionFailure(cause: unknown, origin = "the server"): Zarrfl
   );
 }
 
-/** Node tells the system's code in the cause of fetch's own error. */
+/** Node gives the system's code in the cause of fetch's own error. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if ("code" in at && typeof at.code === "string") return at.code;

@@ -5,7 +5,7 @@ export interface HttpResponse {
   readonly statusText: string;
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
   readonly body: ReadableStream<Uint8Array> | null;
-  /** As `fetch` tells it, `opaqueredirect` where browsers hide where a request is sent on to. */
+  /** As `fetch` gives it, `opaqueredirect` where browsers hide where a request is sent on to. */
   readonly type?: string;
 }
 

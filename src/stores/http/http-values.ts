@@ -125,8 +125,8 @@ export class HttpValues {
     allocate: Allocate,
     options: ValueState,
   ): Promise<Uint8Array | undefined> {
-    const told = parseUnsatisfiedRange(response.headers.get("content-range"));
-    const size = told ?? (await this.size(key, options));
+    const stated = parseUnsatisfiedRange(response.headers.get("content-range"));
+    const size = stated ?? (await this.size(key, options));
     if (size === undefined) return undefined;
     if ("offset" in range && range.offset >= size) return allocate(0);
     throw otherRange(range, undefined, response);
@@ -144,12 +144,12 @@ export class HttpValues {
   async #sizeByReading(key: string, options: ValueState): Promise<number | undefined> {
     const response = await this.#ask("GET", key, options, "bytes=0-0");
     if (response === undefined) return undefined;
-    const told =
+    const whole =
       parseContentRange(response.headers.get("content-range"))?.size ??
       parseUnsatisfiedRange(response.headers.get("content-range"));
-    if (told !== undefined) {
+    if (whole !== undefined) {
       await response.body?.cancel();
-      return told;
+      return whole;
     }
     if (response.status !== 200) throw await refusalOf(response);
     const stated = statedLength(response);
@@ -197,13 +197,13 @@ export class HttpValues {
   }
 }
 
-/** The error for an answer whose body tells nothing. */
+/** The error for an answer whose body says nothing. */
 async function refusalOf(response: HttpResponse): Promise<ZarrflowError> {
   await readAway(response);
   return failureOf(response);
 }
 
-/** Reads a page that tells nothing, so that the connection is of use again; one that is long is cut off with it. */
+/** Reads a page that says nothing, so that the connection can be used again; one that is long is cut off with it. */
 async function readAway(response: HttpResponse): Promise<void> {
   await readText(response, LONGEST_PAGE).catch(() => {});
 }

@@ -167,6 +167,6 @@ async function* piecesFrom(
       if (piece.length > 0) yield piece;
     }
   } finally {
-    await reader.cancel().catch(() => {}); // a body that failed has been told of already
+    await reader.cancel().catch(() => {}); // a body that failed has been reported already
   }
 }

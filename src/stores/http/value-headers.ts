@@ -5,7 +5,7 @@ export const CAN_SET_CONDITIONS = !("document" in globalThis || "WorkerGlobalSco
 
 /**
  * The version of the value that a 200 or 206 is about: its entity tag, or when it was last changed and its size;
- * undefined where the server tells neither.
+ * undefined where the server gives neither.
  *
  * @see RFC 9110, 8.8
  */
@@ -52,7 +52,7 @@ export function parseContentRange(header: string | null): ContentRange | undefin
   return isSound ? { start, end, size } : undefined;
 }
 
-/** The size that an unsatisfied range (416) tells: `bytes * /1234`, without the space. */
+/** The size that the answer to an unsatisfied range (416) gives: `bytes * /1234`, without the space. */
 export function parseUnsatisfiedRange(header: string | null): number | undefined {
   const match = /^bytes \*\/(\d+)$/.exec(header?.trim() ?? "");
   return match === null ? undefined : Number(match[1]);

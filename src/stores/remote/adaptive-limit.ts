@@ -33,7 +33,7 @@ export class AdaptiveLimit {
           this.#allow(this.#allowed + 1 / this.#allowed);
         return result;
       } catch (error) {
-        // Those that were under way together are told of one overload, each for itself.
+        // Those that were under way together each report the same overload.
         if (this.#isOverload(error) && before === this.#overloads.count) this.#overloads.add();
         this.#hear();
         throw error;

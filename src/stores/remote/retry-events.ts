@@ -15,13 +15,13 @@ export interface Retry {
 
 const watchers = new Set<(retry: Retry) => void>();
 
-/** Tells of every wait before a call is made again, in all stores of this thread. Returns what ends that. */
+/** Reports every wait before a call is made again, in all stores of this thread. Returns what ends that. */
 export function onRetry(watcher: (retry: Retry) => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** Tells the watchers of this thread of a wait, here or in another thread. */
+/** Reports a wait to the watchers of this thread, here or in another thread. */
 export function emitRetry(retry: Retry): void {
   for (const watcher of watchers) watcher(retry);
 }

@@ -30,7 +30,7 @@ export interface RetryOptions {
   readonly onRetry?: (retry: Retry) => void;
 }
 
-/** What is done, for those who are told of it. */
+/** What is done, for reports. */
 type RepeatedCall = Pick<Retry, "operation" | "key">;
 
 /** Makes a call until it succeeds, fails for good, or has been made often enough. */

@@ -20,7 +20,7 @@ export function accessOf(method: string, query: Readonly<Record<string, string>>
   return "uploads" in query ? "create" : "other";
 }
 
-/** The headers that a request needs: the way to encrypt is told when an object is made, a customer's key always. */
+/** The headers that a request needs: the way to encrypt is given when an object is made, a customer's key always. */
 export function encryptionHeaders(
   encryption: S3Encryption | undefined,
   access: ObjectAccess,

@@ -163,8 +163,8 @@ export class S3Client {
     const response = await this.#signed(key, query, request);
     if (response.ok || (response.status !== 404 && isAnswer(response.status))) return response;
     const body = method === "HEAD" ? "" : await errorText(response);
-    const told = response.headers.get("x-amz-bucket-region") ?? textOf(body, "Region");
-    if (this.#followsTo(told, region)) return this.send(key, query, request);
+    const named = response.headers.get("x-amz-bucket-region") ?? textOf(body, "Region");
+    if (this.#followsTo(named, region)) return this.send(key, query, request);
     const code = s3CodeOf(body);
     if (key !== "" && this.#isHidden(response, code, request)) return missing();
     const isMissing = response.status === 404 && (code === undefined || code === "NoSuchKey");
@@ -200,12 +200,12 @@ export class S3Client {
    * Whether a request to `region` is to be made again in another, where the bucket is said to be: others under way may
    * have learned that before.
    */
-  #followsTo(told: string | undefined, region: string): boolean {
-    if (told === undefined || told === region || !/^[a-z0-9-]+$/.test(told)) return false;
-    if (told === this.#region) return true;
-    if (this.#wrongRegions.has(told) || this.#wrongRegions.size >= MAX_REGIONS) return false;
+  #followsTo(named: string | undefined, region: string): boolean {
+    if (named === undefined || named === region || !/^[a-z0-9-]+$/.test(named)) return false;
+    if (named === this.#region) return true;
+    if (this.#wrongRegions.has(named) || this.#wrongRegions.size >= MAX_REGIONS) return false;
     this.#wrongRegions.add(region);
-    this.#region = told;
+    this.#region = named;
     return true;
   }
 

@@ -177,7 +177,7 @@ export class ControlFolder {
     if (await isThere(this.#old)) {
       await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
     }
-    // what tells whose it is goes last, so that the rest is found by the next run if this one is killed
+    // the owner's record goes last, so that the rest is found by the next run if this one is killed
     for (const name of (await isThere(this.path)) ? await readdir(this.path) : []) {
       if (name !== OWNER_NAME) await removeFolder(join(this.path, name));
     }

@@ -42,7 +42,7 @@ export async function openInPlaceBuild(
       isChanged = true;
     });
   } catch (error) {
-    // a lock that is left tells that what is there is what a run could not remove, or has not finished
+    // a lock that is left means that what is there is what a run could not remove, or has not finished
     await (isChanged ? lock?.leave() : lock?.release())?.catch(() => {});
     throw error;
   }

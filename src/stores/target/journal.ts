@@ -2,7 +2,7 @@
 export interface Journal {
   /** Its place, for messages. */
   readonly description: string;
-  /** What distinguishes this start of the machine from another, where the system tells: what is not put on the disk may be lost at one. */
+  /** What distinguishes this start of the machine from another, where the system has it: what is not put on the disk may be lost at one. */
   readonly boot: string | undefined;
   /** Whether what is written at its place outlives the machine's next start as soon as the call resolves: it is kept elsewhere. */
   readonly isDurable?: boolean;

@@ -7,7 +7,7 @@ export interface Leftover {
   readonly kind: "build" | "file" | "lock" | "half-target" | "scratch" | "upload";
   /** Its path, or its key. */
   readonly place: string;
-  /** Whether its run is over, as far as that can be told; else it may be at work. */
+  /** Whether its run is over, as far as that is known; else it may be at work. */
   readonly isDead: boolean;
   /** How to be rid of it by other means, as a sentence. */
   readonly hint?: string;

@@ -18,7 +18,7 @@ interface ReplacementOptions {
   /** Called when the place is this run's, before anything there changes; what it throws ends the run. */
   readonly onTaken?: (() => Promise<void>) | undefined;
   /**
-   * Called before the first key of a target is deleted that is replaced where nothing can be renamed: what tells of it
+   * Called before the first key of a target is deleted that is replaced where nothing can be renamed: what lists it
    * elsewhere is to be changed by then.
    */
   readonly beforeReplacing?: (() => Promise<void>) | undefined;

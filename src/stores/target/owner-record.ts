@@ -5,7 +5,7 @@ import { randomName } from "../reserved-names.ts";
 import { processState, thisProcess } from "./process-record.node.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
-/** The file in a folder of a run's own that tells whose it is. */
+/** The file in a folder of a run's own that names its owner. */
 export const OWNER_NAME = "owner.json";
 const FORMAT = "zarrflow-run/1";
 /** Milliseconds after which a run renews its record, and those after which one that nobody renews is a dead run's. */
@@ -87,7 +87,7 @@ export async function ownerOf(folder: string): Promise<FolderOwner | undefined> 
   }
 }
 
-/** The owner that a file of this user tells. */
+/** The owner that a file of this user names. */
 async function ownerIn(path: string, user: number): Promise<FolderOwner | undefined> {
   const file = await lstat(path);
   if (!file.isFile() || file.uid !== user) return undefined;

@@ -11,7 +11,7 @@ const STALE_AFTER = 5 * 60_000;
 const RENEWED_AT = 0.1;
 /** and the part after which its own run takes it for lost, which has to be before anybody else may take it. */
 const LOST_AT = 0.8;
-/** Milliseconds in which a store tells who holds its lock, or is gone. */
+/** Milliseconds in which a store says who holds its lock, or is gone. */
 const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
@@ -50,7 +50,7 @@ const abandoned = new Set<string>();
 
 /**
  * A place that one run alone writes at. The lock is a value with the random name of its run, renewed while that lasts.
- * It is stale when its process is over for certain; else by its age, by the clock of the store where that tells.
+ * It is stale when its process is over for certain; else by its age, by the clock of the store if it has one.
  */
 export class PrefixLock {
   readonly #store: LockStore;

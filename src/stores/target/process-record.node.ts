@@ -40,7 +40,7 @@ function startOf(pid: number | "self"): string | undefined {
 
 let known: Pick<ProcessRecord, "boot" | "namespace"> | undefined;
 
-/** Linux alone tells both. */
+/** Linux alone has both. */
 function bootRecord(): Pick<ProcessRecord, "boot" | "namespace"> {
   known ??= process.platform === "linux" ? readBootRecord() : {};
   return known;

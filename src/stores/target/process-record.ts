@@ -2,7 +2,7 @@
 export interface ProcessRecord {
   readonly host?: string;
   readonly pid?: number;
-  /** The machine's start, and the namespace of process numbers, both where the system tells: with them `pid` is one process. */
+  /** The machine's start, and the namespace of process numbers, both where the system has them: with them `pid` is one process. */
   readonly boot?: string;
   readonly namespace?: string;
   /** When the process was started, in ticks since the machine's start: another one may get its number later. */

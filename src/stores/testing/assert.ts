@@ -40,7 +40,7 @@ function show(value: unknown): string {
   return value === undefined ? "undefined" : JSON.stringify(value);
 }
 
-/** Tells longer values apart: FNV-1a. */
+/** Distinguishes longer values: FNV-1a. */
 function sum(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -34,7 +34,7 @@ const CHAIN = /^[a-z][\w+.-]*(?::\/\/[^:]*)?::/i;
 const FRAGMENT = /^(.*?\.(?:zarr|zip|ozx|n5|nc|h5))\/?#(.*)$/is;
 
 /**
- * Refuses what names a store as other tools do, and tells how it is named here.
+ * Refuses what names a store as other tools do, and says how it is named here.
  *
  * @throws `invalid-option`
  */

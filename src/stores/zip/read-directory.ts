@@ -8,7 +8,7 @@ import { directoryEntries } from "./directory-entries.ts";
 import { DirectoryReader } from "./directory-reader.ts";
 import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
-/** Entries that are told of one by one. */
+/** Entries that are named one by one. */
 const MAX_FINDINGS = 1000;
 /** Folders above an entry: more than any file system has, and few enough to walk one by one. */
 const MAX_DEPTH = 1000;

@@ -33,7 +33,7 @@ class ValueReader implements RangeReader {
   readonly remote = true;
   readonly #store: Store;
   readonly #key: string;
-  /** That of the first answer that tells one: all that is read is of it. */
+  /** That of the first answer that has one: all that is read is of it. */
   #version: string | undefined;
 
   constructor(store: Store, key: string, { size, version }: { size: number; version: string | undefined }) {

@@ -6,7 +6,7 @@ export const ENCRYPTED = -1;
 /** A symbolic link: its bytes are a path, and no value. */
 export const LINK = -2;
 
-/** One entry of an archive, as its directory tells. */
+/** One entry of an archive, as its directory describes it. */
 export interface ZipEntry {
   /** Where its local header begins, in bytes from the begin of the archive. */
   readonly offset: number;

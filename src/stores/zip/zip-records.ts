@@ -8,7 +8,7 @@ const UTF8_NAME = 0x0800;
 const SIZES_FOLLOW = 0x0008;
 /** 1 January 1980, the first day of a zip: the same input gives the same bytes. */
 const TIME_AND_DATE = 0x0021_0000;
-/** Of the record that tells where the zip64 end record is. */
+/** Of the record that locates the zip64 end record. */
 const LOCATOR_SIGNATURE = 0x07064b50;
 /** Unix, zip specification 6.3. */
 const MADE_BY = (3 << 8) | 63;

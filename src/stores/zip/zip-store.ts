@@ -134,7 +134,7 @@ export class ZipStore implements ListableStore {
     }
   }
 
-  /** Reads a value and checks its CRC; where that tells a false guess of where the data start, it is read anew. */
+  /** Reads a value and checks its CRC; if that shows that the start of the data was guessed wrongly, it is read again. */
   async #readWhole(entry: PlacedEntry, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
     const isGuess = await this.#read(entry, 0, bytes, { isChecked: true, signal });
     if (crc32(bytes) === entry.crc32) return;
@@ -142,7 +142,7 @@ export class ZipStore implements ListableStore {
     assertStoredCrc(bytes, entry);
   }
 
-  /** Fills `bytes` from `offset` of the value; tells whether where it starts was guessed. */
+  /** Fills `bytes` from `offset` of the value; returns whether its start was guessed. */
   async #read(entry: PlacedEntry, offset: number, bytes: Uint8Array, access: EntryAccess): Promise<boolean> {
     if (entry.method === STORED) return this.#entries.read(entry, offset, bytes, access);
     const packed = new Uint8Array(entry.packedSize);

@@ -10,7 +10,7 @@ import { ramp, writeV2Array } from "../../support/v2-store.ts";
 const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
 
 describe("zarrflow diff", () => {
-  it("ends with 0 where only the storage differs, which it tells", async () => {
+  it("ends with 0 where only the storage differs, which it prints", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), array);
     await writeV2Array(join(cwd, "b.zarr"), { ...array, chunks: [4, 4] });
@@ -27,7 +27,7 @@ describe("zarrflow diff", () => {
     });
   });
 
-  it("ends with 6 where values differ, and tells the first one and how many", async () => {
+  it("ends with 6 where values differ, and prints the first one and how many", async () => {
     const cwd = await testFolder();
     const items = ramp(24);
     items[10] = Number.NaN;

@@ -68,7 +68,7 @@ describe("zarrflow rechunk", () => {
     expect((await runHere(cwd, "info", "plain.zarr/t")).stdout).toContain("(2, 5), 6 of 6 present");
   });
 
-  it("tells the plan: strategy, cost, why not others, memory", async () => {
+  it("reports the plan: strategy, cost, why not others, memory", async () => {
     const cwd = await group();
     const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--max-mem", "20kB", "--dry-run"];
     const { code, stdout, stderr } = await runHere(cwd, "rechunk", ...args);

@@ -111,7 +111,7 @@ describe("zarrflow slice", () => {
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
 
-  it("tells the plan with --dry-run", async () => {
+  it("reports the plan with --dry-run", async () => {
     const cwd = await array();
     const args = ["a.zarr", "--slice", "time=0:3,x=0:2", "--dry-run"];
     const words = await runHere(cwd, "slice", ...args);

@@ -11,7 +11,7 @@ describe("Meter", () => {
     expect(meter.rate).toBe(100);
   });
 
-  it("tells what is left from what is done, once that is no guess", () => {
+  it("computes what is left from what is done, once that is no guess", () => {
     const meter = new Meter(0);
     expect(meter.left(0.5, 0.5)).toBeUndefined();
     expect(meter.left(10, 0.001)).toBeUndefined();

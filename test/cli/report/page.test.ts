@@ -44,7 +44,7 @@ describe("the page of a run", () => {
     expect(page).toContain("default-src 'none'");
   });
 
-  it("tells the strategies, why not others, and figures planned and measured", async () => {
+  it("reports the strategies, why not others, and figures planned and measured", async () => {
     const run = await rechunked();
     const page = reportPage(run);
     expect(page).toContain("<b>direct</b>: read source chunks and assemble windows");

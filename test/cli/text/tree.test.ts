@@ -27,7 +27,7 @@ describe("a tree", () => {
     );
   });
 
-  it("tells findings below their node, before its children", () => {
+  it("prints findings below their node, before its children", () => {
     const odd = [{ message: "odd", pointer: "/shape" }];
     const nodes = [group("", odd), group("a", odd), group("a/b", odd, true)];
     expect(treeText(nodes, "root", { ascii: true })).toBe(

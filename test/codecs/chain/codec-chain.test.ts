@@ -53,7 +53,7 @@ test("sizes are computed through filters, and unknown behind compressors", async
   expect(last?.maxDecodedSize).toBeLessThan(4 * 4004 + 65_536);
 });
 
-test("each codec is told its place: shape, item size, byte order", async () => {
+test("each codec is given its place: shape, item size, byte order", async () => {
   const contexts: CodecContext[] = [];
   registerCodec("test-context", (_, context) => {
     contexts.push(context);

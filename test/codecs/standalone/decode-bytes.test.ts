@@ -76,7 +76,7 @@ describe("codecs of objects", () => {
     await errorOf(() => decodeBytes(config, encoded, { size: given.length + 1 }), "corrupt-chunk");
   });
 
-  test("categorize gives strings where it is told objects", async () => {
+  test("categorize gives strings where its type is object", async () => {
     const config = { id: "categorize", dtype: "|O", labels: ["b", "a"] };
     const encoded = await encodeBytes(config, ["a", "x", "b"]);
     expect([...encoded]).toEqual([2, 0, 1]);
@@ -102,7 +102,7 @@ describe("codecs of objects", () => {
   });
 });
 
-test("codecs that look at items are told their type", async () => {
+test("codecs that look at items are given their type", async () => {
   const config = { id: "bitround", keepbits: 3 };
   await errorOf(() => encodeBytes(config, bytes, { itemSize: 4 }), "codec-error");
   const rounded = await encodeBytes(config, bytes, { dataType: "float32" });
@@ -110,7 +110,7 @@ test("codecs that look at items are told their type", async () => {
   expect(rounded).not.toEqual(bytes);
 });
 
-describe("codecs of arrays are told the type of the items, and the shape", () => {
+describe("codecs of arrays are given the type of the items, and the shape", () => {
   const shorts = Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
   const sharding = (codecs: readonly unknown[], shape: readonly number[]) => ({
     name: "sharding_indexed",
@@ -169,7 +169,7 @@ describe("codecs of arrays are told the type of the items, and the shape", () =>
     ["bytes", big],
     ["a transpose", { name: "transpose", configuration: { order: [0] } }],
     ["a cast", { name: "cast_value", configuration: { data_type: "float32" } }],
-  ])("%s tells how many items there are", async (_, config) => {
+  ])("%s returns how many items there are", async (_, config) => {
     const encoded = await encodeBytes(config, shorts, { dataType: "int16" });
     expect(await decodeBytes(config, encoded, { dataType: "int16" })).toEqual(shorts);
     await errorOf(() => decodeBytes(config, encoded.subarray(1), { dataType: "int16" }), "corrupt-chunk");

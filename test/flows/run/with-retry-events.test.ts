@@ -29,7 +29,7 @@ async function nameSlowSource(): Promise<void> {
   nameMemoryStore("retry-source", slow);
 }
 
-test("requests that are made again are told of while a flow is planned, estimated and run, and not after", async () => {
+test("requests that are made again are reported while a flow is planned, estimated and run, and not after", async () => {
   await nameSlowSource();
   let events: FlowEvent["type"][] = [];
   const onEvent = ({ type }: FlowEvent) => events.push(type);

@@ -40,14 +40,14 @@ it("gives back what was offered and not taken when the reading is aborted", asyn
   expect(given).toBe(2);
 });
 
-it("fails for its reader with what it is told, before anything that is offered", async () => {
+it("fails for its reader with what it is given, before anything that is offered", async () => {
   const queue = new SlabQueue();
   void queue.offer(slab(0), 0, () => {});
   queue.fail(new Error("a task failed"));
   expect(await rejection(queue.inOrder(1).next())).toMatchObject({ message: "a task failed" });
 });
 
-it("tells whether its reader waits", async () => {
+it("says whether its reader waits", async () => {
   const waits: boolean[] = [];
   const queue = new SlabQueue((isWaiting) => waits.push(isWaiting));
   const first = queue.inOrder(1).next();

@@ -340,7 +340,7 @@ describe("an update of files and buckets", () => {
     expect(read.map(({ key }) => key)).toEqual(["x.zarr/2024/t2m/c/0/0"]);
   });
 
-  test("a bucket: what is right is told by its listing, and nothing is written", async () => {
+  test("a bucket: what is right follows from its listing, and nothing is written", async () => {
     const to = `s3://${BUCKET}/x.zarr`;
     await copy(FROM, to);
     const objects = new Map(server.objects);

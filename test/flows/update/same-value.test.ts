@@ -44,7 +44,7 @@ async function compared(
 }
 
 describe("sameValue", () => {
-  test("tells by sizes, listed or asked for, without reading", async () => {
+  test("decides by sizes, listed or asked for, without reading", async () => {
     expect(await compared(bytes, bytes.subarray(1), [{}, {}])).toEqual({ same: false, read: [] });
     expect(await compared(bytes, bytes, [{ size: 5 }, { size: 6 }])).toEqual({ same: false, read: [] });
   });
@@ -87,7 +87,7 @@ describe("sameValue", () => {
     });
   });
 
-  test("reads what is no object of a bucket, where each side tells something else", async () => {
+  test("reads what is no object of a bucket, where each side has another checksum", async () => {
     const listed = [{ crc32: crc32(bytes) }, { etag: md5(bytes) }] as const;
     expect(await compared(bytes, bytes, listed)).toEqual({ same: true, read: ["left"] });
   });
@@ -125,7 +125,7 @@ describe("isSameSync", () => {
     return isSameSync(left, right, [new Uint8Array(2000), new Uint8Array(2000)]);
   };
 
-  test("tells what is surely the same, by bytes or by what listings tell of them", () => {
+  test("finds what is surely the same, by bytes or by listings", () => {
     const crc = { size: 1000, crc32: crc32(small) };
     expect(told(small, small)).toBe(true);
     expect(told(small, small, [crc, {}])).toBe(true);

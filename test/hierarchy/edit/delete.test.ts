@@ -24,7 +24,7 @@ async function filled(target: Parameters<typeof createGroup>[0], zarrFormat: "v2
 }
 
 describe.each(["v2", "v3"] as const)("deleting nodes of %s", (zarrFormat) => {
-  test("an array, opened by its URL; others and what is told of them stay", async () => {
+  test("an array, opened by its URL; others and what lists them stay", async () => {
     const root = folder.next("d.zarr");
     await filled(root, zarrFormat);
     await deleteNode(await open(`${root}/inner/a`));

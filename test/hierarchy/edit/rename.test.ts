@@ -142,7 +142,7 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
   });
 });
 
-test("a node without a document of its own is not moved by what tells of it", async () => {
+test("a node without a document of its own is not moved with what lists it", async () => {
   const store = new MemoryStore();
   await filled(store, "v2");
   for (const key of await keysOf(store)) if (/\.z(?:array|group|attrs)$/.test(key)) await store.delete(key);

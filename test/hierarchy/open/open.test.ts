@@ -161,7 +161,7 @@ describe("other formats", () => {
 });
 
 describe("exists", () => {
-  it("tells whether a node is there, of any format", async () => {
+  it("says whether a node is there, of any format", async () => {
     const documents = {
       ".zgroup": ZGROUP,
       "a/.zarray": ZARRAY,

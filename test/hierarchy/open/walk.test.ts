@@ -93,7 +93,7 @@ describe("walk", () => {
     });
   });
 
-  it("stops when it is told to", async () => {
+  it("stops when it is asked to", async () => {
     const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
     const reason = new Error("enough");
     const group = await openGroup(store);
@@ -169,7 +169,7 @@ describe("walk by consolidated metadata", () => {
     zarr_consolidated_format: 1,
   };
 
-  it("tells what there is where the store cannot list", async () => {
+  it("lists what there is where the store cannot list", async () => {
     const store = new UnlistedStore(await storeOf({ ".zgroup": ZGROUP, ".zmetadata": zmetadata }));
     const found = await nodes(await openGroup(store));
     expect(found.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
@@ -185,13 +185,13 @@ describe("walk by consolidated metadata", () => {
     expect(await inWords(await openGroup({ store, path: "e" }))).toEqual([]);
   });
 
-  it("tells it below a group that they alone describe", async () => {
+  it("lists it below a group that they alone describe", async () => {
     const store = new UnlistedStore(await storeOf({ ".zmetadata": zmetadata }));
     expect(await inWords(await openGroup(store))).toEqual(["group a", "group a/b", "array a/b/x", "group e"]);
     expect(await inWords(await openGroup({ store, path: "e" }))).toEqual([]);
   });
 
-  it("tells it in v3 where the store holds none of the documents", async () => {
+  it("lists it in v3 where the store holds none of the documents", async () => {
     const root = consolidatedV3({ "a/x": ARRAY, a: consolidatedV3({}), e: GROUP, __no: GROUP });
     const only = await storeOf({ "zarr.json": root, "a/x/c/0/0": "chunk" });
     expect(await inWords(await openGroup(only))).toEqual(["group a", "array a/x", "group e"]);

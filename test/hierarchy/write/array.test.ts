@@ -36,7 +36,7 @@ async function valuesIn(store: MemoryStore): Promise<unknown[]> {
 }
 
 describe("an array being written", () => {
-  test("tells what it is", async () => {
+  test("describes itself", async () => {
     const { writer } = await created({ order: "F" });
     expect(writer).toMatchObject({
       kind: "array",

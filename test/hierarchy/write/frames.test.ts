@@ -172,7 +172,7 @@ describe("append", () => {
     expect(await keysOf(store)).toEqual([]);
   });
 
-  test("aborting does not wait for a frame that never comes, and tells its source", async () => {
+  test("aborting does not wait for a frame that never comes, and aborts its source", async () => {
     const store = new MemoryStore();
     const writer = await create(store, movie);
     let cancelled: unknown;

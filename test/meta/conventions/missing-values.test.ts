@@ -120,7 +120,7 @@ describe("to v3, an array with dimension names gets the attribute _FillValue", (
     ["<U2", "b"],
     ["|S2", "Yg=="],
     ["|O", "b"],
-  ])("%s has none that xarray could read: that is told", (dtype, fill) => {
+  ])("%s has none that xarray could read: that is reported", (dtype, fill) => {
     const filters = dtype === "|O" ? [{ id: "vlen-utf8" }] : null;
     const metadata = v2({ dtype, fill_value: fill, filters });
     const { nodes, notes } = convertConventions([{ path: "s", metadata }], { from: "v2", to: "v3" });
@@ -172,7 +172,7 @@ describe("to v2, the attribute becomes the fill value", () => {
     expect(written(through(metadata, "v3", "v2"), "v2")).toMatchObject({ fill_value: 3 });
   });
 
-  test("GDAL's nodata stays the fill value, which is told", () => {
+  test("GDAL's nodata stays the fill value, which is reported", () => {
     const attributes = { _CRS: { wkt: "GEOGCRS[]" } };
     const metadata = v3({ data_type: "int16", fill_value: -9, attributes });
     const { nodes, notes } = convertConventions([{ path: "dem", metadata }], { from: "v3", to: "v2" });

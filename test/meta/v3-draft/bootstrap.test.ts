@@ -21,7 +21,7 @@ function without(name: string): JsonObject {
 }
 
 describe("the bootstrap document", () => {
-  it("tells the drafts by URI and suffix", () => {
+  it("distinguishes the drafts by URI and suffix", () => {
     expect(draftOf(GOOD)).toBe("v3-draft-2019");
     expect(draftOf({ ...GOOD, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");
     expect(draftOf({ zarr_format: 3 })).toBeUndefined();

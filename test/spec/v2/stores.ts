@@ -88,7 +88,7 @@ async function listedByHttp(): Promise<unknown> {
 export const storeRows: readonly Row[] = [
   ["V2-80", "files of a folder, and nothing beside them", keysInFolder, ["a", "a/0.0"]],
   ["V2-80", "a folder in a key's place", folderInPlaceOfKey, undefined],
-  ["V2-81", "the separator that the opener tells", () => read(undefined, "/"), [5, 6]],
+  ["V2-81", "the separator that the opener gives", () => read(undefined, "/"), [5, 6]],
   ["V2-81", "a slash that is stated", () => read("/", "."), [5, 6]],
   ["V2-81", "a dot that is stated", () => read(".", "/"), [7, 0]],
   [

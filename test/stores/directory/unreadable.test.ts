@@ -79,7 +79,7 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
       expect(store.getSync?.("0", { into: new Uint8Array(10) })).toBe(undefined);
     });
 
-    it("is told of by listings that are asked to go on, but for failures of the disk", async () => {
+    it("is reported by listings that are asked to go on, but for failures of the disk", async () => {
       const root = next();
       fs.mkdirSync(join(root, "c"), { recursive: true });
       await make(join(root, "c/0"));

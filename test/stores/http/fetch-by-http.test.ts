@@ -46,7 +46,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 describe("fetchByHttp", () => {
-  it("sends a body whole, with its length, and tells the answer", async () => {
+  it("sends a body whole, with its length, and returns the answer", async () => {
     const sent = new Uint8Array(700_000).map((_, i) => i * 7);
     const seen: unknown[] = [];
     const { url } = await serve(async (request, response) => {

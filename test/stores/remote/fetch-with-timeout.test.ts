@@ -116,7 +116,7 @@ describe("fetchWithTimeout", () => {
     });
   });
 
-  it("waits for the answer to what its caller gives up, for as long as it is told to", async () => {
+  it("waits for the answer to what its caller gives up, for as long as an option says", async () => {
     const answers: ServerResponse[] = [];
     const url = await serve((_, response) => void answers.push(response));
     const send = async (caller: AbortController) => {

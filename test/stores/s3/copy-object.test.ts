@@ -42,7 +42,7 @@ describe("S3Store.copierFrom", () => {
     expect(methods()).toEqual(["HEAD", "PUT"]);
   });
 
-  it("tells what is gone, and refuses what came in its place", async () => {
+  it("reports what is gone, and refuses what came in its place", async () => {
     server.objects.set("from/a", Buffer.from("value"));
     const copy = await open("to").copierFrom(open("from"));
     expect(await copy?.({ key: "b", size: 5 }, "b")).toBeUndefined();

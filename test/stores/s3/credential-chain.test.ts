@@ -71,7 +71,7 @@ const json = (n: number, until: number) =>
     Expiration: new Date(until).toISOString(),
   });
 
-describe("what is told", () => {
+describe("what is configured", () => {
   const keys = { AWS_ACCESS_KEY_ID: "A", AWS_SECRET_ACCESS_KEY: "B" };
   const accessKeys = { accessKeyId: "A", secretAccessKey: "B" };
 
@@ -99,7 +99,7 @@ describe("what is told", () => {
     );
   });
 
-  it("is lacking where nothing is told, and the machine may not be asked", () => {
+  it("is lacking where nothing is configured, and the machine may not be asked", () => {
     const ask = () => findCredentials({ env: { AWS_EC2_METADATA_DISABLED: "true" }, profile: {} });
     expect(ask).toThrow(expect.objectContaining({ code: "access-denied" }));
   });

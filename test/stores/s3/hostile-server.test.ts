@@ -151,7 +151,7 @@ describe("answers", () => {
     expect(server.requests.filter(({ query }) => query.has("delete"))).toHaveLength(3);
   });
 
-  it("that forbid to list are told of, also where a 403 stands for a missing key", async () => {
+  it("that forbid to list are reported, also where a 403 stands for a missing key", async () => {
     always(403, "<Error><Code>AccessDenied</Code></Error>");
     const store = open({ missing403: true });
     expect(await store.get("a")).toBeUndefined();

@@ -52,18 +52,18 @@ describe("openS3", () => {
     await expect(openS3(spec)).rejects.toMatchObject({ code: "invalid-option", exitCode: 2 });
   });
 
-  it("is anonymous where it is told to, in spite of credentials", async () => {
+  it("is anonymous where an option says so, in spite of credentials", async () => {
     const store = await openS3({ ...spec, anonymous: true });
     await expect(store.get("a")).rejects.toMatchObject({ code: "access-denied" });
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  it("takes 403 for a missing key where it is told to", async () => {
+  it("takes 403 for a missing key where an option says so", async () => {
     const store = await openS3({ ...spec, anonymous: true, missing403: true });
     expect(await store.get("a")).toBeUndefined();
   });
 
-  it("asks as often as it is told to", async () => {
+  it("asks as often as an option says", async () => {
     set({ AWS_MAX_ATTEMPTS: "2" });
     server.fault = (response) => response.writeHead(503).end() !== undefined;
     await expect((await openS3(spec)).set("a", new Uint8Array(1))).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe("openS3", () => {
     }
   });
 
-  it("asks the bucket's own host where it is told to", async () => {
+  it("asks the bucket's own host where an option says so", async () => {
     set({ AWS_VIRTUAL_HOSTED_STYLE_REQUEST: "true" });
     vi.stubEnv("AWS_ENDPOINT_URL", `http://localhost:${new URL(server.endpoint).port}`);
     const hosts: string[] = [];

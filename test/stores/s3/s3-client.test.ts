@@ -38,7 +38,7 @@ describe("requests to S3", () => {
     expect(server.objects.size).toBe(1);
   });
 
-  it("go by `fetch` where it was told how to connect, such as by a proxy", async () => {
+  it("go by `fetch` where it was configured, such as with a proxy", async () => {
     const requests: string[] = [];
     class ProxyAgent {
       dispatch({ method }: { method: string }): boolean {
@@ -58,7 +58,7 @@ describe("requests to S3", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("go by the process's agent else, so by what it was told", async () => {
+  it("go by the process's agent else, as it was configured", async () => {
     await write();
     const { host } = new URL(server.endpoint);
     await expect.poll(() => Object.keys(globalAgent.freeSockets).join()).toContain(`${host}:`);

@@ -67,7 +67,7 @@ it("removes the folder of a process whose number another one has got", async () 
   expect(existsSync(dead.controlFolder ?? "")).toBe(false);
 });
 
-it("tells what it could not remove once the target is published, which stands", async () => {
+it("reports what it could not remove once the target is published, which stands", async () => {
   const { path } = await place();
   const first = await build(path);
   await first.store.set("a", new Uint8Array(1));

@@ -105,7 +105,7 @@ describe("openInPlaceBuild", () => {
     await build.publish();
   });
 
-  it("tells the age of a lock by the server's clock, whatever is written in it", async () => {
+  it("takes the age of a lock by the server's clock, whatever is written in it", async () => {
     const later = new Date(Date.now() + 600 * MINUTE).toISOString();
     await store.set(".zarrflow-lock", text(JSON.stringify({ owner: "other", begun: later, renewed: later })));
     const held = openInPlaceBuild(store, { ifExists: "error" });

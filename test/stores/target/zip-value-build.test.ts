@@ -195,7 +195,7 @@ describe("a zip that is built in S3", () => {
       }
     }));
 
-  it("whose upload fails tells why, to every call, and is aborted", () =>
+  it("whose upload fails says why, to every call, and is aborted", () =>
     inS3(async (place, server) => {
       const build = await begin(place);
       const refuse: (typeof server.faults)[number] = (response, { query }) => {

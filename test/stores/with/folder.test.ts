@@ -31,7 +31,7 @@ it("is a store of the keys in a folder", async () => {
   expect(await all(store.listDirectory(""))).toMatchObject([{ key: "b" }, { prefix: "c/" }]);
 });
 
-it("tells of what cannot be read by its names", async () => {
+it("reports what cannot be read by its names", async () => {
   const root = folders.next();
   mkdirSync(join(root, "a/b"), { recursive: true });
   symlinkSync("nowhere", join(root, "a/b/link"));

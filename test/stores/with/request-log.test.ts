@@ -7,7 +7,7 @@ describe("withRequestLog", () => {
   for (const { name, run } of writableStoreChecks(async () => withRequestLog(new MemoryStore(), () => {})))
     it(name, () => run());
 
-  it("tells of each request that succeeded, with its bytes", async () => {
+  it("reports each request that succeeded, with its bytes", async () => {
     const requests: StoreRequest[] = [];
     const store = withRequestLog(new MemoryStore(), (request) => requests.push(request));
     await store.set("a/0", new Uint8Array(10));

@@ -111,7 +111,7 @@ describe("a store of ours for zarrita", () => {
     await expect(theirs.get("/../a")).rejects.toMatchObject({ code: "path-not-allowed" });
   });
 
-  it("is told from one of theirs by its size", () => {
+  it("is distinguished from one of theirs by its size", () => {
     const memory = new MemoryStore();
     expect(asStore(memory)).toBe(memory);
     expect(asStore(new Map()).description).toBe("zarrita Map");

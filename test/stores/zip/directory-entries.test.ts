@@ -71,7 +71,7 @@ describe("symbolic links in an archive", () => {
     expect(store.findings).toEqual([{ key: "t/0.0", message: expect.stringMatching(/symbolic link/) }]);
   });
 
-  it("are told of by listings that are asked to go on", async () => {
+  it("are reported by listings that are asked to go on", async () => {
     const store = await opened([{ name: "t/0.0", ...LINK }, { name: "t/0.1" }]);
     for (const list of [store.list.bind(store), store.listDirectory.bind(store)]) {
       const told: unknown[] = [];

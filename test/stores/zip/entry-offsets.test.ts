@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { EntryOffsets } from "../../../src/stores/zip/entry-offsets.ts";
 
-it("tells the next offset, whatever the order of the directory, and with many at one place", () => {
+it("returns the next offset, whatever the order of the directory, and with many at one place", () => {
   const numbers = Array.from({ length: 500 }, (_, i) => ((i * 7919) % 500) * 2 ** 25);
   for (const order of [numbers, numbers.toSorted((a, b) => a - b), [...numbers, ...numbers]]) {
     const offsets = new EntryOffsets();

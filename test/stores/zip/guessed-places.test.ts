@@ -87,7 +87,7 @@ describe.each(openers)("where data start, guessed wrongly in an archive %s", (_,
     await store.close();
   });
 
-  it("that the entry is broken is still told", async () => {
+  it("that the entry is broken is still reported", async () => {
     const [c, ...rest] = misleading(DATA.subarray(0, 40_000), 0);
     const store = await opened([{ ...c, name: "c", claims: { crc32: 1 } }, ...rest]);
     await store.get("d");

@@ -63,7 +63,7 @@ describe("requests for an array in a zip of 20,000 entries", () => {
       () => buildZip(entries(true).map((e) => ({ ...e, localExtra: new Uint8Array(28) }))),
       {},
     ],
-    ["of a server that tells no size to a HEAD", () => written(entries(true)), { refusesHead: true }],
+    ["of a server that gives no size to a HEAD", () => written(entries(true)), { refusesHead: true }],
   ])(
     "%s are four at most on opening, then one for chunks beside each other",
     async (_, make, manners) => {

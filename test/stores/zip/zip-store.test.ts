@@ -281,7 +281,7 @@ describe("reads of the archive", () => {
     expect(reader.reads.at(-1)?.length).toBe(50);
   });
 
-  it("are one an entry with extra fields of one length, once the first header tells it", async () => {
+  it("are one an entry with extra fields of one length, once the first header shows it", async () => {
     const large = Array.from({ length: 20 }, (_, i) => ({
       name: `a/${i}`,
       value: BIG,

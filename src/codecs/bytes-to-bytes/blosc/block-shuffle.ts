@@ -6,7 +6,7 @@ import type { Shuffle } from "./frame.ts";
 const MAX_KEPT = 4 * 1024 * 1024;
 const kept: Uint8Array[] = [];
 
-/** A working buffer of at least `size` bytes; `which` tells those apart that are in use at the same time. */
+/** A working buffer of at least `size` bytes; `which` distinguishes those that are in use at the same time. */
 export function workingBuffer(which: 0 | 1 | 2, size: number): Uint8Array {
   const buffer = kept[which];
   if (buffer && buffer.length >= size) return buffer;

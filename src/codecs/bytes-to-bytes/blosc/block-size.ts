@@ -16,7 +16,7 @@ export function splitsBlocks(inner: InnerName, typeSize: number, blockSize: numb
 
 /**
  * The block size for `size` bytes of items of `typeSize`, so that values compress as those of c-blosc do. `highRatio`
- * tells codecs meant for long input: lz4hc, zlib and zstd.
+ * marks codecs meant for long input: lz4hc, zlib and zstd.
  *
  * @param wanted the size that the user set; 0 leaves it to the level.
  */

@@ -34,7 +34,7 @@ export interface InnerCodec {
     level: number,
   ): number;
   /**
-   * What block kernels are told for this level; undefined where they do not know it. Absent where there are no such
+   * What block kernels are given for this level; undefined where they do not know it. Absent where there are no such
    * kernels, or they would be slower.
    */
   kernelEffort?(level: number): number | undefined;

@@ -3,7 +3,7 @@ import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { type Deflate, type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
 import { nodeZlib } from "./node-zlib.ts";
 
-/** What tells the codecs of deflate from one another. */
+/** What distinguishes the codecs of deflate. */
 interface DeflateCodec {
   readonly name: string;
   /** The container that is written. */

@@ -20,7 +20,7 @@ export interface Compressor extends LzmaProperties {
 
 export const DELTA = 3;
 export const LZMA2 = 33;
-/** 2^62 + 1, which only its token tells from numbers beside it. */
+/** 2^62 + 1, which only its token distinguishes from numbers beside it. */
 const LZMA1 = "4611686018427387905";
 const BRANCH_FILTERS = new Map([
   [4, "x86"],

@@ -7,7 +7,7 @@ const TOP = 0xff00_0000;
 
 /**
  * Decodes bits by their probabilities. Range and code are unsigned 32-bit numbers kept as signed ones, which engines
- * hold without boxing. Behind the end of the source it reads zeros; `isPastEnd` tells.
+ * hold without boxing. Behind the end of the source it reads zeros; `isPastEnd` says so.
  */
 export class RangeDecoder {
   readonly #source: Uint8Array;

@@ -13,7 +13,7 @@ import {
   SHORT_STREAM,
 } from "./match-table";
 
-/** Encodes raw LZ4 blocks, whose sequences `lz4-decode.ts` tells of. */
+/** Encodes raw LZ4 blocks, whose sequences `lz4-decode.ts` describes. */
 
 const MIN_MATCH: usize = 4;
 const MAX_DISTANCE: u32 = 65_535;

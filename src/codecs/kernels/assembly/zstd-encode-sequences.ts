@@ -33,7 +33,7 @@ import { SEQUENCES, sequencesEnd } from "./zstd-sequences";
 const DEFAULT_OFFSET_CODES: u32 = 29;
 const CODES: u32 = 64;
 
-/** Codes by value: literal lengths below 64, match lengths (less 3) below 128; above them their logarithm tells. */
+/** Codes by value: literal lengths below 64, match lengths (less 3) below 128; above them by their logarithm. */
 const LITERAL_CODES = memory.data(64, 16);
 const MATCH_CODES = memory.data(128, 16);
 const HISTOGRAMS = memory.data(3 * 4 * 64, 16);

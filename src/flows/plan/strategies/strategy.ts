@@ -40,7 +40,7 @@ export type StageName = "decode" | "gather" | "regrid" | "encode";
 
 /** Chunks of a source array that are missing, and written out as the target's fill value is another. */
 export interface MissingChunks {
-  /** How many; where that is not certain what a listing tells, or the most that there can be. */
+  /** How many; where that is not certain what a listing shows, or the most that there can be. */
   readonly chunks: number;
   readonly isCertain: boolean;
 }

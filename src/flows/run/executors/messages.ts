@@ -21,14 +21,14 @@ export interface WorkerStart<Work> {
   readonly overloads: Int32Array;
 }
 
-/** What a worker is told. */
+/** What a worker receives. */
 export type ToWorker<Work> =
   | { readonly type: "start"; readonly start: WorkerStart<Work> }
   /** Buffers of results that are not needed any more. */
   | { readonly type: "back"; readonly buffers: readonly ReturnedBuffer[] }
   | { readonly type: "stop" };
 
-/** What a worker tells the thread that started it. */
+/** What a worker sends to the thread that started it. */
 export type FromWorker<Result> =
   | { readonly type: "result"; readonly result: Result }
   | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }

@@ -32,15 +32,15 @@ export interface WorkerContext<Result> {
   onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
 }
 
-/** Tells of the folders in which values of the source are missing: who began the run looks at them when all is read. */
+/** Reports the folders in which values of the source are missing: who began the run looks at them when all is read. */
 function missingWatch(source: StoreSpec, onNote: (note: MissingNote) => void): FolderWatch | undefined {
   return source.kind === "directory" ? new FolderWatch(resolve(source.path), onNote) : undefined;
 }
 
 /**
- * The worker's side of a `WorkerPool`: waits until it is told what to work on, does that, and tells how it ended.
+ * The worker's side of a `WorkerPool`: waits until it is given what to work on, does that, and reports how it ended.
  *
- * @param work done when it is told; where that stops since the run has stopped, it failed for no reason of its own
+ * @param work done when it is asked for; where that stops since the run has stopped, it failed for no reason of its own
  */
 export async function servePool<Work, Result>(
   work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
@@ -88,7 +88,7 @@ export async function servePool<Work, Result>(
     }
     tell({ type: "done" });
   } catch (error) {
-    // Who made it stop tells why.
+    // Who made it stop reports why.
     tell(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
   }
   parentPort?.close();

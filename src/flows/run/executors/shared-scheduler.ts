@@ -117,7 +117,7 @@ export class SharedScheduler implements Admission {
     return undefined;
   }
 
-  /** Tells that a thread goes on with its task. */
+  /** Records that a thread goes on with its task. */
   beat(): void {
     Atomics.add(this.#counters, BEATS, 1);
   }

@@ -50,7 +50,7 @@ export async function slabsOfThreads(
   const { canStartWorkers, WorkerPool } = await import("./worker-pool.ts");
   if (!canStartWorkers(worker)) return undefined;
   const pool = await WorkerPool.start<SlabsWork, SlabResult>(threads, worker);
-  // They keep the process only while somebody waits for a slab: slabs may be dropped, which nobody tells.
+  // They keep the process only while somebody waits for a slab: slabs may be dropped, which nobody reports.
   pool.keepProcess(false);
   const control = new SharedScheduler(plan.stages, maxMemory, threads);
   return runInOrder(slabs, pool, { work, source, control });

@@ -20,7 +20,7 @@ export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
   readonly driver: Driver;
 }
 
-/** What is told of a task while it runs. */
+/** What is reported of a task while it runs. */
 export type TaskEvents = Pick<TaskContext, "onRead" | "onWritten" | "onStored">;
 
 export type TaskRunner = (task: Task, events: TaskEvents, signal: AbortSignal) => Promise<void>;

@@ -29,7 +29,7 @@ export interface ThreadsOptions extends OtherThreads {
   readonly checksums?: boolean | undefined;
   /** Tasks that an earlier run has done. */
   readonly done: TaskSet;
-  /** Told now and then what tasks did, whichever thread they ran in. */
+  /** Called now and then with what tasks did, whichever thread they ran in. */
   readonly note: (notes: TaskStats) => void;
   readonly control: SharedScheduler;
   /** Aborted when no more tasks are to begin. */
@@ -38,13 +38,13 @@ export interface ThreadsOptions extends OtherThreads {
 }
 
 /**
- * Runs all tasks of a plan in this thread and in workers beside it. Which task is whose is told by a counter that they
+ * Runs all tasks of a plan in this thread and in workers beside it. Which task is whose is decided by a counter that they
  * share. A build that can be opened again is written by the thread that encodes; one with a single writer is written
  * here, and others hand over what they encoded. Files are read and written by calls that block; between them this thread
  * sees to events now and then.
  *
  * @throws the first failure of any thread, when all have ended; `resource-limit` for a worker that ran out of memory,
- *   `transient` for one that ended for no reason that it told; `aborted` when it was stopped before the last task.
+ *   `transient` for one that ended without giving a reason; `aborted` when it was stopped before the last task.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
   const { source, sourceSpec, build, control, note, signal, pool } = options;

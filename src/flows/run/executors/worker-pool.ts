@@ -17,7 +17,7 @@ const SCRIPT = new URL("./worker.js", import.meta.url);
  * run comes to: up to 48 MB, though hardly any live longer than a chunk.
  */
 const YOUNG_MB = 6;
-/** Workers that are told to stop have so long to end by themselves: to terminate one that starts may end the process. */
+/** Workers that are asked to stop have so long to end by themselves: to terminate one that starts may end the process. */
 const GRACE_MS = 300;
 
 /** Node's limits of a worker's memory, in megabytes. */
@@ -47,7 +47,7 @@ export interface PoolRun<Work, Result> {
   readonly sourceVersion: string | undefined;
   readonly control: SharedScheduler;
   /**
-   * Told each result. Buffers that came with it are given back when they are not needed any more; what this throws ends
+   * Receives each result. Buffers that came with it are given back when they are not needed any more; what this throws ends
    * the run.
    */
   readonly onResult: (result: Result, giveBack: GiveBack) => void | Promise<void>;
@@ -57,7 +57,7 @@ export interface PoolRun<Work, Result> {
 
 export type GiveBack = (buffers: readonly ReturnedBuffer[]) => void;
 
-/** A worker, and whether it told that it has done all. */
+/** A worker, and whether it reported that it has done all. */
 interface PoolWorker {
   readonly thread: Worker;
   /** Resolves when it has done all; rejects with why it failed. */
@@ -72,7 +72,7 @@ export function canStartWorkers({ script = SCRIPT }: WorkerSettings = {}): boole
 
 /**
  * Worker threads beside this one. They load their scripts as soon as they are started; what they work on is opened
- * meanwhile, and they are told with `run`. Each takes what it works on from the scheduler that all threads share.
+ * meanwhile, and they are given to `run`. Each takes what it works on from the scheduler that all threads share.
  *
  * @typeParam Work what they work on
  * @typeParam Result what they send, as often as they have something
@@ -116,7 +116,7 @@ export class WorkerPool<Work, Result> {
    * Resolves when all workers have done all.
    *
    * @throws the first failure of any of them: its own; `resource-limit` where one is out of memory; `transient` where
-   *   one crashed, ended for no reason that it told, or hangs.
+   *   one crashed, ended without giving a reason, or hangs.
    */
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
@@ -133,12 +133,12 @@ export class WorkerPool<Work, Result> {
     await Promise.race([Promise.all(this.#workers.map(({ ended }) => ended)), hang]);
   }
 
-  /** Whether workers keep the process alive: they do unless told otherwise. */
+  /** Whether workers keep the process alive: they do unless they are released. */
   keepProcess(keep: boolean): void {
     for (const { thread } of this.#workers) keep ? thread.ref() : thread.unref();
   }
 
-  /** Tells all to stop with what they do now. */
+  /** Asks all to stop with what they do now. */
   stop(): void {
     this.#control?.stop();
     for (const { thread } of this.#workers) thread.postMessage({ type: "stop" } satisfies ToWorker<Work>);
@@ -221,7 +221,7 @@ function crashError(error: Error): ZarrflowError {
   );
 }
 
-/** Why a worker thread ended that told nothing. */
+/** Why a worker thread ended that gave no reason. */
 function exitError(): ZarrflowError {
   return new ZarrflowError("transient", "a worker thread ended before its work was done", {
     hint: "Run again; with one thread (--threads 1) if that happens again.",

@@ -31,7 +31,7 @@ export interface RunIdentity {
 export interface LedgerSession {
   readonly session: {
     readonly at: string;
-    /** The machine's start, where the system tells: what was written before another one may have been lost. */
+    /** The machine's start, where the system has it: what was written before another one may have been lost. */
     readonly boot?: string;
     /** Whether values are on the disk when they are recorded. */
     readonly fsync: boolean;

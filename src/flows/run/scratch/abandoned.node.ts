@@ -8,11 +8,11 @@ import { isAlive } from "../../../stores/target/process-record.node.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
 export const SCRATCH = "scratch";
-/** The file in a scratch folder that tells whose it is: machine, process, and where the run keeps what it has done, a line each. */
+/** The file in a scratch folder that names its owner: machine, process, and where the run keeps what it has done, a line each. */
 const OWNER = "owner";
 /** Those of a run with a target far away stay so long for one that resumes it. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** A scratch folder that tells no owner belongs to a run that was killed as it began, if it is older than this. */
+/** A scratch folder that names no owner belongs to a run that was killed as it began, if it is older than this. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** Leaves in a scratch folder whose it is; one that is kept stays as long as `keptBy`, where that is a path, or a week. */

@@ -25,7 +25,7 @@ export async function openScratchStore(
       hint: "Give a folder or a prefix of a bucket.",
     });
   }
-  const lock = await PrefixLock.take(store); // tells whoever cleans up that it is in use
+  const lock = await PrefixLock.take(store); // shows whoever cleans up that it is in use
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };

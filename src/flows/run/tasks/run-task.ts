@@ -52,7 +52,7 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
   }
 }
 
-/** A stream that has failed refuses to be closed with an error of its own; `closed` tells why it failed. */
+/** A stream that has failed refuses to be closed with an error of its own; `closed` says why it failed. */
 async function close(sink: WritableStream<TaskItem>): Promise<void> {
   const writer = sink.getWriter();
   writer.close().catch(() => {});

@@ -86,7 +86,7 @@ export async function* fixDocuments(
   }
 }
 
-/** A document, or nothing where it cannot be read: that is told of anyway. */
+/** A document, or nothing where it cannot be read: that is reported anyway. */
 async function documentAt(
   store: WritableStore,
   key: string,

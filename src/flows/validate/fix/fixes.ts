@@ -39,7 +39,7 @@ export async function* fixLeftovers(
   }
 }
 
-/** Whether a zip is not written again, as entries that no key tells of would be lost. */
+/** Whether a zip is not written again, as entries without a key would be lost. */
 export function isZipKept({ findings = [] }: Store): boolean {
   return findings.some(({ isDuplicate }) => !isDuplicate);
 }
@@ -109,7 +109,7 @@ async function fixNodes(
   return fixes;
 }
 
-/** The fixes, or none where something stored is broken that they need: a finding tells of it. */
+/** The fixes, or none where something stored is broken that they need: a finding reports it. */
 async function unlessFaulty(fixes: AsyncGenerator<Fix>): Promise<Fix[]> {
   try {
     return await all(fixes);

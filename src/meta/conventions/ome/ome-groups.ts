@@ -6,7 +6,7 @@ import { textsIn } from "./attributes.ts";
 import { multiscalesOf } from "./multiscales.ts";
 import { V2_VERSION, versionInV2 } from "./versions.ts";
 
-/** Tells which attributes of a group are OME-Zarr metadata: others may use the same names for something else. */
+/** Finds which attributes of a group are OME-Zarr metadata: others may use the same names for something else. */
 export type OmeNamesOf = (node: ConventionNode) => readonly string[];
 
 /** The same for the groups of a hierarchy of Zarr v2. */

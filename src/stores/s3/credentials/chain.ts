@@ -9,7 +9,7 @@ import {
   type Variables,
 } from "../credentials.ts";
 
-/** Where credentials may be told. */
+/** Where credentials may come from. */
 export interface CredentialPlaces {
   readonly env: Variables;
   readonly profile: Variables;

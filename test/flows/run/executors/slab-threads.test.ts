@@ -119,7 +119,7 @@ describe("slabs of threads", () => {
   });
 
   it.each([
-    ["ends for no reason that it told", "process.exit(0);", /ended before its work was done/],
+    ["ends without giving a reason", "process.exit(0);", /ended before its work was done/],
     ["throws", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
     [
       "hangs with a slab",

@@ -221,7 +221,7 @@ describe("tasks in threads", () => {
     expect(await told(3)).toEqual(alone);
   });
 
-  it("leave checksums by which a verification tells what was changed since", async () => {
+  it("leave checksums by which a verification finds what was changed since", async () => {
     const { plan, source, close } = await planRechunk(await steps(64), place(), SMALL_TASKS);
     const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
     let ended = 0;

@@ -65,7 +65,7 @@ it("a worker pool fails with what taking a result throws", async () => {
   expect(await rejection(running)).toBe(full);
 });
 
-it("workers that are told to stop end by themselves", async () => {
+it("workers that are asked to stop end by themselves", async () => {
   const workers = await started(2);
   const running = workers.run(runOf(1, () => workers.stop()));
   await running;
@@ -79,7 +79,7 @@ it("a worker pool does not hang while this thread takes its time with the last r
   await workers.end();
 });
 
-it("workers that were told nothing end with the pool", async () => {
+it("workers that were given no work end with the pool", async () => {
   const workers = await started(3);
   await workers.end();
   expect(workers.threads).toBe(1);

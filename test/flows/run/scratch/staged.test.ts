@@ -219,7 +219,7 @@ describe("nothing is left", () => {
     }
   });
 
-  test("when the disk is too small, which is told before anything is read", async () => {
+  test("when the disk is too small, which is reported before anything is read", async () => {
     const opened = openScratch({ place: { kind: "directory", path: scratch }, bytes: 1e18 });
     await expect(opened).rejects.toMatchObject({
       code: "no-space",
