@@ -24,9 +24,7 @@ const ITSELF = ["cli/version", "cli/command-list", "cli/text/help"];
 const RUNS = [
   "cli/dispatch",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
-  ...["copy", "slice", "request/flow", "slabs/formats/slice-format", "run/ledger-file.node"].map(
-    (name) => `flows/${name}`,
-  ),
+  ...["copy", "slice", "request/flow", "slabs/formats/slice-format"].map((name) => `flows/${name}`),
   ...THREADS,
   "flows/run/executors/threads",
   ...["directory", "target/file-build"].map((name) => `stores/${name}`),
