@@ -1,32 +1,57 @@
 /** What stands in the place of a secret. */
 const HIDDEN = "***";
 
+/** A sign as it is, or percent-encoded, any number of times. */
+const encodable = (sign: string, hex: string) => `(?:${sign}|%(?:25)*(?:${hex}))`;
+
 /** The start of a URL that has a host, as parsers of URLs read it: with slashes of both kinds, and as many as there are. */
-const SCHEME = String.raw`(?<![\w+.-])(?!file:)[a-z][\w+.-]+:[\\/][\\/\t\r\n]*|\bfile:\/{1,2}`;
+const SCHEME = [
+  String.raw`(?<![\w+.-])(?!file:)[a-z][\w+.-]+:[\\/][\\/\t\r\n]*`,
+  String.raw`\bfile:\/{1,2}`,
+  String.raw`\bhttps?:`,
+  String.raw`(?<![\w+.-])[a-z][\w+.-]*%(?:25)*3a${encodable(String.raw`[\\/]`, "2f|5c")}+`,
+].join("|");
+
+/** A quote or bracket amid a word, which ends nothing. */
+const ODD = String.raw`["'<>](?=[\w!$%&*+=~-])`;
 
 /** A user's name and password in front of a host; the password may hold what should be encoded there, such as a slash. */
 const USER = new RegExp(
-  String.raw`(${SCHEME})(?:[^/?#\s"'\\<>]*|[^/?#\s"'\\<>@:[]*:(?!:|\d*(?:[/?#]|$))\S{0,512})@`,
+  [
+    `(${SCHEME})(?:`,
+    String.raw`(?:(?!%(?:25)*(?:2f|3f|23))[^/?#\s"'\\<>]|${ODD})*${encodable("@", "40")}`,
+    String.raw`|(?:[^/?#\s"'\\<>@:[]|${ODD})*:(?!:|\d*(?:[/?#]|$))\S{0,512}@`,
+    String.raw`|[^/?#\s"'\\<>@:[]*:(?![:\s]|\d*(?:[/?#\s,;.)]|$))[^\r\n"'<>@]{0,256}@(?:[^\s/@]*@)*`,
+    ")",
+  ].join(""),
   "gi",
 );
 
 /** Names of parameters whose values let others in, or help them to: of clouds, and as services mostly have them. */
 const SECRETS = [
   String.raw`x-(?:amz|goog|ms|oss)-[\w-]+`,
-  String.raw`(?:[\w.-]*[_.-])?(?:sig|signature|tokens?|secrets?|passwd|password|passphrase|pass|pwd|pw|credentials?|auth|authorization|hmac)`,
-  "(?:access|auth|id|refresh|session|security)token",
-  String.raw`(?:[\w.-]*[_.-])?(?:api|access|account|secret|private|shared|subscription|awsaccess|awssecret)?[_-]?key(?:[_-]?(?:id|pair-id))?`,
+  String.raw`(?:[\w.-]*[_.-])?(?:sig|sign|pass|pwd|pw|auth|authorization|hmac)`,
+  String.raw`[\w.-]*(?:signature|tokens?|secrets?|passwd|password|passphrase|credentials?)`,
+  String.raw`(?:[\w.-]*[_.-])?(?:api|access|account|secret|private|shared|subscription|auth|(?:aws|oss)(?:access|secret))?[_-]?key(?:[_-]?(?:id|pair-id))?`,
   "googleaccessid|key-pair-id|policy|jwt|sas|hdnts|hdnea|code|bearer|ticket|sid|session(?:id)?",
 ].join("|");
 
-/** A parameter after `?`, `&`, `;` or `#`, up to what ends it; its signs may be percent-encoded. */
-const PARAMETER = new RegExp(
-  String.raw`([?&;#]|%3f|%26)((?:\w+\[)?(?:${SECRETS})\]?)(=|%3d)[^&;#\s|'"<>)\\\x60]*`,
+const SECRET_NAME = new RegExp(String.raw`^(?:\w+\[)?(?:${SECRETS})\]?$`, "i");
+
+/** A parameter's name between the sign in front of it and its `=`. */
+const NAME = new RegExp(
+  String.raw`${encodable("[?&;#]", "3f|26|3b|23")}((?:[\w.~[\]+-]|%(?!(?:25)*(?:3f|26|3b|23|3d)))+)${encodable("=", "3d")}`,
   "gi",
 );
 
+/** A parameter's value, up to what ends it. */
+const VALUE = new RegExp(
+  String.raw`(?:[^&;#\s|'"<>)\\\x60]|${ODD}|\)(?=[\w%])|;(?=[\w%])(?![^&;#=\s|'"]*?${encodable("=", "3d")}))*`,
+  "y",
+);
+
 /** What a quick look finds in any text that may hold a secret. */
-const SUSPICIOUS = /@|=|%3d/i;
+const SUSPICIOUS = /@|=|%(?:25)*(?:3d|40)/i;
 
 /**
  * A text without the credentials that URLs in it hold: users in front of a host, and the values of parameters such as
@@ -34,7 +59,32 @@ const SUSPICIOUS = /@|=|%3d/i;
  */
 export function redact(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
-  return text.replace(USER, `$1${HIDDEN}@`).replace(PARAMETER, `$1$2$3${HIDDEN}`);
+  return withoutParameters(text.replace(USER, `$1${HIDDEN}@`));
+}
+
+function withoutParameters(text: string): string {
+  let shown = "";
+  let end = 0;
+  for (const {
+    0: { length },
+    1: name = "",
+    index,
+  } of text.matchAll(NAME)) {
+    if (index + length < end || !SECRET_NAME.test(decoded(name))) continue;
+    VALUE.lastIndex = index + length;
+    VALUE.test(text);
+    shown += `${text.slice(end, index + length)}${HIDDEN}`;
+    end = VALUE.lastIndex;
+  }
+  return shown + text.slice(end);
+}
+
+/** A name without percent-encoding, however often it was applied. */
+function decoded(name: string): string {
+  const once = name.replace(/%(?:25)*([2-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return once === name ? name : decoded(once);
 }
 
 /** Whether a text names a user, or a parameter that is a secret. */

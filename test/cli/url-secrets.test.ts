@@ -1,10 +1,12 @@
 // @module-tag slow
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { retryText } from "../../src/cli/progress/retry-log.ts";
+import { planPage } from "../../src/cli/report/page.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
 import { toJson } from "../../src/cli/text/json.ts";
 import { planText } from "../../src/cli/text/plan.ts";
@@ -59,6 +61,15 @@ const URLS = [
   `a.zarr|https://user:${SECRET}@host/b`,
   `memory:x?token=${SECRET}`,
   `none.zarr?sig=${SECRET}`,
+  `https://localhost:1/a.zarr?X%2DAmz%2DCredential=k&X%2damz%2DSignature=${SECRET}`,
+  `https://localhost:1/a.zarr?%2574oken=${SECRET}`,
+  `HTTPS://LOCALHOST:1/a.zarr?TOKEN=${SECRET}`,
+  `https://localhost:1/a.zarr;Token=${SECRET}/b`,
+  `https://localhost:1/a.zarr%3FX%2DAmz%2DSignature=${SECRET}`,
+  `https://us'er:${SECRET}@localhost:1/a.zarr`,
+  `https://user:my ${SECRET}@localhost:1/a.zarr`,
+  `https:user:${SECRET}@localhost:1/a.zarr`,
+  `s3://bucket/a.zarr?X%2DAmz%2DSignature=${SECRET}`,
 ];
 
 /** All that an error can show. */
@@ -137,7 +148,8 @@ describe("a signed URL", () => {
     const store = await makeHierarchy("v2", { consolidated: true });
     const server = createServer(async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "", "http://host");
-      if (searchParams.get("sig") !== SECRET) return response.writeHead(403).end();
+      if ((searchParams.get("sig") ?? searchParams.get("X-Amz-Signature")) !== SECRET)
+        return response.writeHead(403).end();
       if (failures > 0 && failures--) return response.writeHead(503, { "retry-after": "0" }).end();
       const bytes = await store.get(pathname.slice(3));
       if (bytes === undefined) return response.writeHead(404).end();
@@ -145,7 +157,7 @@ describe("a signed URL", () => {
       return response.end(request.method === "HEAD" ? undefined : bytes);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s?sig=${SECRET}`;
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s`;
     close = () => {
       server.close();
       server.closeAllConnections();
@@ -153,30 +165,48 @@ describe("a signed URL", () => {
   });
   afterAll(() => close());
 
-  it("works in this process, and is in no plan, event, report or name", async () => {
-    const shown: unknown[] = [];
-    const onEvent = (event: FlowEvent) => {
-      shown.push(event);
-      if (event.type === "retry") shown.push(retryText(event.retry, 1), inspect(event.retry, { depth: 20 }));
-    };
-    const source = { spec: { kind: "http", url }, path: "" } as const;
-    failures = 1;
-    const planned = await planFlow("copy", source, "memory:signed", { onEvent });
-    shown.push(planned.plan, planText(planned.plan), planned.source.description);
-    const report = await runFlow(planned, { onEvent, verify: true });
-    shown.push(report);
-    expect(report.keysWritten).toBeGreaterThan(0);
-    const node = await open({ ...source, path: "time" });
-    shown.push(node.spec, node.store.description);
-    if (node.kind === "array") await slice(node, {}).read();
-    const missing = { ...source, path: "nothing" };
-    shown.push(textsOf(await failureOf(() => open(missing))));
-    const text = shown.map(
-      (one) => `${inspect(one, { depth: 20 })}${toJson(JSON.parse(JSON.stringify(one)))}`,
-    );
-    expect(text.join("\n")).not.toContain(SECRET);
-    expect(text.join("\n")).toContain("retry");
-  });
+  it.each(["sig", "X%2DAmz%2DSignature", "X-Amz-Date=1&X%2dAmz%2DSignature"])(
+    "with ?%s= works in this process, and is in no plan, event, report, file or name",
+    async (parameter) => {
+      const shown: unknown[] = [];
+      const folder = await testFolder();
+      const files = () =>
+        readdirSync(folder, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(
+            ({ parentPath, name }) =>
+              `${join(parentPath, name)} ${readFileSync(join(parentPath, name), "latin1")}`,
+          );
+      const onEvent = (event: FlowEvent) => {
+        shown.push(event, ...files());
+        if (event.type === "retry")
+          shown.push(retryText(event.retry, 1), inspect(event.retry, { depth: 20 }));
+      };
+      const source = { spec: { kind: "http", url: `${url}?${parameter}=${SECRET}` }, path: "" } as const;
+      failures = 1;
+      const planned = await planFlow("copy", source, join(folder, "signed.zarr"), { onEvent, codec: "gzip" });
+      shown.push(planned.plan, planText(planned.plan), planned.source.description);
+      const command = `zarrflow copy ${source.spec.url} signed.zarr`;
+      shown.push(planPage({ command, version: "1.2.3", started: new Date(), plan: planned.plan }));
+      const report = await runFlow(planned, { onEvent, verify: true });
+      shown.push(report, ...files());
+      expect(report.keysWritten).toBeGreaterThan(0);
+      const node = await open({ ...source, path: "time" });
+      shown.push(node.spec, node.store.description);
+      if (node.kind === "array") await slice(node, {}).read();
+      const missing = { ...source, path: "nothing" };
+      shown.push(textsOf(await failureOf(() => open(missing))));
+      const wrong = { ...source, spec: { kind: "http", url: `${url}?${parameter}=${SECRET}wrong` } } as const;
+      for (const run of [() => open(wrong), () => info(wrong), () => copy(wrong, join(folder, "t.zarr"))])
+        shown.push(textsOf(await failureOf(run)));
+      expect(shown.join("\n")).toContain("ledger");
+      const text = shown.map(
+        (one) => `${inspect(one, { depth: 20 })}${toJson(JSON.parse(JSON.stringify(one)))}`,
+      );
+      expect(text.join("\n")).not.toContain(SECRET);
+      expect(text.join("\n")).toContain("retry");
+    },
+  );
 });
 
 describe("the command", () => {

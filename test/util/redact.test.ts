@@ -40,6 +40,37 @@ it.each([
   ],
   ["https://h/a?ticket=hunter2&x[token]=hunter2", "https://h/a?ticket=***&x[token]=***"],
   ['"https://h/a?sig=hunter2", "b"', '"https://h/a?sig=***", "b"'],
+  // Names, signs and whole URLs that are percent-encoded, once or more often.
+  ["https://h/a?X%2DAmz%2DSignature=hunter2&b=1", "https://h/a?X%2DAmz%2DSignature=***&b=1"],
+  ["https://h/a?X%252dAmz%252DSignature=hunter2", "https://h/a?X%252dAmz%252DSignature=***"],
+  ["https://h/a?%74oken=hunter2&%54%4fKEN=hunter2", "https://h/a?%74oken=***&%54%4fKEN=***"],
+  ["https://h/a?%2574oken%253Dhunter2", "https://h/a?%2574oken%253D***"],
+  ["https://h/a%253Fb%253D1%2526sig%253Dhunter2", "https://h/a%253Fb%253D1%2526sig%253D***"],
+  ["https://h/a?x%5Btoken%5D=hunter2", "https://h/a?x%5Btoken%5D=***"],
+  [
+    "https://h/a?to=https%3A%2F%2Fuser%3Ahunter2%40h%2Fb%3FSig%3Dhunter2&c=1",
+    "https://h/a?to=https%3A%2F%2F***@h%2Fb%3FSig%3D***&c=1",
+  ],
+  ["https%253A%252F%252Fhunter2%2540h%252Fb", "https%253A%252F%252F***@h%252Fb"],
+  ["HTTPS://H/A?X-AMZ-SIGNATURE=hunter2&TOKEN=hunter2", "HTTPS://H/A?X-AMZ-SIGNATURE=***&TOKEN=***"],
+  // Parameters of a segment of the path.
+  ["https://h/a;token=hunter2/b;v=1", "https://h/a;token=***;v=1"],
+  ["https://h/a;v=1;SIG=hunter2?b=1", "https://h/a;v=1;SIG=***"],
+  ["https://h/a%3Btoken=hunter2", "https://h/a%3Btoken=***"],
+  // Users, passwords and values that hold what should be encoded there.
+  ["https://u'ser:hunter2@host/a", "https://***@host/a"],
+  ['https://u"ser:hunter2@host/a', "https://***@host/a"],
+  ["https://user:my hunter2@host/a", "https://***@host/a"],
+  ["https://us<er>x:hunter2@host/a", "https://***@host/a"],
+  ["https://üser:hunter2@host/a", "https://***@host/a"],
+  ["https://us%40er:hunter2@host/a", "https://***@host/a"],
+  ["https:user:hunter2@host/a", "https:***@host/a"],
+  ["https://h/a?token=a;hunter2&b=1", "https://h/a?token=***&b=1"],
+  ["https://h/a?token=a'hunter2(b)hunter2", "https://h/a?token=***"],
+  [
+    "https://h/a?clientSecret=hunter2&OSSAccessKeyId=hunter2",
+    "https://h/a?clientSecret=***&OSSAccessKeyId=***",
+  ],
 ])("leaves the credentials of %s out", (text, shown) => {
   expect(redact(text)).toBe(shown);
   expect(holdsCredentials(text)).toBe(true);
@@ -59,6 +90,9 @@ it.each([
   "s3://bucket/a:b/c@d",
   "https://host/a?sessions=3&decode=1&tickets=4&compass=5",
   '{"a": "https://a", "b": "c@d"}',
+  '{"a":"https://a","b":"c@d"}',
+  "https://host:8080 did not answer; ask me@example.org",
+  "https://host/a?b%3D1=2&to%6ben2=3;x=1",
 ])("leaves %s as it is", (text) => {
   expect(redact(text)).toBe(text);
   expect(holdsCredentials(text)).toBe(false);
@@ -72,4 +106,24 @@ it("is what errors do with all their details", () => {
   const { message, reason, stack } = error;
   const texts = [message, reason, stack, JSON.stringify(error.details), String(error.cause)];
   for (const text of texts) expect(text).not.toContain("hunter2");
+});
+
+it("takes time that grows with the length of the text", () => {
+  const parts = [
+    "https://a:",
+    "?token",
+    "%25",
+    ";a",
+    "&%74",
+    "'a",
+    "https%3A%2F%2F",
+    "@",
+    "%253a%252f",
+    "a:b ",
+  ];
+  for (const part of parts) {
+    const start = performance.now();
+    redact(`=@${part.repeat(20_000)}`);
+    expect(performance.now() - start, part).toBeLessThan(2000);
+  }
 });

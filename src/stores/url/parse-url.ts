@@ -32,7 +32,7 @@ export function parseStoreUrl(text: string): StoreUrl {
 
 /** A name and a password, or a signature, would be in every message and every plan. */
 function assertNoCredentials(text: string): void {
-  if (!/^[a-z][a-z0-9+.-]+:\//i.test(text) || !holdsCredentials(text)) return;
+  if (!/^(?:https?:|[a-z][a-z0-9+.-]+:\/)/i.test(text) || !holdsCredentials(text)) return;
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
     return;
   throw new ZarrflowError("invalid-option", "this URL must not contain a query or a password", {
