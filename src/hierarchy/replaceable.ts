@@ -8,6 +8,7 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonValue } from "../util/json-value.ts";
 import { openNode } from "./open/open-node.ts";
+import { type ReadDocumentOptions, readDocument } from "./stored-documents.ts";
 
 /** How many names of what is there are listed in an error. */
 const NAMES_TOLD = 5;
@@ -23,10 +24,13 @@ interface Target {
 /**
  * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one.
  *
- * @throws `target-not-empty`
+ * @throws `target-not-empty`; `resource-limit` for a document that is too large to say what is there.
  */
-export async function assertReplaceable({ store, path }: Target): Promise<void> {
-  for (const spec of specsAt(store)) await assertZarr(spec, path);
+export async function assertReplaceable(
+  { store, path }: Target,
+  { maxMetadata, signal }: ReadDocumentOptions = {},
+): Promise<void> {
+  for (const spec of specsAt(store)) await assertZarr(spec, path, { maxMetadata, signal });
 }
 
 /** All that may be at a place: a file is removed for a folder, too, and a folder for a file. */
@@ -39,11 +43,11 @@ function specsAt(spec: StoreSpec): readonly StoreSpec[] {
   ];
 }
 
-async function assertZarr(spec: StoreSpec, path: string): Promise<void> {
+async function assertZarr(spec: StoreSpec, path: string, reading: ReadDocumentOptions): Promise<void> {
   const store = await openedIfThere(spec);
   if (!store) return;
   try {
-    const found = await foreignContents(store, path);
+    const found = await foreignContents(store, path, reading);
     if (found === undefined) return;
     throw new ZarrflowError(
       "target-not-empty",
@@ -76,8 +80,12 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
 }
 
 /** Undefined where there is a Zarr, nothing, or what a run has left; else what is there. */
-async function foreignContents(store: Store, path: string): Promise<string | undefined> {
-  for (const place of new Set(["", path])) if (await hasZarrDocument(store, place)) return undefined;
+async function foreignContents(
+  store: Store,
+  path: string,
+  reading: ReadDocumentOptions,
+): Promise<string | undefined> {
+  for (const place of new Set(["", path])) if (await hasZarrDocument(store, place, reading)) return undefined;
   if (!isListable(store) || (await readLock(store))) return undefined;
   const names: string[] = [];
   for await (const entry of store.listDirectory("")) {
@@ -91,15 +99,15 @@ async function foreignContents(store: Store, path: string): Promise<string | und
  * Whether a document at a place says that it is one of a node, in whatever format: a text file that only has such a
  * name does not. What it says may be more than is understood.
  */
-async function hasZarrDocument(store: Store, path: string): Promise<boolean> {
+async function hasZarrDocument(store: Store, path: string, reading: ReadDocumentOptions): Promise<boolean> {
   for (const name of DOCUMENT_NAMES) {
-    const bytes = await store.get(joinKey(path, name));
+    const bytes = (await readDocument(store, joinKey(path, name), reading))?.bytes;
     if (bytes !== undefined && isZarrDocument(name, bytes)) return true;
   }
   try {
-    return (await openNode(store, path)) !== undefined;
+    return (await openNode(store, path, reading)) !== undefined;
   } catch (error) {
-    if (isZarrflowError(error)) return false;
+    if (isZarrflowError(error) && error.code !== "resource-limit") return false;
     throw error;
   }
 }

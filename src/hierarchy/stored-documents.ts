@@ -1,5 +1,6 @@
 import { DEFAULT_MAX_METADATA } from "../meta/formats.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
+import { type TooLarge, valueAtMost } from "../stores/value-at-most.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** A metadata document as it was read. */
@@ -35,22 +36,14 @@ export async function readDocument(
   const onVersion = (of: string) => {
     version = of;
   };
-  const check = (size: number) => {
-    if (size > maxMetadata) throw tooLarge(store.description, key, size, maxMetadata);
-  };
-  const allocate = (byteLength: number) => {
-    check(byteLength);
-    return new Uint8Array(byteLength);
-  };
-  const bytes = await store.get(key, { allocate, maxBytes: maxMetadata, onVersion, signal });
-  check(bytes?.length ?? 0);
+  const tooLarge: TooLarge = (found, limit) => tooLargeDocument(store.description, found, limit);
+  const bytes = await valueAtMost(store, key, maxMetadata, { tooLarge, onVersion, signal });
   return bytes && { bytes, version };
 }
 
-function tooLarge(store: string, key: string, found: number, limit: number): ZarrflowError {
+function tooLargeDocument(store: string, found: number, limit: number): ZarrflowError {
   return new ZarrflowError("resource-limit", "the metadata document is too large", {
     store,
-    key,
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
     hint: "Raise the limit with `maxMetadata`, or `--max-metadata` of the command.",

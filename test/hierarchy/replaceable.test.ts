@@ -1,9 +1,15 @@
 // @module-tag slow
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
 import { copy, create, createGroup } from "../../src/index.ts";
+import { DEFAULT_MAX_METADATA } from "../../src/meta/formats.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { readLock } from "../../src/stores/target/prefix-lock.ts";
+import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 
 const zarrAt = async (url: string) => (await createGroup(url, { zarrFormat: "v3" })).close();
@@ -75,4 +81,89 @@ it("a file of the user's outlives a copy and an array of its name, and a folder 
   await expect(create(at("file"), array, { ifExists })).rejects.toMatchObject(refused);
   expect(await readFile(at("file"), "utf8")).toBe("mine");
   expect(await readdir(at("folder.zip"))).toEqual(["file"]);
+});
+
+describe.each([".zgroup", "zarr.json", "meta"])("a huge document %s is not read", (name) => {
+  const REFUSED = {
+    code: "resource-limit",
+    details: { key: name, expected: `at most ${DEFAULT_MAX_METADATA} bytes` },
+  };
+  const HUGE = 2 ** 33;
+
+  it("in a folder", async () => {
+    const cwd = await testFolder();
+    await zarrAt(join(cwd, "g.zarr"));
+    await mkdir(join(cwd, "x"));
+    await writeFile(join(cwd, "x", name), "");
+    await truncate(join(cwd, "x", name), HUGE);
+    const place = { store: { kind: "directory", path: join(cwd, "x") }, path: "" } as const;
+    await expect(assertReplaceable(place)).rejects.toMatchObject(REFUSED);
+    await expect(copy(join(cwd, "g.zarr"), join(cwd, "x"), { ifExists: "replace" })).rejects.toMatchObject(
+      REFUSED,
+    );
+    expect(await readdir(cwd)).toEqual(["g.zarr", "x"]);
+  });
+
+  it("in a zip, whose entry is small before it is inflated", async () => {
+    const path = join(await testFolder(), "x.zip");
+    await writeFile(path, buildZip([{ name, value: new Uint8Array(DEFAULT_MAX_METADATA + 1), method: 8 }]));
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(assertReplaceable({ store: { kind: "zip", path }, path: "" })).rejects.toMatchObject(
+      REFUSED,
+    );
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(DEFAULT_MAX_METADATA / 2);
+  });
+
+  it.each([true, false])("on a web server that states its length: %s", async (isStated) => {
+    let sent = 0;
+    const server = createServer((request, response) => {
+      if (request.url !== `/x/${name}`) return response.writeHead(404).end();
+      response.writeHead(200, isStated ? { "content-length": HUGE } : {});
+      if (request.method === "HEAD") return response.end();
+      const block = Buffer.alloc(2 ** 20, " ");
+      const send = () => {
+        while (!response.destroyed && response.write(block)) sent += block.length;
+      };
+      response.on("drain", send);
+      return send();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
+    await expect(assertReplaceable({ store: { kind: "http", url }, path: "" })).rejects.toMatchObject({
+      code: "resource-limit",
+      details: { key: name },
+    });
+    expect(sent).toBeLessThan(2 * DEFAULT_MAX_METADATA);
+    server.close();
+    server.closeAllConnections();
+  });
+});
+
+it("a Zarr with a document above the limit is replaced with `maxMetadata`", async () => {
+  const cwd = await testFolder();
+  const at = (name: string) => join(cwd, name);
+  await zarrAt(at("g.zarr"));
+  for (const name of ["x.zarr", "y.zarr"]) {
+    await mkdir(at(name));
+    await writeFile(
+      at(`${name}/zarr.json`),
+      `{"zarr_format": 3, "node_type": "group"${" ".repeat(DEFAULT_MAX_METADATA)}}`,
+    );
+  }
+  const array = { shape: [2], chunks: [2], dataType: "int8" } as const;
+  const ifExists = "replace";
+  const doings = [
+    (limits: object) => copy(at("g.zarr"), at("x.zarr"), { ifExists, ...limits }),
+    async (limits: object) => (await create(at("y.zarr"), array, { ifExists, ...limits })).close(),
+  ];
+  for (const run of doings) {
+    await expect(run({})).rejects.toMatchObject({ code: "resource-limit" });
+    await run({ maxMetadata: 2 * DEFAULT_MAX_METADATA });
+  }
+});
+
+it("a lock that is too large to be one is of nobody who can be told", async () => {
+  const store = new MemoryStore();
+  await store.set(".zarrflow-lock", new Uint8Array(10_000_000).fill(0x20));
+  expect((await readLock(store))?.renewed).toBe("undefined");
 });

@@ -64,27 +64,27 @@ interface BuildOptions extends LockOptions, ReadDocumentOptions {
 /** Takes a step at the place of a target; undefined where the target is there and may be skipped. */
 async function atPlace<T>(
   target: NodeSpec,
-  { ifExists, signal }: BuildOptions,
+  { ifExists, maxMetadata, signal }: BuildOptions,
   step: (ifExists: "error" | "replace") => Promise<T>,
 ): Promise<T | undefined> {
   if (ifExists === "replace") {
     const { assertReplaceable } = await import("../../hierarchy/replaceable.ts");
-    await assertReplaceable(target);
+    await assertReplaceable(target, { maxMetadata, signal });
   }
   try {
     return await step(ifExists === "replace" ? "replace" : "error");
   } catch (error) {
     const isThere = ifExists === "skip" && isZarrflowError(error, "target-exists");
-    if (isThere && (await hasNode(target, signal))) return undefined;
+    if (isThere && (await hasNode(target, { maxMetadata, signal }))) return undefined;
     throw error;
   }
 }
 
 /** Whether the node that a target names is there. */
-async function hasNode({ store: spec, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
-  const store = await openStore(spec, { signal });
+async function hasNode({ store: spec, path }: NodeSpec, reading: ReadDocumentOptions): Promise<boolean> {
+  const store = await openStore(spec, { signal: reading.signal });
   try {
-    return (await openNode(store, path, { signal })) !== undefined;
+    return (await openNode(store, path, reading)) !== undefined;
   } finally {
     await store.close?.();
   }

@@ -82,7 +82,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
   return {
     layout,
     async begin() {
-      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
       const onTaken = () => assertUnlockedAbove(home, { signal });
       await onTaken();
       const build = await openTargetBuild(spec, { ifExists, onTaken });
@@ -118,7 +118,7 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
   return {
     layout: place.layout,
     async begin(metadata) {
-      if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" });
+      if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
       const { ifExists = "error", kind, maxMetadata, signal } = options;
       const begin = async () => {
         // somebody may have made one until the place was locked
@@ -190,7 +190,7 @@ async function placeInNewStore(
     });
   }
   const open = async () => {
-    if (ifExists === "replace") await assertReplaceable({ store: spec, path });
+    if (ifExists === "replace") await assertReplaceable({ store: spec, path }, options);
     return openTargetBuild(spec, { ifExists });
   };
   return placeInBuild(open, path, options);

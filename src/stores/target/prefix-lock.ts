@@ -2,6 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
+import { valueAtMost } from "../value-at-most.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 import { processes } from "./processes.ts";
 
@@ -15,6 +16,9 @@ const LOST_AT = 0.8;
 const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
+
+/** Bytes of the largest record. */
+const MAX_LOCK = 64 * 1024;
 
 /** Who writes at a place. */
 export interface LockRecord extends ProcessRecord {
@@ -180,7 +184,7 @@ export async function readLock(
   store: Pick<Store, "get">,
   { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
 ): Promise<LockRecord | undefined> {
-  const bytes = await store.get(key, { signal });
+  const bytes = await lockBytes(store, key, signal);
   if (bytes === undefined) return undefined;
   const fields = fieldsOf(bytes);
   const { owner, begun, renewed, isOver } = fields;
@@ -191,6 +195,20 @@ export async function readLock(
     renewed: String(renewed),
     ...(isOver === true && { isOver }),
   };
+}
+
+/** What lies at a lock's key; nothing that can be read of what is too large for a lock. */
+async function lockBytes(
+  store: Pick<Store, "get">,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await valueAtMost(store, key, MAX_LOCK, { signal });
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return new Uint8Array(0);
+    throw error;
+  }
 }
 
 /** Who holds a lock, in words. */

@@ -1,5 +1,6 @@
 import { ledgerKey, randomName } from "../reserved-names.ts";
 import type { StoreOptions, WritableStore } from "../store.ts";
+import { valueAtMost } from "../value-at-most.ts";
 import type { Journal } from "./journal.ts";
 import { processes } from "./processes.ts";
 import { wholeLines } from "./whole-lines.ts";
@@ -56,7 +57,7 @@ export class ValueJournal implements Journal {
 
   /** The one that a run has left; undefined where there is none. */
   static async find(store: JournalStore, options: StoreOptions = {}): Promise<ValueJournal | undefined> {
-    const first = await store.get(ledgerKey(0), { maxBytes: MAX_VALUE, ...options });
+    const first = await valueAtMost(store, ledgerKey(0), MAX_VALUE, options);
     const name = first && nameIn(first);
     return name === undefined
       ? undefined
@@ -66,7 +67,7 @@ export class ValueJournal implements Journal {
   async *lines(): AsyncIterable<string> {
     await this.#writing;
     for (let number = 0; this.#next === undefined || number < this.#next; number++) {
-      const value = await this.#store.get(ledgerKey(number), { maxBytes: MAX_VALUE });
+      const value = await valueAtMost(this.#store, ledgerKey(number), MAX_VALUE);
       if (value === undefined || nameIn(value) !== this.#name) {
         this.#next ??= number;
         break;
