@@ -211,7 +211,11 @@ async function* keyFindings(
     onEvent?.({ type: "read", path, bytes, allBytes: undefined });
     return finding;
   };
-  const listing = { onUnreadable: keys.noteUnreadable.bind(keys), signal };
+  const listing = {
+    onUnreadable: keys.noteUnreadable.bind(keys),
+    onFolder: keys.noteFolder.bind(keys),
+    signal,
+  };
   const checked = streamFrom(keysBelow(store, root.layout, listing))
     .pipeThrough(chunks)
     .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));

@@ -17,6 +17,7 @@ import {
   rechunk,
   slice,
   sliceTo,
+  validate,
   writeRegion,
   type ZarrArray,
 } from "../../src/index.ts";
@@ -96,6 +97,18 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (_
       await expect(copy(source, target, { ifExists: "update" })).rejects.toMatchObject(REFUSED);
     });
 
+    it("is what validate finds, without reading chunks or with it, and keeps", async () => {
+      const finding = { level: "error", what: "unreadable", path: "", key };
+      for (const options of [{}, { deep: true }, { fix: true }, { fix: true, dryRun: true }]) {
+        const errors = [];
+        for await (const found of validate(source, options)) if (found.level === "error") errors.push(found);
+        expect(errors).toEqual([expect.objectContaining(finding)]);
+      }
+      const found = [];
+      for await (const { level } of validate(good)) found.push(level);
+      expect(found).not.toContain("error");
+    });
+
     it("is an error that says where", async () => {
       await expect(slice(source).read()).rejects.toMatchObject({
         details: { key, coords: [0, expect.any(Number)], hint: expect.stringMatching(/\.$/) },
@@ -138,6 +151,7 @@ it("a folder where no chunk is, and nodes named as documents, are none", async (
   await group.close();
   for (const name of ["0", "0.0.0", "9.9", "notes"]) fs.mkdirSync(join(root, "meta", name));
   await drain(digest(root));
+  for await (const { level, message } of validate(root)) expect(level, message).not.toBe("error");
   await copy(root, `${root}-copy`);
   expect((await open(`${root}-copy/attrs`)).kind).toBe("array");
 });

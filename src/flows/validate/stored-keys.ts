@@ -3,6 +3,7 @@ import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { KeyEntry } from "../../stores/store.ts";
+import { folderInPlace } from "../../stores/version.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
@@ -91,6 +92,15 @@ export class StoredKeys {
     const owner = this.#ownerOf(path);
     if (owner === undefined || this.#read.broken.has(path) || this.#isDocument(name, owner)) return;
     this.#findings.push({ ...faultFinding(error, "unreadable", owner.path), key: name });
+  }
+
+  /** Tells of a folder that is in the place of a chunk: whoever reads that one fails. */
+  noteFolder(prefix: string): void {
+    const key = prefix.slice(0, -1);
+    const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
+    const coords = owner?.kind === "array" ? coordsOf(owner, key) : undefined;
+    if (owner?.kind !== "array" || coords === undefined || isOutside(owner, coords)) return;
+    this.#findings.push({ ...faultFinding(folderInPlace(), "unreadable", owner.path), key });
   }
 
   /** The nearest node at or above where a key lies; undefined where that cannot be read. */
