@@ -90,9 +90,9 @@ export function runOptions(
   values: Values<typeof writingOptions & typeof updateOption>,
   signal: AbortSignal,
 ): RunOptions {
-  const { verify = false, resume = false, fsync = false } = values;
+  const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
   const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { ...planOptions(values, signal), verify, resume, fsync, writeEmpty, breakLock };
+  return { ...planOptions(values, signal), verify, resume, verifySource, fsync, writeEmpty, breakLock };
 }
 
 function wholeNumber(name: string, text: string): number {

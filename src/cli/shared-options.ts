@@ -135,6 +135,11 @@ export const writingOptions = {
     type: "boolean",
     summary: "continue the unfinished run of the same command; if there was no such run, start a new one",
   },
+  "verify-source": {
+    type: "boolean",
+    summary:
+      "check at the end that no key of the source was changed, by size and time or entity tag; with --resume, since the unfinished run began",
+  },
   fsync: {
     type: "boolean",
     summary: "publish only what is on the disk, so that it outlives a loss of power; slower",

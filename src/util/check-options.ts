@@ -72,10 +72,17 @@ const RULES: Readonly<Record<string, Rule>> = {
   include: textOrTexts,
   exclude: textOrTexts,
   ...Object.fromEntries(
-    ["fsync", "resume", "writeEmpty", "strict", "deep", "replace", "consolidated", "cells"].map((name) => [
-      name,
-      flag,
-    ]),
+    [
+      "fsync",
+      "resume",
+      "verifySource",
+      "writeEmpty",
+      "strict",
+      "deep",
+      "replace",
+      "consolidated",
+      "cells",
+    ].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(
     ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [

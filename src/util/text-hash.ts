@@ -3,9 +3,11 @@ type Words = readonly [number, number, number];
 
 /** 96 bits that tell texts apart, as 24 hexadecimal digits. */
 export function textHash(text: string): string {
-  return hashWords(text)
-    .map((word) => word.toString(16).padStart(8, "0"))
-    .join("");
+  return hexOf(hashWords(text));
+}
+
+function hexOf(words: readonly number[]): string {
+  return words.map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
 /** Each takes every character in, by multiplication and rotation, as MurmurHash3 does. */
@@ -31,6 +33,28 @@ function mixed(word: number): number {
   mixing ^= mixing >>> 13;
   mixing = Math.imul(mixing, 0xc2b2ae35);
   return (mixing ^ (mixing >>> 16)) >>> 0;
+}
+
+/** A hash of texts in whatever order: two that were given the same texts, each as often, are equal. */
+export class TextHashSum {
+  readonly #words = new Uint32Array(3);
+  #count = 0;
+
+  /** How many texts were added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(text: string): void {
+    this.#count++;
+    hashWords(text).forEach((word, i) => {
+      this.#words[i] = (this.#words[i] ?? 0) + word;
+    });
+  }
+
+  toString(): string {
+    return hexOf([...this.#words]);
+  }
 }
 
 const WORDS = 3;

@@ -74,6 +74,12 @@ export interface RunOptions extends PlanOptions, EventOptions {
    */
   readonly resume?: boolean;
   /**
+   * Checks every key of the source, not its metadata only: at the end of a run they must be those of its beginning, and
+   * with `resume` those of the unfinished run, which must have been started with this as well. Sizes and versions (times
+   * of files, entity tags, CRC-32) are compared; the store must be able to list its keys.
+   */
+  readonly verifySource?: boolean;
+  /**
    * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
    * given, the work is also kept when `signal` is aborted and after failures, but for `differs`, `source-changed` and
    * `locked`, after which nobody can go on with it; otherwise it is removed.

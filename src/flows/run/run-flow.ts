@@ -1,5 +1,5 @@
 import { type ParentHierarchy, placeAround } from "../../hierarchy/edit/parent.ts";
-import type { TargetBuild } from "../../stores/store.ts";
+import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import type { TargetBuildOptions } from "../../stores/target.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";
@@ -13,6 +13,7 @@ import { assertBuild, openBuild } from "../target/open-build.ts";
 import { resuming } from "./ledger/resuming.ts";
 import { runIdentity } from "./ledger/run-identity.ts";
 import { runPlan } from "./run-plan.ts";
+import type { SourceKeys } from "./source-keys.ts";
 
 /**
  * Holds that a run of what was planned can begin, as far as that shows without writing.
@@ -36,7 +37,7 @@ export async function runFlow(planned: Planned, given: RunOptions = {}): Promise
 }
 
 async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport> {
-  const { source, plan, assertUnchanged } = planned;
+  const { source, plan } = planned;
   const maxMetadata = given.maxMetadata ?? plan.source.reading?.maxMetadata;
   const options = { ...given, maxMetadata };
   options.onEvent?.({ type: "plan", plan });
@@ -44,6 +45,11 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
     options.onEvent?.({ type: "warning", ...warning });
   }
   throwIfAborted(options.signal);
+  const keys = given.verifySource ? await allKeysOf(source, plan, options) : undefined;
+  const assertUnchanged = async (how: StoreOptions) => {
+    await planned.assertUnchanged(how);
+    await keys?.assertUnchanged(how);
+  };
   const { zarrFormat, existing, documents } = plan.publication;
   const place = await placeAround(plan.target.store);
   const home = place && (await (await parents()).hierarchyAt(place, zarrFormat, options));
@@ -68,7 +74,11 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   if (home) await (await parents()).mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await (await parents()).mendBelow(plan.target, options);
-  const identity = runIdentity(plan, { ...options, sourceDocuments: planned.sourceDocuments() });
+  const identity = runIdentity(plan, {
+    ...options,
+    sourceDocuments: planned.sourceDocuments(),
+    sourceKeys: keys?.state,
+  });
   const { resume, onUnfinished } = resuming(identity, options);
   const taking = { ...options, resume, onUnfinished, onTaken: assertNoneAbove };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
@@ -103,6 +113,12 @@ async function openHidden(
     await mendAround(home, { maxMetadata }).catch(() => {});
     throw error;
   }
+}
+
+/** Loaded on use: few runs ask for it. */
+async function allKeysOf(source: Store, plan: Plan, options: StoreOptions): Promise<SourceKeys> {
+  const { sourceKeys } = await import("./source-keys.ts");
+  return sourceKeys(source, plan, options);
 }
 
 /** Loaded for targets inside a hierarchy only. */

@@ -25,6 +25,8 @@ export interface RunIdentity {
   readonly options: string;
   /** The contents of the source's metadata documents. */
   readonly sourceDocuments: string;
+  /** All keys of the source with their versions, if the run was to check them. */
+  readonly sourceKeys?: string;
 }
 
 /** A process that goes on with the run; what follows is its. */

@@ -1,5 +1,5 @@
 import type { StoreSpec } from "../../../stores/store.ts";
-import { ZarrflowError } from "../../../util/errors.ts";
+import { type ErrorDetails, ZarrflowError } from "../../../util/errors.ts";
 import { textHash } from "../../../util/text-hash.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
@@ -10,7 +10,12 @@ export function runIdentity(
   {
     writeEmpty = false,
     sourceDocuments,
-  }: { readonly writeEmpty?: boolean | undefined; readonly sourceDocuments: string },
+    sourceKeys,
+  }: {
+    readonly writeEmpty?: boolean | undefined;
+    readonly sourceDocuments: string;
+    readonly sourceKeys?: string | undefined;
+  },
 ): RunIdentity {
   return {
     source: hashed([source, folderOf(source.store)]),
@@ -19,6 +24,7 @@ export function runIdentity(
     documents: hashed([operation, publication]),
     options: hashed({ writeEmpty }),
     sourceDocuments,
+    ...(sourceKeys !== undefined && { sourceKeys }),
   };
 }
 
@@ -72,9 +78,24 @@ export function assertSameRun(found: RunIdentity, expected: RunIdentity, place: 
       hint,
     });
   }
-  if (found.sourceDocuments === expected.sourceDocuments) return;
-  throw new ZarrflowError("source-changed", "metadata of the source have changed since the unfinished run", {
+  if (found.sourceDocuments !== expected.sourceDocuments) {
+    throw changedSince("metadata of the source have changed since the unfinished run", { store: place });
+  }
+  if (expected.sourceKeys === undefined || found.sourceKeys === expected.sourceKeys) return;
+  if (found.sourceKeys === undefined) {
+    throw new ZarrflowError("plan-mismatch", "the unfinished run did not record the keys of its source", {
+      store: place,
+      hint: "Only a run that was started with --verify-source can be resumed with it. Resume without it and use --verify=values, or start again.",
+    });
+  }
+  throw changedSince("keys of the source have changed since the unfinished run", {
     store: place,
-    hint: "Start again without --resume: what that run has written is of the source as it was.",
+    expected: found.sourceKeys,
+    found: expected.sourceKeys,
   });
+}
+
+function changedSince(reason: string, details: ErrorDetails): ZarrflowError {
+  const hint = "Start again without --resume: what that run has written is of the source as it was.";
+  return new ZarrflowError("source-changed", reason, { ...details, hint });
 }

@@ -1,0 +1,59 @@
+import { outerPrefixes } from "../../meta/folder-layout.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import { assertListable } from "../../stores/assertions.ts";
+import type { KeyEntry, Store, StoreOptions } from "../../stores/store.ts";
+import { sourceChanged } from "../../stores/version.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { TextHashSum } from "../../util/text-hash.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** All keys of a source at one time. */
+export interface SourceKeys {
+  /** What they come to, as a text: how many there are, their bytes, and a hash of each key with its version. */
+  readonly state: string;
+  /** @throws `source-changed` where a key was added or removed since, or has another version. */
+  assertUnchanged(options: StoreOptions): Promise<void>;
+}
+
+/**
+ * Looks at every key below the source of a plan, whether the plan reads it or not. A version is what the store has: the
+ * entity tag, the CRC-32, or the file's time; at the least the size.
+ *
+ * @throws `unsupported-operation` for a store that cannot list its keys.
+ */
+export async function sourceKeys(store: Store, plan: Plan, options: StoreOptions): Promise<SourceKeys> {
+  const state = await keysState(store, plan, options);
+  return {
+    state,
+    async assertUnchanged(now) {
+      const found = await keysState(store, plan, now);
+      if (found === state) return;
+      throw sourceChanged("keys of the source were changed, added or removed while it was read").addContext({
+        store: store.description,
+        expected: state,
+        found,
+      });
+    },
+  };
+}
+
+async function keysState(store: Store, { source, publication, execution }: Plan, { signal }: StoreOptions) {
+  const listable = assertListable(store);
+  const hashes = new TextHashSum();
+  let bytes = 0;
+  const add = async ({ key, size, etag, crc32 }: KeyEntry, { signal }: StoreOptions) => {
+    let [length, version] = [size, etag ?? crc32?.toString(16)];
+    if (length === undefined || version === undefined) {
+      const onVersion = (found: string) => {
+        version = found;
+      };
+      length = await store.size(key, { onVersion, signal });
+    }
+    bytes += length ?? 0;
+    hashes.add(JSON.stringify([key, length, version]));
+  };
+  for (const prefix of outerPrefixes(formatNamed(publication.from).layout(source.path))) {
+    await forEachConcurrent(listable.list(prefix, { signal }), add, { concurrency: execution.io, signal });
+  }
+  return `${hashes.count} keys, ${bytes} bytes, hash ${hashes}`;
+}
