@@ -1,8 +1,9 @@
-// Leaves out of dist/ the declarations of modules that no entry point's types lead to, and makes the others compile
-// where a program has neither the types of the DOM nor those of Node.
+// Leaves out of dist/ the declarations that no entry point's types lead to, and makes the others compile where a program
+// has neither the types of the DOM nor those of Node.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import ts from "typescript";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -10,11 +11,100 @@ const dist = join(root, "dist");
 export function removeUnreadDeclarations() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(root, types)] : []));
-  const read = declarationsFrom(entries);
+  const program = ts.createProgram(entries, {
+    module: ts.ModuleKind.NodeNext,
+    lib: ["lib.esnext.d.ts"],
+    types: [],
+  });
+  const checker = program.getTypeChecker();
+  const read = statementsFrom(entries, program, checker);
+  for (const file of program.getSourceFiles()) {
+    if (file.fileName.startsWith(dist)) writeFileSync(file.fileName, withOnly(read, file, checker));
+  }
+  const left = declarationsFrom(entries);
   for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
     const path = join(dist, name);
-    if (name.endsWith(".d.ts") && !read.has(path)) rmSync(path);
+    if (name.endsWith(".d.ts") && !left.has(path)) rmSync(path);
   }
+}
+
+/** The statements that declare what the entry points export, all that these name, and so on. */
+function statementsFrom(entries, program, checker) {
+  const found = new Set();
+  const left = entries.flatMap((path) =>
+    checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(path))),
+  );
+  for (let symbol = left.pop(); symbol !== undefined; symbol = left.pop()) {
+    for (const declaration of declarationsOf(symbol, checker)) {
+      const statement = statementOf(declaration);
+      if (found.has(statement) || !statement.getSourceFile().fileName.startsWith(dist)) continue;
+      found.add(statement);
+      left.push(...symbolsIn(statement, checker));
+    }
+  }
+  return found;
+}
+
+function declarationsOf(symbol, checker) {
+  const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+  return (isAlias ? checker.getAliasedSymbol(symbol) : symbol).declarations ?? [];
+}
+
+function statementOf(node) {
+  return node.parent === undefined || ts.isSourceFile(node) || ts.isSourceFile(node.parent)
+    ? node
+    : statementOf(node.parent);
+}
+
+function symbolsIn(node, checker) {
+  const found = [];
+  const visit = (inner) => {
+    const symbol = ts.isIdentifier(inner) && checker.getSymbolAtLocation(inner);
+    if (symbol) found.push(symbol);
+    ts.forEachChild(inner, visit);
+  };
+  visit(node);
+  return found;
+}
+
+/** The text of a file with no other statements, and with the imports and exports that are still of use. */
+function withOnly(statements, file, checker) {
+  const isNamed = (specifier) =>
+    declarationsOf(checker.getSymbolAtLocation(specifier.name), checker).some((one) =>
+      statements.has(statementOf(one)),
+    );
+  const kept = file.statements.filter((statement) => statements.has(statement));
+  const named = new Set(kept.flatMap((statement) => identifiersIn(statement)));
+  const texts = file.statements.map((statement) => {
+    if (statements.has(statement)) return statement.getFullText();
+    const names = statement.importClause?.namedBindings ?? statement.exportClause;
+    const isList = names && (ts.isNamedImports(names) || ts.isNamedExports(names));
+    if (ts.isExportDeclaration(statement)) {
+      return isList ? listed(statement, names, names.elements.filter(isNamed)) : statement.getFullText();
+    }
+    if (!ts.isImportDeclaration(statement)) return "";
+    const isUsed = ({ name }) => named.has(name.text);
+    return isList ? listed(statement, names, names.elements.filter(isUsed)) : statement.getFullText();
+  });
+  return `${texts.join("").trimStart()}\n`;
+}
+
+function listed(statement, list, elements) {
+  if (elements.length === 0) return "";
+  const text = statement.getText();
+  const from = list.getStart() - statement.getStart();
+  const names = elements.map((element) => element.getText()).join(", ");
+  return `\n${text.slice(0, from)}{ ${names} }${text.slice(from + list.getWidth())}`;
+}
+
+function identifiersIn(node) {
+  const found = [];
+  const visit = (inner) => {
+    if (ts.isIdentifier(inner)) found.push(inner.text);
+    ts.forEachChild(inner, visit);
+  };
+  visit(node);
+  return found;
 }
 
 /** Puts a reference to `util/globals.d.ts` into the declarations that name a type of it. */
