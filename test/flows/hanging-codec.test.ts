@@ -1,12 +1,24 @@
-// @module-tag alone
-import { beforeAll, expect, test } from "vitest";
+// @module-tag alone slow
+import { beforeAll, expect, test, vi } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
-import { copy, create, diff, digest, open, slice, validate } from "../../src/index.ts";
+import {
+  copy,
+  create,
+  diff,
+  digest,
+  open,
+  openArray,
+  slice,
+  validate,
+  writeRegion,
+} from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 
 const source = new MemoryStore();
 let isHanging = false;
+/** Ends calls of the codec that hang; encoders do where it is set. */
+let letEnd: (() => void)[] | undefined;
 
 beforeAll(async () => {
   const pass = (from: Uint8Array, to: Uint8Array) => {
@@ -17,8 +29,14 @@ beforeAll(async () => {
     kind: "bytes-to-bytes",
     name: "hanging",
     maxEncodedSize: (size) => size,
-    encodeInto: pass,
-    decodeInto: (from, to) => (isHanging ? new Promise<number>(() => {}) : pass(from, to)),
+    encodeInto: async (from, to) => {
+      if (letEnd) await new Promise<void>((resolve) => letEnd?.push(resolve));
+      return pass(from, to);
+    },
+    decodeInto: (from, to) =>
+      isHanging
+        ? new Promise<number>((resolve) => letEnd?.push(() => resolve(pass(from, to))))
+        : pass(from, to),
   };
   registerCodec({ name: "hanging", kind: "bytes-to-bytes" }, () => codec);
   const array = await create(source, { shape: [8], chunks: [2], dataType: "uint8", codec: "hanging" });
@@ -60,3 +78,90 @@ test.each(Object.entries(calls))("%s ends with its signal while a codec hangs", 
     cause: expect.objectContaining({ message: "enough" }),
   });
 });
+
+let hanging: (() => void)[] = [];
+const values = new Uint8Array(8).fill(7);
+const shape = { shape: [8], chunks: [2], dataType: "uint8", codec: "hanging" } as const;
+
+const writes: Record<string, (target: MemoryStore, signal: AbortSignal) => Promise<unknown>> = {
+  "write of a new array": async (target, signal) =>
+    (await create(target, shape, { signal })).write([], values),
+  "append to a new array": async (target, signal) =>
+    (await create(target, { ...shape, shape: [0] }, { signal })).append([values]),
+  "close of a new array": async (target, signal) => {
+    const array = await create(target, shape, { signal });
+    array.write([], values).catch(() => {});
+    await array.close();
+  },
+  "abort of a new array": async (target, signal) => {
+    const array = await create(target, shape);
+    signal.addEventListener("abort", () => array.abort(signal.reason));
+    await array.write([], values);
+  },
+  writeRegion: async (target, signal) => {
+    await copy(source, target);
+    const array = await openArray(target);
+    await writeRegion(array, [], values, { signal });
+  },
+  "writeRegion of a part of a chunk": async (target, signal) => {
+    await copy(source, target);
+    await writeRegion(await openArray(target), [1], values.subarray(0, 1), { signal });
+  },
+  "append to a chunk": async (target, signal) => {
+    const array = await create(target, { ...shape, shape: [0] }, { signal });
+    letEnd = undefined;
+    await array.append([values.subarray(0, 1)]);
+    letEnd = hanging;
+    try {
+      await array.append([values.subarray(0, 1)]);
+    } finally {
+      await array.abort();
+    }
+  },
+  "copy with this codec": async (target, signal) => {
+    const plain = new MemoryStore();
+    const array = await create(plain, { ...shape, codec: "gzip" });
+    await array.write([], values);
+    await array.close();
+    await copy(plain, target, { codec: "hanging", signal });
+  },
+};
+
+test.each(Object.entries(writes))(
+  "%s ends with its signal while a codec hangs, and writes nothing later",
+  async (name, run) => {
+    hanging = [];
+    letEnd = hanging;
+    const target = new MemoryStore();
+    const controller = new AbortController();
+    const running = run(target, controller.signal);
+    running.catch(() => {});
+    await vi.waitFor(() => expect(hanging.length).toBeGreaterThan(0));
+    controller.abort(new Error("enough"));
+    const begun = performance.now();
+    const late = new Promise((resolve) => setTimeout(resolve, 4000, "late"));
+    const error: unknown = await Promise.race([running, late]).then(
+      (end) => end,
+      (failure: unknown) => failure,
+    );
+    expect(error).toMatchObject({ code: "aborted", cause: { message: "enough" } });
+    expect(performance.now() - begun).toBeLessThan(3000);
+    const before = await contentsOf(target);
+    letEnd = undefined;
+    isHanging = false;
+    for (const end of hanging) end();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await contentsOf(target)).toEqual(before);
+    if (!name.startsWith("writeRegion")) expect(before).toEqual([]);
+    else await writeRegion(await openArray(target), [], values);
+    isHanging = true;
+  },
+  12_000,
+);
+
+/** All values of a store, by key. */
+async function contentsOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {
+  const found: [string, Uint8Array | undefined][] = [];
+  for await (const { key } of store.list("")) found.push([key, await store.get(key)]);
+  return found;
+}

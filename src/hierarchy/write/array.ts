@@ -37,7 +37,8 @@ const POOLED = 256e6;
  * regions (`write`), as a stream of parts (`writable`), one after another along the first dimension (`append`), or as
  * chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
  *
- * Once something that it was given could not be written, `close` gives the array up and throws that failure.
+ * Once something that it was given could not be written, `close` gives the array up and throws that failure. What waits
+ * ends with its signal, also while a codec hangs.
  */
 export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, RegridTarget, GrowingArray {
   readonly kind = "array";

@@ -61,8 +61,8 @@ export class PendingCalls {
 
   async #end(): Promise<void> {
     this.#isOver = true;
-    this.#stopListening();
     await Promise.allSettled(this.#running.keys());
+    this.#stopListening();
   }
 
   #abortAll(reason: unknown): void {
