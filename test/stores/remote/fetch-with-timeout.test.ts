@@ -3,7 +3,9 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpResponse } from "../../../src/stores/http/http-response.ts";
+import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
+import { withRetry } from "../../../src/stores/with/retry.ts";
 
 const closings: (() => void)[] = [];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -39,6 +41,18 @@ async function serveParts(begin: string) {
 const silence = { code: "transient", reason: "the server did not respond in time" };
 
 const textOf = ({ body }: HttpResponse) => new Response(body).text();
+
+/** Sends so many bytes every 10 ms, for ever; counts requests. */
+async function serveDrops(bytes: number) {
+  const drops = { requests: 0, url: new URL("http://nowhere") };
+  drops.url = await serve((_, response) => {
+    drops.requests++;
+    response.writeHead(200, { "content-length": 100_000 });
+    const drip = setInterval(() => response.write(Buffer.alloc(bytes)), 10);
+    response.on("close", () => clearInterval(drip));
+  });
+  return drops;
+}
 
 describe("fetchWithTimeout", () => {
   it("passes on an answer as it is", async () => {
@@ -137,6 +151,31 @@ describe("fetchWithTimeout", () => {
     });
     await vi.advanceTimersByTimeAsync(500);
     await failing;
+  });
+
+  it("fails after ten times the time-out at each attempt of a store, however long the body would be", async () => {
+    vi.useRealTimers();
+    const drops = await serveDrops(1);
+    const server = new HttpStore(drops.url.href, { timeout: 50 });
+    const store = withRetry(server, { attempts: 3 });
+    const begun = performance.now();
+    const reading = store.get("a");
+    await expect(reading).rejects.toMatchObject({ code: "transient", details: { key: "a" } });
+    expect(drops.requests).toBe(3);
+    const waits = 3 * 10 * 50;
+    expect(performance.now() - begun).toBeGreaterThan(waits);
+    expect(performance.now() - begun).toBeLessThan(waits + 4000);
+  }, 20_000);
+
+  it("waits longer for a body of which 1 KiB arrives a second, or more", async () => {
+    vi.useRealTimers();
+    const drops = await serveDrops(20);
+    const { body } = await fetchWithTimeout(fetch, drops.url, {}, 40);
+    const reader = body?.getReader();
+    const begun = performance.now();
+    while (performance.now() - begun < 1500) await reader?.read();
+    await reader?.cancel();
+    expect(drops.requests).toBe(1);
   });
 
   it("fails when the body comes drop by drop, for longer than anybody waits", async () => {
