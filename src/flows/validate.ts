@@ -36,7 +36,7 @@ export interface ValidateOptions extends PlanOptions {
   /**
    * Mends what is certain: consolidated metadata that are out of date, chunks outside the grid of their array, zip entries
    * that occur twice (the last one counts; the zip is written again), what runs that were killed have left, separators
-   * that Zarr v2 omits, fill values that are bare NaN or Infinity. No value of a chunk changes. Every other finding says why
+   * that Zarr v2 omits, fill values and missing values of v3 that are bare NaN or Infinity. No value of a chunk changes. Every other finding says why
    * it was not mended.
    */
   readonly fix?: boolean;

@@ -1,10 +1,11 @@
 // @module-tag slow
-import { mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FlowSource } from "../../src/flows/index.ts";
 import {
   convert,
+  createGroup,
   digestTree,
   openArray,
   resizeArray,
@@ -21,10 +22,9 @@ import { openStore } from "../../src/stores/url.ts";
 import { wrapStore } from "../../src/stores/with/wrap-store.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
+import { array, faulty, filesOf, replaceIn, zipOf } from "../support/faulty-hierarchy.ts";
 import { withBucket } from "../support/s3-environment.ts";
-import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
-
-const array: V2Array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), fillValue: null };
+import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 async function findings(source: FlowSource, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
   const found: ValidateFinding[] = [];
@@ -39,61 +39,12 @@ const fixesOf = (found: readonly ValidateFinding[]) =>
       [what, path, key, count, pointer].filter((part) => part !== undefined).join(" "),
     );
 
-/** All files of a folder, by their names. */
-async function filesOf(folder: string): Promise<Map<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  const texts = await Promise.all(
-    files
-      .sort()
-      .map(async (file) => [file.slice(folder.length + 1), await readFile(file, "latin1")] as const),
-  );
-  return new Map(texts);
-}
-
-const replaceIn = async (file: string, from: string, to: string) => {
-  const text = await readFile(file, "utf8");
-  expect(text).toContain(from);
-  await writeFile(file, text.replace(from, to));
-};
-
-/** A group of Zarr v2 with one of each fault, whose consolidated metadata tell of another one. */
-async function faulty(): Promise<string> {
-  const folder = join(await testFolder(), "g.zarr");
-  await writeV2Group(folder, { shrunk: array, unstated: array, nan: array, attribute: array });
-  for (const key of ["0.2", "2.0", "10.10"]) await writeFile(join(folder, "shrunk", key), "x");
-  for (const row of [0, 1]) {
-    await mkdir(join(folder, `unstated/${row}`));
-    for (const column of [0, 1])
-      await rename(join(folder, `unstated/${row}.${column}`), join(folder, `unstated/${row}/${column}`));
-  }
-  await replaceIn(join(folder, "nan/.zarray"), '"fill_value": null', '"fill_value": -Infinity');
-  await writeFile(join(folder, "attribute/.zattrs"), '{"missing": NaN}');
-  const group = JSON.parse(await readFile(join(folder, ".zgroup"), "utf8"));
-  const consolidated = { metadata: { ".zgroup": group }, zarr_consolidated_format: 1 };
-  await writeFile(join(folder, ".zmetadata"), JSON.stringify(consolidated));
-  return folder;
-}
-
 const FIXES = [
   "metadata nan nan/.zarray /fill_value",
   "metadata unstated unstated/.zarray /dimension_separator",
   "outside-grid shrunk shrunk/0.2 3",
   "stale-consolidated  .zmetadata",
 ];
-
-async function zipOf(folder: string, duplicate = false): Promise<string> {
-  const entries = [...(await filesOf(folder))].map(([name, text]) => ({
-    name,
-    value: Buffer.from(text, "latin1"),
-  }));
-  if (duplicate) entries.unshift({ name: "nan/0.0", value: Buffer.from("an older value") });
-  const path = `${folder}.zip`;
-  await writeFile(path, buildZip(entries));
-  return path;
-}
 
 async function memoryOf(folder: string): Promise<MemoryStore> {
   const store = new MemoryStore();
@@ -176,6 +127,102 @@ describe("fixing", () => {
     );
   });
 
+  describe("what bare NaN says in documents of v3", () => {
+    const places = [
+      ["a folder", async (folder: string) => folder],
+      ["a zip", (folder: string) => zipOf(folder)],
+      ["a store in memory", memoryOf],
+    ] as const;
+
+    /** A consolidated group with a variable, whose missing value is NaN, and a plain array. */
+    async function consolidated(): Promise<string> {
+      const root = join(await testFolder(), "c.zarr");
+      const group = await createGroup(root, { zarrFormat: "v3" }, { consolidated: true });
+      const made = { shape: [4], chunks: [2], dataType: "float32", fillValue: "NaN" } as const;
+      const attributes = { _FillValue: "AAAAAAAA+H8=" };
+      for (const [name, more] of [["t", { dimensionNames: ["x"], attributes }] as const, ["u", {}] as const])
+        await (await group.create(name, { ...made, ...more })).close();
+      await group.close();
+      return root;
+    }
+
+    it.each(places)("in the root of %s, whose consolidated metadata alone have it", async (_, place) => {
+      const root = await consolidated();
+      const whole = await readFile(join(root, "zarr.json"), "utf8");
+      await writeFile(join(root, "zarr.json"), whole.replaceAll(/"NaN"|"AAAAAAAA\+H8="/g, "NaN"));
+      const source = await place(root);
+      const expected = { level: "error", what: "stale-consolidated" };
+      expect(await findings(source)).toEqual([expect.objectContaining({ ...expected, count: 2 })]);
+      const planned = fixesOf(await findings(source, { fix: true, dryRun: true }));
+      expect(planned).toEqual(["stale-consolidated  zarr.json"]);
+      expect(fixesOf(await findings(source, { fix: true }))).toEqual(planned);
+      expect(await findings(source)).toEqual([]);
+      if (source === root)
+        expect(JSON.parse(await readFile(join(root, "zarr.json"), "utf8"))).toEqual(JSON.parse(whole));
+    });
+
+    it.each(places)(
+      "as a missing value in %s is what xarray reads, and in other attributes stays",
+      async (_, place) => {
+        const root = await consolidated();
+        for (const key of ["zarr.json", "t/zarr.json"])
+          await replaceIn(join(root, key), '"AAAAAAAA+H8="', 'NaN, "valid_max": Infinity');
+        const source = await place(root);
+        const mended = ["metadata t t/zarr.json /attributes/_FillValue"];
+        const planned = await findings(source, { fix: true, dryRun: true });
+        expect(fixesOf(planned)).toEqual(mended);
+        const kept = expect.objectContaining({
+          path: "t",
+          pointer: "/attributes/valid_max",
+          notFixed: expect.stringContaining("JSON has no NaN"),
+        });
+        expect(planned.filter(({ notFixed }) => notFixed)).toEqual([kept]);
+        const fixed = await findings(source, { fix: true });
+        expect(fixesOf(fixed)).toEqual(mended);
+        expect(fixed.filter(({ isFix }) => !isFix)).toEqual([kept]);
+        expect(
+          (await openArray(typeof source === "string" ? `${source}/t` : { store: source, path: "t" }))
+            .attributes,
+        ).toMatchObject({
+          _FillValue: "AAAAAAAA+H8=",
+          valid_max: Number.POSITIVE_INFINITY,
+        });
+        expect((await findings(source)).map(({ pointer }) => pointer)).toEqual(["/attributes/valid_max"]);
+      },
+    );
+
+    it("stays in attributes whose meaning is not certain", async () => {
+      const root = await consolidated();
+      await replaceIn(join(root, "u/zarr.json"), '"attributes": {}', '"attributes": {"_FillValue": NaN}');
+      const found = await findings(root, { fix: true });
+      expect(fixesOf(found)).toEqual(["stale-consolidated  zarr.json"]);
+      expect(await readFile(join(root, "u/zarr.json"), "utf8")).toContain('"_FillValue": NaN');
+    });
+  });
+
+  it.each([
+    ["v2", ["gone/0.0", "gone/1.0", "deep/er/0/1", "7"], { gone: 2, "deep/er": 1, "": 1 }, ["gone/x", "c/x"]],
+    [
+      "v3",
+      ["gone/c/0/0", "gone/c/1/0", "deep/er/c/0.1", "c/7"],
+      { gone: 2, "deep/er": 1, "": 1 },
+      ["gone/0.0", "gone/c/x", "7"],
+    ],
+  ] as const)(
+    "reports chunks of no array of %s, and keeps them",
+    async (zarrFormat, orphans, counts, others) => {
+      const store = new MemoryStore();
+      await (await createGroup(store, { zarrFormat })).close();
+      for (const key of [...orphans, ...others]) await store.set(key, new Uint8Array(1));
+      const found = await findings(store, { fix: true });
+      const orphaned = found.filter(({ what }) => what === "orphan-chunk");
+      expect(Object.fromEntries(orphaned.map(({ path, count = 1 }) => [path, count]))).toEqual(counts);
+      for (const { notFixed } of orphaned) expect(notFixed).toContain("not certain");
+      expect(found.find(({ what }) => what === "unknown-key")?.count).toBe(others.length);
+      for (const key of orphans) expect(await store.get(key)).toBeDefined();
+    },
+  );
+
   it("of one array keeps the consolidated metadata above it true", async () => {
     const folder = await faulty();
     await findings(folder, { fix: true });
@@ -222,9 +269,11 @@ describe("fixing", () => {
     expect(fixesOf(found)).toEqual(["outside-grid u u/2.0 4"]);
     expect(found).toContainEqual(
       expect.objectContaining({
-        what: "unknown-key",
+        level: "warning",
+        what: "orphan-chunk",
+        path: "gone",
         key: "gone/9.9",
-        notFixed: expect.stringContaining("not certain"),
+        notFixed: expect.stringContaining("may be lost"),
       }),
     );
     const files = await filesOf(folder);

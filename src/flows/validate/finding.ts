@@ -20,6 +20,8 @@ export interface ValidateFinding {
     | "no-consolidated"
     | "outside-grid"
     | "other-separator"
+    /** It has the form of a chunk, and there is no array that it could be of. */
+    | "orphan-chunk"
     | "unknown-key"
     | "zip-entry"
     | "chunk-size"

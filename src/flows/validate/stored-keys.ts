@@ -55,6 +55,11 @@ export class StoredKeys {
       return this.#note("warning", "foreign-document", owner, key, "a document of another format, ignored");
     }
     if (owner.kind === "group") {
+      const path = pathOfLostArray(owner, key);
+      if (path !== undefined) {
+        const message = "looks like a chunk of an array without a metadata document: it is never read";
+        return this.#note("warning", "orphan-chunk", { path }, key, message);
+      }
       return this.#note(
         "info",
         "unknown-key",
@@ -167,7 +172,7 @@ export class StoredKeys {
   #note(
     level: ValidateFinding["level"],
     what: ValidateFinding["what"],
-    { path }: ZarrNode,
+    { path }: Pick<ZarrNode, "path">,
     key: string,
     message: string,
   ): undefined {
@@ -177,6 +182,16 @@ export class StoredKeys {
     this.#groups.set(id, known ? { ...known, count } : { level, what, path, message, key });
     return undefined;
   }
+}
+
+/** Where an array would be of which a key is a chunk; undefined for a key of another form. */
+function pathOfLostArray({ layout }: ZarrNode, key: string): string | undefined {
+  const forms: { readonly [format: string]: RegExp } = {
+    v2: /^(?:(.+?)\/)?\d+(?:[./]\d+)*$/,
+    v3: /^(?:(.+?)\/)?c(?:[./]\d+)+$/,
+  };
+  const found = forms[layout.zarrFormat]?.exec(key);
+  return found ? (found[1] ?? "") : undefined;
 }
 
 function coordsOf({ layout, metadata, shape }: ZarrArray, key: string): readonly number[] | undefined {

@@ -1,8 +1,10 @@
 import { refreshConsolidated } from "../../../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../../../hierarchy/node.ts";
 import { readDocument } from "../../../hierarchy/stored-documents.ts";
-import { isObject } from "../../../meta/assert-json.ts";
+import { isObject, member } from "../../../meta/assert-json.ts";
+import { FILL_VALUE_ATTRIBUTE, writeMissing } from "../../../meta/conventions/missing-value.ts";
 import { formatNamed } from "../../../meta/formats.ts";
+import { floatBytes } from "../../../meta/number-bytes.ts";
 import type { WritableStore } from "../../../stores/store.ts";
 import { isZarrflowError } from "../../../util/errors.ts";
 import { parseJson } from "../../../util/json-parse.ts";
@@ -17,15 +19,29 @@ interface MendedDocument {
   readonly path: string;
   readonly key: string;
   readonly bytes: Uint8Array;
-  readonly isNaNMended: boolean;
-  readonly isSeparatorStated: boolean;
+  /** What was mended in it. */
+  readonly changes: readonly Change[];
 }
 
-const SEPARATOR = "dimension_separator";
+/** A member that is another one now. */
+interface Change {
+  readonly name: "fill_value" | "_FillValue" | "dimension_separator";
+  readonly value: JsonValue;
+}
+
+/** What is said of each change: what it was, and what was done. */
+const SAID: Readonly<Record<Change["name"], readonly [was: string, done: string]>> = {
+  fill_value: ["a bare NaN or Infinity as the fill value", "rewritten as a string"],
+  _FillValue: ["a bare NaN or Infinity as the missing value", "rewritten as the Base64 that xarray reads"],
+  dimension_separator: [
+    "`dimension_separator`, which the document omits,",
+    'written as "/", as the chunks have it',
+  ],
+};
 
 /**
  * Writes what documents of arrays should say: fill values as the strings that the formats have for NaN and infinities in
- * place of bare tokens, and the separator that the keys of the chunks have. Consolidated metadata are kept true.
+ * place of bare tokens, missing values of v3 in the form that xarray reads in their place, and the separator that the keys of the chunks have. Consolidated metadata are kept true.
  */
 export async function* fixDocuments(
   root: ZarrNode,
@@ -74,14 +90,11 @@ export async function* fixDocuments(
     },
     reading,
   );
-  for (const { path, key, isNaNMended, isSeparatorStated } of mended) {
-    if (isNaNMended) {
-      const message = `a bare NaN or Infinity as the fill value ${done("was", "rewritten as a string", dryRun)}`;
-      yield fixed("metadata", path, message, { key, pointer: "/fill_value" });
-    }
-    if (isSeparatorStated) {
-      const message = `\`${SEPARATOR}\`, which the document omits, ${done("was", 'written as "/", as the chunks have it', dryRun)}`;
-      yield fixed("metadata", path, message, { key, pointer: `/${SEPARATOR}` });
+  for (const { path, key, changes } of mended) {
+    for (const { name } of changes) {
+      const [was, verb] = SAID[name];
+      const pointer = name === "_FillValue" ? `/attributes/${name}` : `/${name}`;
+      yield fixed("metadata", path, `${was} ${done("was", verb, dryRun)}`, { key, pointer });
     }
   }
 }
@@ -105,19 +118,39 @@ function mend(
   bytes: Uint8Array,
   zarrFormat: "v2" | "v3",
   isNested: boolean,
-): Pick<MendedDocument, "bytes" | "isNaNMended" | "isSeparatorStated"> | undefined {
+): Pick<MendedDocument, "bytes" | "changes"> | undefined {
   const document = parsed(bytes);
   if (!isObject(document)) return undefined;
+  const changes: Change[] = [];
   const fill = isFloatArray(document, zarrFormat) ? withoutTokens(document.fill_value) : undefined;
-  const isSeparatorStated = zarrFormat === "v2" && isNested && !Object.hasOwn(document, SEPARATOR);
-  if (fill === undefined && !isSeparatorStated) return undefined;
+  if (fill !== undefined) changes.push({ name: "fill_value", value: fill });
+  const missing = zarrFormat === "v3" ? missingInBase64(document) : undefined;
+  if (missing !== undefined) changes.push({ name: FILL_VALUE_ATTRIBUTE, value: missing });
+  if (zarrFormat === "v2" && isNested && !Object.hasOwn(document, "dimension_separator"))
+    changes.push({ name: "dimension_separator", value: "/" });
+  if (changes.length === 0) return undefined;
+  const members = changes.filter(({ name }) => name !== FILL_VALUE_ATTRIBUTE);
+  const attributes = missing !== undefined && {
+    attributes: { ...(document.attributes as JsonObject), [FILL_VALUE_ATTRIBUTE]: missing },
+  };
   const after: JsonObject = {
     ...document,
-    ...(fill !== undefined && { fill_value: fill }),
-    ...(isSeparatorStated && { [SEPARATOR]: "/" }),
+    ...Object.fromEntries(members.map(({ name, value }) => [name, value])),
+    ...attributes,
   };
   const text = writeJson(after, { indent: zarrFormat === "v2" ? 4 : 2, ascii: true, nonFinite: "token" });
-  return { bytes: new TextEncoder().encode(text), isNaNMended: fill !== undefined, isSeparatorStated };
+  return { bytes: new TextEncoder().encode(text), changes };
+}
+
+/** A bare NaN or Infinity as the missing value of a variable of floats, as xarray has it in v3: nobody else reads it there. */
+function missingInBase64(document: JsonObject): JsonValue | undefined {
+  const { attributes, data_type: dataType, dimension_names: names, node_type: kind } = document;
+  const isVariable = Array.isArray(names) && names.every((name) => typeof name === "string");
+  if (kind !== "array" || !isVariable || !isObject(attributes)) return undefined;
+  const value = member(attributes, FILL_VALUE_ATTRIBUTE);
+  const isBare = typeof value === "number" && !Number.isFinite(value);
+  if (!isBare || !/^float(?:16|32|64)$/.test(String(dataType))) return undefined;
+  return writeMissing(floatBytes(value, 8), { kind: "float", size: 8 });
 }
 
 function parsed(bytes: Uint8Array): JsonValue | undefined {

@@ -20,6 +20,8 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   "no-consolidated": "Consolidated metadata are optional; `zarrflow copy` writes them.",
   "outside-grid": "The array has no document of its own.",
   "other-separator": UNKNOWN,
+  "orphan-chunk":
+    "It is not certain that its array was deleted: its document may be lost. Write the document again, or remove the chunks.",
   "unknown-key": "It is not certain that it belongs to an array.",
   "zip-entry": "Entries that are no keys would be lost if the zip were written again.",
   "chunk-size": LOST,
@@ -30,6 +32,9 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   leftover: ACTIVE,
   "not-checked": "The store does not allow it.",
 };
+
+/** Two kinds of findings are of it, which one fix mends. */
+const MISSING_VALUE = "/attributes/_FillValue";
 
 const NON_FINITE = "JSON has no NaN, and a string or null would mean something else; change the attribute.";
 const FILL_VALUE = "The format has no other form for it here.";
@@ -56,8 +61,9 @@ export function withReason(
 const MENDED: readonly ValidateFinding["what"][] = ["metadata", "outside-grid", "stale-consolidated"];
 
 function isOf(fix: Fix, { what, path, pointer, place }: ValidateFinding): boolean {
-  const isThere = LEFT.includes(what) ? fix.place === place : fix.path === path && fix.pointer === pointer;
-  return fix.what === what && isThere;
+  if (LEFT.includes(what)) return fix.what === what && fix.place === place;
+  const isSameKind = fix.what === what || pointer === MISSING_VALUE;
+  return isSameKind && fix.path === path && fix.pointer === pointer;
 }
 
 function reasonFor({ what, message, pointer }: ValidateFinding): string {
