@@ -1,3 +1,4 @@
+import type { FlowEvent } from "../../../src/index.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { Cut, type CutKind } from "./cut.ts";
 import { Expectation, Readings } from "./expectation.ts";
@@ -10,6 +11,10 @@ export interface Found {
   /** Mutating calls of the run. */
   readonly calls: number;
   readonly cuts: number;
+  /** Tasks that cut runs had ended, and that the runs which resumed them did not do again. */
+  readonly tasksResumed: number;
+  /** Those that they did again. */
+  readonly tasksRepeated: number;
   /** Cuts that are followed by something wrong, and what that is. */
   readonly wrongCuts: number;
   readonly wrong: readonly string[];
@@ -23,7 +28,10 @@ export interface EveryCutOptions {
   readonly mayBeRefused?: boolean;
 }
 
-/** Cuts a run at its calls in each way; after each cut reads what is there, and lets the next run end what was cut. */
+/**
+ * Cuts a run at its calls in each way; after each cut reads what is there, and lets the next run end what was cut: every
+ * second one resumes it.
+ */
 export async function cutEverywhere(
   place: Place,
   run: Run,
@@ -31,11 +39,16 @@ export async function cutEverywhere(
 ): Promise<Found> {
   const readings = new Readings();
   const [old, from] = [await before(run), await source(run)];
-  const calls = async (cut: Cut) => {
+  let tasksEnded = 0;
+  const onEvent = ({ type }: FlowEvent) => {
+    if (type === "task-end") tasksEnded++;
+  };
+  const calls = async (cut: Cut, resume = false) => {
     await place.reset(old);
-    await place.during(cut, () =>
-      inTime(runOnce(run, { from, targetAt: place.targetAt, signal: cut.signal, scratch })),
-    );
+    tasksEnded = 0;
+    const { targetAt } = place;
+    const { signal } = cut;
+    await place.during(cut, () => inTime(runOnce(run, { from, targetAt, signal, scratch, resume, onEvent })));
   };
   await place.reset(old);
   const first = await readings.at(place);
@@ -43,10 +56,17 @@ export async function cutEverywhere(
   await calls(counting);
   const expectation = new Expectation(first, await readings.at(place));
 
+  let [resumed, repeated] = [0, 0];
   /** What the next run, which is to end what was cut, leaves wrong. */
-  const goAgain = async (): Promise<string[]> => {
+  const goAgain = async (resume: boolean): Promise<string[]> => {
     try {
-      await runOnce(run, { from, targetAt: place.targetAt, scratch, isAgain: true });
+      const again = { from, targetAt: place.targetAt, scratch, isAgain: true, resume };
+      const ended = tasksEnded;
+      const { tasksResumed } = await runOnce(run, again);
+      if (tasksResumed !== undefined) {
+        resumed += tasksResumed;
+        repeated += ended - tasksResumed;
+      }
       return expectation.unmendedIn(await readings.at(place));
     } catch (error) {
       const isRefused = mayBeRefused && isZarrflowError(error, "target-not-empty");
@@ -61,15 +81,16 @@ export async function cutEverywhere(
   let [cuts, wrongCuts] = [0, 0];
   for (const kind of ["kill", "fail", "abort"] satisfies CutKind[]) {
     for (let at = 0; at < counting.calls; at += every) {
-      const ended = await calls(new Cut(kind, at)).catch((error) => error);
+      const isResumed = cuts % 2 === 1;
+      const ended = await calls(new Cut(kind, at), isResumed).catch((error) => error);
       const tell = (what: string) => `${kind} at ${at} of ${counting.calls}: ${what}`;
       const found = expectation.wrongIn(await readings.at(place)).map(tell);
       if (ended === HANGS) found.push(tell("hangs"));
       await place.outlastTurns();
       const left = place.everything && nameOf(place.everything());
-      if (left === undefined || !mended.has(left)) {
-        const unmended = (await goAgain()).map(tell);
-        if (left !== undefined && unmended.length === 0) mended.add(left);
+      if (left === undefined || isResumed || !mended.has(left)) {
+        const unmended = (await goAgain(isResumed)).map(tell);
+        if (left !== undefined && !isResumed && unmended.length === 0) mended.add(left);
         found.push(...unmended);
       }
       cuts++;
@@ -77,7 +98,7 @@ export async function cutEverywhere(
       wrong.push(...found);
     }
   }
-  return { calls: counting.calls, cuts, wrongCuts, wrong };
+  return { calls: counting.calls, cuts, tasksResumed: resumed, tasksRepeated: repeated, wrongCuts, wrong };
 }
 
 const HANGS = new Error("it hangs");

@@ -30,8 +30,12 @@ const places: Readonly<Record<PlaceName, () => Place>> = {
   object: () => objectPlace(),
 };
 
-const counts = { cuts: 0, wrong: 0 };
-afterAll(() => console.log(`${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value`));
+const counts = { cuts: 0, resumed: 0, repeated: 0, wrong: 0 };
+afterAll(() =>
+  console.log(
+    `${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value; ${counts.resumed} tasks resumed, ${counts.repeated} done again`,
+  ),
+);
 
 const cases = casesAt("directory", "zip", "s3", "object");
 
@@ -50,6 +54,8 @@ describe.each(cases)("a $operation into a $place ($mode)", ({ place: name, opera
         },
       );
       counts.cuts += found.cuts;
+      counts.resumed += found.tasksResumed;
+      counts.repeated += found.tasksRepeated;
       counts.wrong += found.wrongCuts;
       expect(found.calls).toBeGreaterThan(0);
       expect(found.wrong).toEqual([]);

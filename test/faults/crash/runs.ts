@@ -1,4 +1,12 @@
-import { convert, copy, createGroup, type FlowTarget, rechunk } from "../../../src/index.ts";
+import {
+  convert,
+  copy,
+  createGroup,
+  type FlowEvent,
+  type FlowTarget,
+  type RunReport,
+  rechunk,
+} from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 
 export type Operation = "copy" | "direct" | "staged" | "convert";
@@ -60,13 +68,16 @@ export interface RunOptions {
   readonly scratch: string;
   /** Whether the target may be there from a run that was cut, whose lock counts for nothing. */
   readonly isAgain?: boolean;
+  /** Keeps what is done when it fails, and goes on with what one that failed has kept. */
+  readonly resume?: boolean;
+  readonly onEvent?: (event: FlowEvent) => void;
 }
 
 /** Runs it; again, where it was cut. */
 export async function runOnce(
   { operation, mode, zarrFormat }: Run,
-  { from, targetAt, signal, scratch, isAgain = false }: RunOptions,
-): Promise<void> {
+  { from, targetAt, signal, scratch, isAgain = false, resume = false, onEvent = () => {} }: RunOptions,
+): Promise<RunReport> {
   const isMember = mode === "member" || mode === "new member";
   const node = isMember ? { store: from, path: "a" } : from;
   const target = targetAt(mode === "member" ? "a" : mode === "new member" ? "c" : "");
@@ -78,14 +89,12 @@ export async function runOnce(
     threads: 1,
     io: 1,
     scratch,
+    onEvent,
     ...(isAgain && { breakLock: true }),
+    ...(resume && { resume, stop: new AbortController().signal }),
   } as const;
-  if (operation === "copy") await copy(node, target, options);
-  else if (operation === "convert") await convert(node, target, { ...options, to: zarrFormat });
-  else
-    await rechunk(node, target, {
-      ...options,
-      chunks: isMember ? [4, 2] : ["a:4,2", "b:4,2"],
-      strategy: operation,
-    });
+  if (operation === "copy") return copy(node, target, options);
+  if (operation === "convert") return convert(node, target, { ...options, to: zarrFormat });
+  const chunks = isMember ? [4, 2] : ["a:4,2", "b:4,2"];
+  return rechunk(node, target, { ...options, chunks, strategy: operation });
 }
