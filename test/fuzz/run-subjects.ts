@@ -55,7 +55,7 @@ function ledgerSeeds(): Seed[] {
       size: 0,
       async decode(source) {
         const journal = { boot: "x", lines: () => wholeLines([source]) };
-        await unfinishedRun(journal);
+        await unfinishedRun(journal, "a ledger");
         const holds = async ({ key }: { readonly key: string }) => key === "b";
         const done = await doneBefore(journal, { tasks: TASKS, holds, io: 4 });
         const withoutValues = new Set<number>();

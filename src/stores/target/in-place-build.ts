@@ -92,7 +92,8 @@ interface TakenPlace {
 }
 
 /**
- * Goes on with what an unfinished run has left, where that is asked for, or makes the place empty.
+ * Goes on with what an unfinished run has left, where that is asked for, or makes the place empty: also of what a run
+ * left that was to be resumed and whose ledger says nothing that can be used.
  *
  * @param onChanged called as soon as what is there is no longer, or not yet, a whole target
  */
@@ -103,14 +104,15 @@ async function takePlace(
   onChanged: () => void,
 ): Promise<TakenPlace> {
   const found = isLocked ? await ValueJournal.find(store, { signal }) : undefined;
-  if (found && !(await hasDocument(store, { signal }))) {
+  const isUnfinished = found !== undefined && !(await hasDocument(store, { signal }));
+  if (isUnfinished) {
     onChanged();
     const unfinished = { description: found.description, journal: found };
     const how = await resume?.(unfinished);
     if (how) return { journal: found, holds: await heldValues(store, { ...how, signal }) };
-    if (ifExists === "replace") onUnfinished?.(unfinished);
+    if (resume === undefined && ifExists === "replace") onUnfinished?.(unfinished);
   }
-  if (ifExists === "replace") {
+  if (ifExists === "replace" || (isUnfinished && resume)) {
     await beforeReplacing?.();
     onChanged();
     await found?.remove();
@@ -138,15 +140,10 @@ async function heldValues(
     listed.has(valueText(value)) && (!readBack || holdsValue(store, value, { readBack, ...options }));
 }
 
-/** Ends a run whose target is published. */
+/** Ends a run whose target is published: no reader sees what is left if this fails, and no run takes it for unfinished. */
 async function removeJournal(journal: ValueJournal | undefined, lock: PrefixLock | undefined): Promise<void> {
-  try {
-    await journal?.remove();
-  } catch (error) {
-    await lock?.leave().catch(() => {});
-    throw error;
-  }
-  await lock?.release();
+  const ends = await Promise.allSettled([journal?.remove(), lock?.release()]);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** @throws as `openInPlaceBuild`. */

@@ -5,7 +5,10 @@ import type { Journal } from "./journal.ts";
 import { processes } from "./processes.ts";
 import { wholeLines } from "./whole-lines.ts";
 
-/** Milliseconds between two values, at least; in a long run this part of it, which bounds their number and what a kill costs. */
+/**
+ * Milliseconds between two values, at least; in a long run this part of it, which bounds their number and what a kill
+ * costs. The first is written at once: it says whose the values are that follow.
+ */
 const WRITE_AFTER = 5000;
 const PART_OF_RUN = 0.01;
 /** Characters of lines that are written at once, however soon. */
@@ -33,7 +36,7 @@ export class ValueJournal implements Journal {
   /** Number of the next value; undefined for a journal that was found, until its end has been read. */
   #next: number | undefined;
   #lines = "";
-  #writtenAt = performance.now();
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;

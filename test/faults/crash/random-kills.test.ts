@@ -7,10 +7,12 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { create } from "../../../src/hierarchy/create/create.ts";
-import { isListable, type Store } from "../../../src/stores/store.ts";
+import { isListable, type Store, type StoreSpec } from "../../../src/stores/store.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { command } from "../../built-package.ts";
+import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
 import { exitOf } from "../../support/cli.ts";
+import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { IS_LONG } from "./cases.ts";
 
 /** Items of 4 bytes in a step of time, and steps. */
@@ -23,11 +25,13 @@ const MEMORY = IS_LONG ? "128MB" : "16MB";
 
 let folder = "";
 let source = "";
+let bucket: S3Server;
 const counts = { kills: 0, resumed: 0, wrong: 0 };
 /** What a kill at 95 % of a run cost, of the time of a run. */
 const costs: number[] = [];
 
 beforeAll(async () => {
+  bucket = await serveReachableBucket();
   folder = await mkdtemp(join(process.env.ZARRFLOW_CRASH_FOLDER ?? tmpdir(), "zarrflow-kills-"));
   source = join(folder, "source.zarr");
   const array = await create(source, {
@@ -48,6 +52,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
+  await bucket.close();
   await rm(folder, { recursive: true, force: true });
   const median = costs.sort((a, b) => a - b)[costs.length >> 1] ?? 0;
   console.log(
@@ -77,9 +82,55 @@ async function run(
   return { code: await exit, ms: performance.now() - began };
 }
 
-async function valuesOf(path: string): Promise<Map<string, string>> {
-  if (!path.endsWith(".zip")) return filesBelow(path);
-  const store: Store = await openStore({ kind: "zip", path });
+/** Where targets are, and what is there of them. */
+interface Place {
+  readonly target: string;
+  /** Whether readers find it. */
+  isThere(): boolean;
+  values(): Promise<ReadonlyMap<string, string>>;
+  /** What runs left beside it. */
+  left(): readonly string[];
+  remove(): Promise<void>;
+}
+
+type PlaceIn = (name: string) => Place;
+
+const PLACES: Readonly<Record<string, PlaceIn>> = {
+  "a folder": (name) => filePlace(join(folder, name, "out.zarr")),
+  "a zip file": (name) => filePlace(join(folder, name, "out.zarr.zip")),
+  S3: bucketPlace,
+};
+
+function filePlace(target: string): Place {
+  return {
+    target,
+    isThere: () => existsSync(target),
+    values: async () =>
+      target.endsWith(".zip") ? valuesIn({ kind: "zip", path: target }) : filesBelow(target),
+    left: () => readdirSync(dirname(target)).filter((found) => found !== basename(target)),
+    remove: () => rm(dirname(target), { recursive: true, force: true }),
+  };
+}
+
+function bucketPlace(name: string): Place {
+  const prefix = `${name}/out.zarr/`;
+  const keys = () => [...bucket.objects.keys()].filter((key) => key.startsWith(prefix));
+  return {
+    target: `s3://${BUCKET}/${name}/out.zarr`,
+    isThere: () => bucket.objects.has(`${prefix}.zarray`),
+    values: async () =>
+      new Map(
+        keys().map((key) => [key.slice(prefix.length), `${bucket.objects.get(key)?.toString("latin1")}`]),
+      ),
+    left: () => [...keys().filter((key) => key.includes(".zarrflow")), ...bucket.uploads.keys()],
+    async remove() {
+      for (const key of keys()) bucket.objects.delete(key);
+    },
+  };
+}
+
+async function valuesIn(spec: StoreSpec): Promise<Map<string, string>> {
+  const store: Store = await openStore(spec);
   if (!isListable(store)) throw new Error("a zip lists its keys");
   const values = new Map<string, string>();
   for await (const { key } of store.list("")) {
@@ -101,42 +152,41 @@ function differences(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, stri
 }
 
 describe.each(Object.entries(CASES))("%s", (_name, [operation, ...options]) => {
-  it.each(["out.zarr", "out.zarr.zip"])(
+  it.each(Object.entries(PLACES))(
     "to %s, killed at random moments, ends as an undisturbed run",
-    async (name) => {
+    async (_place, placeIn) => {
       const scratch = join(folder, "scratch");
       const argsTo = (target: string) => [
         ...[operation, source, target, ...options, "--max-mem", MEMORY, "--quiet"],
         ...(operation === "rechunk" ? ["--scratch", scratch] : []),
       ];
-      const undisturbed = join(folder, "undisturbed", name);
-      const whole = await run(argsTo(undisturbed));
+      const undisturbed = placeIn("undisturbed");
+      const whole = await run(argsTo(undisturbed.target));
       expect(whole.code).toBe(0);
-      const expected = await valuesOf(undisturbed);
-      const target = join(folder, "killed", name);
-      const args = [...argsTo(target), "--resume"];
+      const expected = await undisturbed.values();
+      const killed = placeIn("killed");
+      const args = [...argsTo(killed.target), "--resume"];
       const wrong: string[] = [];
-      for (let killed = 0; killed < KILLED_RUNS; killed++) {
-        const isLate = killed % 2 === 1;
+      for (let number = 0; number < KILLED_RUNS; number++) {
+        const isLate = number % 2 === 1;
         const kills = isLate ? 1 : 1 + Math.floor(Math.random() * KILLS_OF_A_RUN);
         let spent = 0;
-        for (let kill = 0; kill < kills && !existsSync(target); kill++) {
+        for (let kill = 0; kill < kills && !killed.isThere(); kill++) {
           spent += (await run(args, (isLate ? 0.95 : Math.random()) * whole.ms)).ms;
         }
-        if (!existsSync(target)) {
+        if (!killed.isThere()) {
           counts.resumed++;
           const last = await run(args);
           if (last.code !== 0) wrong.push(`resumed: exit code ${last.code}`);
           else if (isLate) costs.push((spent + last.ms) / whole.ms - 1);
         }
-        if (existsSync(target)) wrong.push(...differences(await valuesOf(target), expected));
-        const left = readdirSync(dirname(target)).filter((found) => found !== basename(target));
-        wrong.push(...left, ...(existsSync(scratch) ? readdirSync(scratch) : []));
-        await rm(dirname(target), { recursive: true, force: true });
+        if (killed.isThere()) wrong.push(...differences(await killed.values(), expected));
+        wrong.push(...killed.left(), ...(existsSync(scratch) ? readdirSync(scratch) : []));
+        await killed.remove();
       }
       counts.wrong += wrong.length;
       expect(wrong).toEqual([]);
-      await rm(dirname(undisturbed), { recursive: true });
+      await undisturbed.remove();
     },
     3_600_000,
   );

@@ -76,6 +76,11 @@ export function parseLedgerLine(text: string): LedgerLine | undefined {
   return isObject(line) && isLine(line as Fields) ? (line as unknown as LedgerLine) : undefined;
 }
 
+/** The format that a ledger's first line names; undefined where it names none. */
+export function ledgerFormat(text: string): string | undefined {
+  return /^\{"format":"([^"\\]{1,100})"/.exec(text)?.[1];
+}
+
 function isLine(line: Fields): boolean {
   const { format, identity, session, key, end, scratch } = line;
   if (format !== undefined) return format === LEDGER_FORMAT && holdsTexts(identity);

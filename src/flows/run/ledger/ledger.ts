@@ -90,6 +90,7 @@ export class JournalLedger implements Ledger {
 
   scratchOpened(spec: StoreSpec): void {
     this.#journal.append(ledgerLine({ scratch: spec }));
+    this.#journal.flush().catch(() => {}); // what is added next fails with that
   }
 
   async *entries(): AsyncIterable<LedgerEntry> {

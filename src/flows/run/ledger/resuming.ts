@@ -11,7 +11,7 @@ export function resuming(
   { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
 ): Pick<TargetBuildOptions, "resume" | "onUnfinished"> {
   const howToResume = async ({ description, journal }: UnfinishedBuild) => {
-    const found = await unfinishedRun(journal);
+    const found = await unfinishedRun(journal, description);
     if (found === undefined) return undefined;
     assertSameRun(found.identity, identity, description);
     return { readBack: found.mayBeLost };

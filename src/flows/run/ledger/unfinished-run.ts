@@ -1,5 +1,12 @@
 import type { Journal } from "../../../stores/target/journal.ts";
-import { type LedgerSession, parseLedgerLine, type RunIdentity } from "./ledger-lines.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import {
+  LEDGER_FORMAT,
+  type LedgerSession,
+  ledgerFormat,
+  parseLedgerLine,
+  type RunIdentity,
+} from "./ledger-lines.ts";
 
 /** What there is to know of an unfinished run before anything it wrote is looked at. */
 export interface UnfinishedRun {
@@ -11,9 +18,14 @@ export interface UnfinishedRun {
   readonly mayBeLost: boolean;
 }
 
-/** Reads what an unfinished run was; undefined where its ledger does not say. */
+/**
+ * Reads what an unfinished run was; undefined where its ledger does not say.
+ *
+ * @throws `plan-mismatch` for a ledger of another version.
+ */
 export async function unfinishedRun(
   journal: Pick<Journal, "lines" | "boot">,
+  place: string,
 ): Promise<UnfinishedRun | undefined> {
   const { boot } = journal;
   let header: Pick<UnfinishedRun, "begun" | "identity"> | undefined;
@@ -22,12 +34,24 @@ export async function unfinishedRun(
   for await (const text of journal.lines()) {
     const line = parseLedgerLine(text);
     if (header === undefined) {
+      assertFormat(text, place);
       if (line === undefined || !("identity" in line)) return undefined;
       header = line;
     } else if (line && "session" in line) mayBeLost ||= isLossy(line.session, boot);
     else if (line && "end" in line) tasks++;
   }
   return header && { ...header, tasks, mayBeLost };
+}
+
+function assertFormat(text: string, place: string): void {
+  const found = ledgerFormat(text);
+  if (found === undefined || found === LEDGER_FORMAT) return;
+  throw new ZarrflowError("plan-mismatch", "another version of zarrflow made the unfinished run", {
+    store: place,
+    expected: LEDGER_FORMAT,
+    found,
+    hint: "Continue it with that version, or start again without --resume.",
+  });
 }
 
 function isLossy({ fsync, boot }: LedgerSession["session"], now: string | undefined): boolean {

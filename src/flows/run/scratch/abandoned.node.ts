@@ -37,14 +37,20 @@ function isOurs(owner: number): boolean {
   return owner === uid || uid === -1;
 }
 
-/** Removes the scratch folders of this user's runs that were killed. What cannot be looked at, or removed, is left. */
-export async function removeAbandoned(parent: string): Promise<void> {
+/**
+ * Removes the scratch folders of this user's runs that were killed, and that no run can resume: also those kept by
+ * `keptBy`, whose only run is the caller's, but for `left`. What cannot be looked at, or removed, is left.
+ */
+export async function removeAbandoned(
+  parent: string,
+  { keptBy, left }: { readonly keptBy?: string | undefined; readonly left?: string | undefined } = {},
+): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
-    if (!isControlName(name, SCRATCH)) continue;
     const folder = join(parent, name);
+    if (!isControlName(name, SCRATCH) || folder === left) continue;
     try {
       const stat = await lstat(folder);
-      if (stat.isDirectory() && isOurs(stat.uid) && (await isAbandoned(folder, stat.mtimeMs)))
+      if (stat.isDirectory() && isOurs(stat.uid) && (await isAbandoned(folder, stat.mtimeMs, keptBy)))
         await removeFolder(folder);
     } catch {
       // another run removes it, or nobody may
@@ -52,10 +58,11 @@ export async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-async function isAbandoned(folder: string, changed: number): Promise<boolean> {
+async function isAbandoned(folder: string, changed: number, run: string | undefined): Promise<boolean> {
   const owner = await readFile(join(folder, OWNER), "utf8").catch(() => undefined);
   if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
   const [host, pid, keptBy = ""] = owner.split("\n");
   if (host !== hostname() || isAlive(Number(pid))) return false;
+  if (keptBy === run) return true;
   return isAbsolute(keptBy) ? !(await isThere(keptBy)) : keptBy === "" || Date.now() - changed > KEPT_MS;
 }

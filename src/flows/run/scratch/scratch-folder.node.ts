@@ -27,8 +27,9 @@ export async function openScratchFolder(
   let path = join(resolve(parent), controlName(SCRATCH));
   try {
     await mkdir(parent, { recursive: true });
-    await removeAbandoned(parent);
-    if (left?.kind === "directory" && (await isKeptBy(left.path, keptBy))) path = left.path;
+    const kept = left?.kind === "directory" && (await isKeptBy(left.path, keptBy)) ? left.path : undefined;
+    await removeAbandoned(resolve(parent), { keptBy, left: kept });
+    if (kept !== undefined) path = kept;
     else {
       await assertSpace(parent, bytes);
       await mkdir(path, { mode: PRIVATE });
