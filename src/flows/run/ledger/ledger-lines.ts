@@ -78,7 +78,7 @@ export function parseLedgerLine(text: string): LedgerLine | undefined {
 
 /** The format that a ledger's first line names; undefined where it names none. */
 export function ledgerFormat(text: string): string | undefined {
-  return /^\{"format":"([^"\\]{1,100})"/.exec(text)?.[1];
+  return /^\{"format":"(zarrflow-ledger\/[^"\\]{1,100})"/.exec(text)?.[1];
 }
 
 function isLine(line: Fields): boolean {
