@@ -2,18 +2,23 @@ import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
-import { isControlName } from "../../../stores/reserved-names.ts";
+import { controlName, isControlName } from "../../../stores/reserved-names.ts";
 import { isThere } from "../../../stores/target/control-folder.ts";
 import { isAlive } from "../../../stores/target/process-record.node.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
-export const SCRATCH = "scratch";
+const SCRATCH = "scratch";
 /** The file in a scratch folder that names its owner: machine, process, and where the run keeps what it has done, a line each. */
 const OWNER = "owner";
 /** Those of a run with a target far away stay so long for one that resumes it. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** A scratch folder that names no owner belongs to a run that was killed as it began, if it is older than this. */
+/** A scratch folder that names no owner belongs to a run that was killed as it began, if its process is gone, or it is older than this. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** A name for a scratch folder: it ends in this process, which is known so before the folder is signed. */
+export function scratchName(): string {
+  return `${controlName(SCRATCH)}-${process.pid.toString(36)}`;
+}
 
 /** Leaves in a scratch folder whose it is; one that is kept stays as long as `keptBy`, where that is a path, or a week. */
 export async function signScratch(folder: string, keptBy = ""): Promise<void> {
@@ -60,7 +65,10 @@ export async function removeAbandoned(
 
 async function isAbandoned(folder: string, changed: number, run: string | undefined): Promise<boolean> {
   const owner = await readFile(join(folder, OWNER), "utf8").catch(() => undefined);
-  if (owner === undefined) return Date.now() - changed > STALE_AFTER_MS;
+  if (owner === undefined) {
+    const [, pid = ""] = /-[0-9a-f]{12}-([0-9a-z]+)$/.exec(folder) ?? [];
+    return !isAlive(Number.parseInt(pid, 36)) || Date.now() - changed > STALE_AFTER_MS;
+  }
   const [host, pid, keptBy = ""] = owner.split("\n");
   if (host !== hostname() || isAlive(Number(pid))) return false;
   if (keptBy === run) return true;

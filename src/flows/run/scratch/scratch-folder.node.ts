@@ -4,10 +4,9 @@ import { join, resolve } from "node:path";
 import { removeFolder } from "../../../stores/directory/remove-folder.ts";
 import { DirectoryStore } from "../../../stores/directory.ts";
 import { fileError } from "../../../stores/files/file-error.ts";
-import { controlName } from "../../../stores/reserved-names.ts";
 import { formatBytes } from "../../../util/byte-size.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { isKeptBy, removeAbandoned, SCRATCH, signScratch } from "./abandoned.node.ts";
+import { isKeptBy, removeAbandoned, scratchName, signScratch } from "./abandoned.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /** Nobody else reads what is left here. */
@@ -24,7 +23,7 @@ export async function openScratchFolder(
   { bytes, keptBy, left }: Omit<OpenScratchOptions, "place">,
 ): Promise<Scratch> {
   const details = { store: `directory ${parent}` };
-  let path = join(resolve(parent), controlName(SCRATCH));
+  let path = join(resolve(parent), scratchName());
   try {
     await mkdir(parent, { recursive: true });
     const kept = left?.kind === "directory" && (await isKeptBy(left.path, keptBy)) ? left.path : undefined;

@@ -268,14 +268,18 @@ describe("scratch folders of other runs", () => {
     await make(".scratch.zarrflow-00000000000a", `${hostname()}\n${ended}\n`);
     await make(".scratch.zarrflow-00000000000b");
     await utimes(join(scratch, ".scratch.zarrflow-00000000000b"), 1e9, 1e9);
+    await make(`.scratch.zarrflow-00000000000f-${ended.toString(36)}`);
+    await make(".scratch.zarrflow-000000000001", `${hostname()}\n${ended}\nledger in s3://bucket/mine\n`);
     const others = [
       [".scratch.zarrflow-00000000000c", `${hostname()}\n${process.pid}\n`],
       [".scratch.zarrflow-00000000000d", `another-machine\n${ended}\n`],
       [".scratch.zarrflow-00000000000e"],
+      [`.scratch.zarrflow-00000000000e-${process.pid.toString(36)}`],
+      [".scratch.zarrflow-000000000002", `${hostname()}\n${ended}\nledger in s3://bucket/other\n`],
       ["scratch.zarrflow", `${hostname()}\n${ended}\n`],
     ] as const;
     for (const [name, owner] of others) await make(name, owner);
-    const opened = await openScratch({ place: place(), bytes: 1 });
+    const opened = await openScratch({ place: place(), bytes: 1, keptBy: "ledger in s3://bucket/mine" });
     await opened.remove();
     expect((await readdir(scratch)).sort()).toEqual(others.map(([name]) => name).sort());
     for (const [name] of others) await rm(join(scratch, name), { recursive: true });
