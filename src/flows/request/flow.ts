@@ -2,6 +2,7 @@ import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import { placeAround } from "../../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -143,16 +144,15 @@ async function planFrom(
 ): Promise<Omit<Planned, "source" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, allowLoss } = options;
   const io = positive(options.io ?? DEFAULT_IO, "io");
-  const { all, taken, excluded, warnings } = await sourceNodes(root, options, io);
   const target = targetSpec(to, pacedAccess(options));
+  const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
+  const reading = sourceNodes(root, options, io);
+  const placing = assertPlaceable(target.store, zarrFormat.name, options);
+  await Promise.allSettled([reading, placing]);
+  const { all, taken, excluded, warnings } = await reading;
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
-  const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
-  const place = await placeAround(target.store);
-  if (place) {
-    const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
-    await hierarchyAt(place, zarrFormat.name, { maxMetadata: options.maxMetadata, signal });
-  }
+  await placing;
   const { converted, change, cutImages } = await wantedMetadata(root, all, taken, zarrFormat.name, options);
   const changed =
     excluded.length > 0 ||
@@ -212,6 +212,18 @@ async function planFrom(
     sourceDocuments: () => watch.documents(),
     assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }),
   };
+}
+
+/** Holds that a node can be where a target is to be. @throws as `hierarchyAt` */
+async function assertPlaceable(
+  target: StoreSpec,
+  zarrFormat: ZarrFormat,
+  { maxMetadata, signal }: PlanOptions,
+): Promise<void> {
+  const place = await placeAround(target);
+  if (place === undefined) return;
+  const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
+  await hierarchyAt(place, zarrFormat, { maxMetadata, signal });
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */

@@ -70,13 +70,16 @@ export async function homeOf({
 export async function parentHierarchyOf(spec: StoreSpec): Promise<ParentHierarchy> {
   const own = await openStore(spec);
   let home = { store: own, spec, path: "" };
-  if (await isWholeHierarchy(own)) return { ...home, store: assertWritable(own) };
+  const above = foldersLookedAt(spec);
+  const [isWhole, first] = await Promise.all([isWholeHierarchy(own), above.next()]);
+  if (isWhole) return { ...home, store: assertWritable(own) };
   let mayHaveGaps = !isRootName(spec);
   try {
-    for await (const folder of foldersAbove(spec)) {
+    for (let next = first; !next.done; next = await above.next()) {
+      const { folder, found } = next.value;
       const isRoot = isRootName(folder.spec);
-      const isWhole = await isWholeHierarchy(folder.store);
-      if (isWhole || (await isNode(folder.store)) || (mayHaveGaps && isRoot)) home = folder;
+      const { isWhole, isNode } = await found;
+      if (isNode || (mayHaveGaps && isRoot)) home = folder;
       else if (!mayHaveGaps) break;
       if (isWhole) break;
       mayHaveGaps &&= !isRoot;
@@ -100,10 +103,31 @@ export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | un
   return home.path === "" ? undefined : home;
 }
 
+type Folder = Omit<ParentHierarchy, "store"> & { readonly store: Store };
+
+interface FolderLookedAt {
+  readonly folder: Folder;
+  readonly found: Promise<{ readonly isNode: boolean; readonly isWhole: boolean }>;
+}
+
+/** As `foldersAbove`; those that are looked at in any case are looked at together. */
+async function* foldersLookedAt(spec: StoreSpec): AsyncGenerator<FolderLookedAt, undefined> {
+  let together: FolderLookedAt[] = [];
+  let mayHaveGaps = !isRootName(spec);
+  for await (const folder of foldersAbove(spec)) {
+    const found = lookAt(folder.store);
+    found.catch(() => {}); // whoever comes to this folder learns of it
+    together.push({ folder, found });
+    mayHaveGaps &&= !isRootName(folder.spec);
+    if (mayHaveGaps) continue;
+    yield* together;
+    together = [];
+  }
+  yield* together;
+}
+
 /** The folders that a store lies in, the nearest first, with the path from each to the store. */
-async function* foldersAbove(
-  spec: StoreSpec,
-): AsyncGenerator<Omit<ParentHierarchy, "store"> & { readonly store: Store }> {
+async function* foldersAbove(spec: StoreSpec): AsyncGenerator<Folder> {
   let path = "";
   for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
     path = path === "" ? around.name : joinKey(around.name, path);
@@ -120,16 +144,33 @@ function isRootName(spec: StoreSpec): boolean {
  * a few members: one above the limit is a group's.
  */
 export async function isWholeHierarchy(store: Store): Promise<boolean> {
-  try {
-    const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
-    return document !== undefined && hierarchyFormat(document) !== undefined;
-  } catch (error) {
-    if (isZarrflowError(error, "resource-limit")) return false;
-    throw error;
-  }
+  return (await lookAt(store, [])).isWhole;
 }
 
-async function isNode(store: Store): Promise<boolean> {
-  const sizes = await Promise.all(detectionKeys("").map((key) => store.size(key)));
-  return sizes.some((size) => size !== undefined);
+/** Whether a folder is a node, and whether it is the root of such a hierarchy. */
+async function lookAt(
+  store: Store,
+  otherKeys: readonly string[] = detectionKeys("").filter((key) => key !== HIERARCHY_KEY),
+): Promise<{ readonly isNode: boolean; readonly isWhole: boolean }> {
+  // of S3 the answer to a HEAD would not tell a missing key from a missing bucket, which would be asked for then
+  const first = { range: { offset: 0, length: 1 } };
+  const [shared, ...others] = await Promise.all([
+    hierarchyDocument(store),
+    ...otherKeys.map(async (key) => (await store.get(key, first)) !== undefined),
+  ]);
+  const { isThere, isWhole } = shared;
+  return { isNode: isThere || others.includes(true), isWhole };
+}
+
+async function hierarchyDocument(
+  store: Store,
+): Promise<{ readonly isThere: boolean; readonly isWhole: boolean }> {
+  try {
+    const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
+    const isThere = document !== undefined;
+    return { isThere, isWhole: isThere && hierarchyFormat(document) !== undefined };
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return { isThere: true, isWhole: false };
+    throw error;
+  }
 }

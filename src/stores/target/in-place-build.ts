@@ -103,7 +103,11 @@ async function takePlace(
   { ifExists, beforeReplacing, resume, onUnfinished, signal }: TargetBuildOptions,
   onChanged: () => void,
 ): Promise<TakenPlace> {
-  const found = isLocked ? await ValueJournal.find(store, { signal }) : undefined;
+  const finding = isLocked ? ValueJournal.find(store, { signal }) : undefined;
+  // the lock is this run's
+  const emptiness = ifExists === "replace" ? undefined : assertEmpty(store, { breakLock: true, signal });
+  await Promise.allSettled([finding, emptiness]);
+  const found = await finding;
   const isUnfinished = found !== undefined && !(await hasDocument(store, { signal }));
   if (isUnfinished) {
     onChanged();
@@ -117,7 +121,7 @@ async function takePlace(
     onChanged();
     await found?.remove();
     await deleteAll(store, { signal });
-  } else await assertEmpty(store, { breakLock: true, signal }); // the lock is this run's
+  } else await emptiness;
   return isLocked ? { journal: await ValueJournal.create(store) } : {};
 }
 
@@ -140,9 +144,9 @@ async function heldValues(
     listed.has(valueText(value)) && (!readBack || holdsValue(store, value, { readBack, ...options }));
 }
 
-/** Ends a run whose target is published: no reader sees what is left if this fails, and no run takes it for unfinished. */
+/** Ends a run whose target is published, and whose lock was looked at just now: no reader sees what is left if this fails, and no run takes it for unfinished. */
 async function removeJournal(journal: ValueJournal | undefined, lock: PrefixLock | undefined): Promise<void> {
-  const ends = await Promise.allSettled([journal?.remove(), lock?.release()]);
+  const ends = await Promise.allSettled([journal?.remove(), lock?.release({ isSure: true })]);
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 

@@ -139,9 +139,9 @@ export class PrefixLock {
     return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
-  /** Gives the place free; one that is another's stays so. */
-  async release(): Promise<void> {
-    await this.#end(() => this.#store.delete(this.#key));
+  /** Gives the place free; one that is another's stays so. `isSure`: `demand` found just now that it is this run's. */
+  async release({ isSure = false } = {}): Promise<void> {
+    await this.#end(() => this.#store.delete(this.#key), isSure);
   }
 
   /** Gives the place free, and leaves word that what is there is of a run that is over. */
@@ -149,11 +149,11 @@ export class PrefixLock {
     await this.#end(() => this.#store.set(this.#key, encoded({ ...this.#record, isOver: true })));
   }
 
-  async #end(last: () => Promise<void>): Promise<void> {
+  async #end(last: () => Promise<void>, isSure = false): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
     try {
-      if (await this.isHeld()) await last();
+      if (isSure || (await this.isHeld())) await last();
     } catch (error) {
       abandoned.add(this.#record.owner);
       throw error;
