@@ -92,20 +92,25 @@ export class PrefixLock {
     const which = { key, staleAfter };
     const record = await newRecord();
     let isTakeover = false;
-    for (;;) {
-      const isTaken = await setIfAbsent(store, key, record, { signal });
-      if (isTaken === undefined) return undefined;
-      // An attempt whose answer was lost may have taken it.
-      if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
-        const lock = new PrefixLock(store, record, which);
-        if (isTakeover) await lock.#settle({ signal });
-        return lock;
+    try {
+      for (;;) {
+        const isTaken = await setIfAbsent(store, key, record, { signal });
+        if (isTaken === undefined) return undefined;
+        // An attempt whose answer was lost may have taken it.
+        if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
+          const lock = new PrefixLock(store, record, which);
+          if (isTakeover) await lock.#settle({ signal });
+          return lock;
+        }
+        const stale = await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
+        if (stale === undefined) continue;
+        isTakeover = true;
+        // Where nothing may be deleted, the lock is written over.
+        await store.delete(key, { signal }).catch(() => store.set(key, encoded(record), { signal }));
       }
-      const stale = await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
-      if (stale === undefined) continue;
-      isTakeover = true;
-      // Where nothing may be deleted, the lock is written over.
-      await store.delete(key, { signal }).catch(() => store.set(key, encoded(record), { signal }));
+    } catch (error) {
+      if (!isZarrflowError(error, "locked")) await giveBack(store, key, record.owner);
+      throw error;
     }
   }
 
@@ -176,6 +181,20 @@ export class PrefixLock {
   #lose(error: ZarrflowError): void {
     clearInterval(this.#renewal);
     this.#lost.abort(error);
+  }
+}
+
+/**
+ * Removes the lock of a run that was cut, or failed, while it took it: the server may have carried out a request without
+ * an answer. What cannot be removed counts for nothing in this process.
+ */
+async function giveBack(store: LockStore, key: string, owner: string): Promise<void> {
+  abandoned.add(owner);
+  try {
+    const found = await readLock(store, { key, signal: AbortSignal.timeout(TOLD_WITHIN) });
+    if (found?.owner === owner) await store.delete(key);
+  } catch {
+    // others wait until it is stale
   }
 }
 

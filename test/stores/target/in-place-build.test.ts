@@ -49,6 +49,28 @@ describe("openInPlaceBuild", () => {
     expect(keys()).toEqual([]);
   });
 
+  it("leaves no lock that was taken by a request without an answer, when it is aborted then", async () => {
+    const interruption = new AbortController();
+    server.fault = (response, { method, body }) => {
+      if (method !== "PUT") return false;
+      server.objects.set(LOCK, body);
+      response.destroy();
+      setTimeout(() => interruption.abort(), 20);
+      return true;
+    };
+    const slow = new S3Store({
+      bucket: BUCKET,
+      prefix: "x.zarr",
+      endpoint: server.endpoint,
+      credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
+      retry: { firstWait: 1e6, longestWait: 1e6 },
+    });
+    const opened = openInPlaceBuild(slow, { ifExists: "error", signal: interruption.signal });
+    await expect(opened).rejects.toMatchObject({ code: "aborted" });
+    server.fault = undefined;
+    expect(keys()).toEqual([]);
+  });
+
   it.each(["error", "replace"] as const)("of two at once one is refused (%s)", async (ifExists) => {
     const builds = await Promise.allSettled(
       Array.from({ length: 4 }, () => openInPlaceBuild(store, { ifExists })),
