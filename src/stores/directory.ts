@@ -32,6 +32,7 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
+import { processTag } from "./target/process-record.node.ts";
 import { inTurn } from "./writer.ts";
 
 export interface DirectoryStoreOptions {
@@ -280,7 +281,8 @@ export class DirectoryStore implements ListableStore, WritableStore {
 
   #temporary(key: string): string {
     const folder = folderOf(key);
-    return this.#folders.pathOf(folder === "" ? temporaryName() : `${folder}/${temporaryName()}`);
+    const name = temporaryName(processTag());
+    return this.#folders.pathOf(folder === "" ? name : `${folder}/${name}`);
   }
 
   /** Takes a step, whose error names the store and the key. */

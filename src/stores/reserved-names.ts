@@ -29,10 +29,14 @@ export function isReservedKey(key: string): boolean {
   return name === LOCK_NAME || name === CONSOLIDATED_LOCK_NAME || /^\.zarrflow-ledger-\d+$/.test(name);
 }
 
-/** A name for a value being written, different each time and in each process and thread. */
-export function temporaryName(): string {
+/**
+ * A name for a value being written, different each time and in each process and thread.
+ *
+ * @param tag what tells the process from others, for who finds the file
+ */
+export function temporaryName(tag = ""): string {
   count++;
-  return `.zarrflow-${thisProcess}-${count.toString(36)}`;
+  return `.zarrflow-${thisProcess}-${tag}${count.toString(36)}`;
 }
 
 /** A name for the control folder of a target `name`, different each time. */

@@ -5,6 +5,7 @@ import { isControlName, isOwnName } from "../reserved-names.ts";
 import { ControlFolder } from "./control-folder.ts";
 import type { Leftover } from "./leftover.ts";
 import { DEAD_AFTER } from "./owner-record.ts";
+import { taggedState } from "./process-record.node.ts";
 
 /** What runs have beside a file or a folder, and files that they are writing in it. */
 export async function* fileLeftovers(path: string): AsyncGenerator<Leftover> {
@@ -19,6 +20,12 @@ export async function* fileLeftovers(path: string): AsyncGenerator<Leftover> {
   yield* temporaryFiles(target);
 }
 
+/** Removes the files that processes of this machine which are over were writing in a folder; fails for none. */
+export async function removeFilesOfDead(folder: string): Promise<void> {
+  for await (const { place, remove } of temporaryFiles(folder))
+    if (taggedState(basename(place)) === "ended") await remove().catch(() => {});
+}
+
 async function* temporaryFiles(folder: string): AsyncGenerator<Leftover> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
@@ -26,10 +33,11 @@ async function* temporaryFiles(folder: string): AsyncGenerator<Leftover> {
     if (!entry.isFile() || !isOwnName(entry.name) || isControlName(entry.name, basename(dirname(path))))
       continue;
     const { mtimeMs } = await lstat(path);
+    const state = taggedState(entry.name);
     yield {
       kind: "file",
       place: path,
-      isDead: Date.now() - mtimeMs > DEAD_AFTER,
+      isDead: state === "ended" || (state === undefined && Date.now() - mtimeMs > DEAD_AFTER),
       remove: () => unlink(path),
     };
   }

@@ -46,7 +46,7 @@ export interface LockKey {
 /** A store that can hold a lock. */
 export type LockStore = Pick<
   WritableStore,
-  "description" | "get" | "ageOf" | "set" | "setIfAbsent" | "delete"
+  "description" | "folder" | "get" | "ageOf" | "set" | "setIfAbsent" | "delete"
 >;
 
 /** Names of runs of this process whose locks could not be removed: they count for nothing. */
@@ -61,6 +61,8 @@ export class PrefixLock {
   readonly #key: string;
   readonly #lostAfter: number;
   readonly #record: LockRecord;
+  /** Whether the run before this one has not given the place free, and may have left files in it. */
+  readonly #isTakeover: boolean;
   readonly #renewal: ReturnType<typeof setInterval>;
   readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
@@ -70,7 +72,9 @@ export class PrefixLock {
     store: LockStore,
     record: LockRecord,
     { key, staleAfter }: { readonly key: string; readonly staleAfter: number },
+    isTakeover: boolean,
   ) {
+    this.#isTakeover = isTakeover;
     this.#store = store;
     this.#key = key;
     this.#lostAfter = LOST_AT * staleAfter;
@@ -98,7 +102,7 @@ export class PrefixLock {
         if (isTaken === undefined) return undefined;
         // An attempt whose answer was lost may have taken it.
         if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
-          const lock = new PrefixLock(store, record, which);
+          const lock = new PrefixLock(store, record, which, isTakeover);
           if (isTakeover) await lock.#settle({ signal });
           return lock;
         }
@@ -146,7 +150,16 @@ export class PrefixLock {
 
   /** Gives the place free; one that is another's stays so. `isSure`: `demand` found just now that it is this run's. */
   async release({ isSure = false } = {}): Promise<void> {
+    if (this.#isTakeover && !this.lost.aborted) await this.#removeLeft();
     await this.#end(() => this.#store.delete(this.#key), isSure);
+  }
+
+  /** Removes what the run before was writing in a folder, if its process is over for certain. */
+  async #removeLeft(): Promise<void> {
+    const { folder } = this.#store;
+    if (folder === undefined || !this.#key.endsWith(LOCK_NAME)) return;
+    const { removeFilesOfDead } = await import("./file-leftovers.ts");
+    await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
 
   /** Gives the place free, and leaves word that what is there is of a run that is over. */

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { textHash } from "../../util/text-hash.ts";
 import type { ProcessRecord } from "./process-record.ts";
 
 /** This process. */
@@ -25,6 +26,30 @@ export function processState({
   const found = started === undefined ? undefined : startOf(pid);
   if (found === undefined) return undefined;
   return found === started ? "running" : "ended";
+}
+
+let tag: string | undefined;
+
+/** This process in letters and digits, for names of its files; empty where the system does not tell it from all others. */
+export function processTag(): string {
+  if (tag !== undefined) return tag;
+  const { pid, started } = thisProcess();
+  const machine = machineHash();
+  tag = started === undefined || machine === undefined ? "" : `${pid}x${started}x${machine}x`;
+  return tag;
+}
+
+/** Whether the process whose tag is in a file's name is over or runs, where that is certain. */
+export function taggedState(name: string): ReturnType<typeof processState> {
+  const [, pid, started = "", machine] = /-(\d+)x(\d+)x([\da-f]{12})x[\da-z]+$/.exec(name) ?? [];
+  if (machine === undefined || machine !== machineHash()) return undefined;
+  return processState({ pid: Number(pid), started, ...bootRecord() });
+}
+
+/** The machine's start and the namespace of process numbers; undefined where the system has none. */
+function machineHash(): string | undefined {
+  const { boot, namespace } = bootRecord();
+  return boot === undefined ? undefined : textHash(`${boot} ${namespace}`).slice(0, 12);
 }
 
 /** When a process was started; undefined where the system does not tell. */

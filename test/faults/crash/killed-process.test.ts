@@ -96,9 +96,8 @@ describe.each(IS_LONG ? casesAt("directory", "zip") : short)(
             await (isResumed ? resume() : runOnce(run, again)).catch((error) =>
               found.push(tell(`${isResumed ? "resumed" : "again"}: ${error}`)),
             );
-            // what was being written at its place is a file there until `clean` removes it
-            const builds = mode === "skip" || mode === "update" ? [] : ownFilesIn(join(folder, "place"));
-            found.push(...[...builds, ...ownFilesIn(scratch)].map((path) => tell(`left at the end ${path}`)));
+            const left = [...ownFilesIn(join(folder, "place")), ...ownFilesIn(scratch)];
+            found.push(...left.map((path) => tell(`left at the end ${path}`)));
             found.push(...expectation.unmendedIn(await readings.at(place)).map(tell));
             if (found.length > 0) counts.wrong++;
             wrong.push(...found);
