@@ -90,5 +90,5 @@ test("a rechunk from bucket to bucket: an array is published in three round trip
   const changes = { chunks: { x: 8 }, ...ONE_THREAD };
   const rounds = await roundsOf(() => rechunk(`${remote}/source.zarr/t`, `${remote}/wide.zarr`, changes));
   expectAtMost(publication(rounds), 3);
-  expectAtMost(rounds, 15);
+  expectAtMost(rounds, 14);
 });

@@ -167,22 +167,26 @@ async function fill(
       documentsLast: build.isInPlace === true,
     });
   }
-  await options.assertUnchanged?.({ signal });
+  const unchanged = options.assertUnchanged?.({ signal });
+  // nothing is read back for nothing
+  if (verify !== false) await unchanged;
   const readBack = (target: Store, before?: Verified) =>
     verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });
   let verified: Verified = {};
   // What lies at its place is checked before the documents that show it are written.
   if (build.isInPlace) {
-    verified = await readBack(build.store);
-    if (plan.publication.existing === undefined) {
-      const { keys, bytes } = before.written;
-      const written = {
-        keys: keys + log.keys + log.resumed.keys,
-        bytes: bytes + log.counts.bytesWritten + log.resumed.bytes,
-      };
-      await assertSoleWriter(build.store, written, { documents, signal });
-    }
-  }
+    if (verify !== false) verified = await readBack(build.store);
+    const { keys, bytes } = before.written;
+    const written = {
+      keys: keys + log.keys + log.resumed.keys,
+      bytes: bytes + log.counts.bytesWritten + log.resumed.bytes,
+    };
+    const isNew = plan.publication.existing === undefined;
+    const sole = isNew ? assertSoleWriter(build.store, written, { documents, signal }) : undefined;
+    await Promise.allSettled([unchanged, sole]);
+    await unchanged; // of both failures the one that nothing can be done about
+    await sole;
+  } else await unchanged;
   if (!build.store.singleWriter) await publish();
   if (verify === false) return verified;
   const written = await build.reopen();

@@ -68,10 +68,9 @@ export async function openInPlaceBuild(
     }),
     async discard() {
       if (isPublished) return;
-      // what another run has taken over is its own
-      const isOurs = lock === undefined || (await lock.isHeld());
       try {
-        if (isOurs) {
+        // what another run has taken over is its own
+        if (lock === undefined || (await lock.isHeld())) {
           await journal?.remove();
           await deleteAll(store);
         }

@@ -71,6 +71,26 @@ describe("openInPlaceBuild", () => {
     expect(keys()).toEqual([]);
   });
 
+  it("holds its lock no longer when it cannot be discarded", async () => {
+    const failing = new S3Store({
+      bucket: BUCKET,
+      prefix: "x.zarr",
+      endpoint: server.endpoint,
+      credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
+      retry: { attempts: 1 },
+    });
+    const build = await openInPlaceBuild(failing, { ifExists: "error" });
+    server.fault = (response) => {
+      response.destroy();
+      return true;
+    };
+    await expect(build.discard()).rejects.toMatchObject({ code: "transient" });
+    server.fault = undefined;
+    const next = await openInPlaceBuild(store, { ifExists: "replace" });
+    await next.discard();
+    expect(keys()).toEqual([]);
+  });
+
   it.each(["error", "replace"] as const)("of two at once one is refused (%s)", async (ifExists) => {
     const builds = await Promise.allSettled(
       Array.from({ length: 4 }, () => openInPlaceBuild(store, { ifExists })),
