@@ -124,7 +124,8 @@ export async function syncFolder(files: FileCalls, path: string): Promise<void> 
   if (CAN_SYNC_FOLDERS) await syncPath(files, path);
 }
 
-async function syncPath(files: FileCalls, path: string): Promise<void> {
+/** Puts a file, or the names in a folder, on the disk. */
+export async function syncPath(files: FileCalls, path: string): Promise<void> {
   const fd = await files.open(path, constants.O_RDONLY);
   try {
     await files.sync(fd);

@@ -9,6 +9,7 @@ import {
   type FolderOwner,
   OWNER_NAME,
   ownerOf,
+  type SignOptions,
   signFolder,
   takeOverFolder,
 } from "./owner-record.ts";
@@ -55,11 +56,11 @@ export class ControlFolder {
   }
 
   /** Makes a new one beside `target`, in a folder that exists. */
-  static async create(target: string): Promise<ControlFolder> {
+  static async create(target: string, options?: SignOptions): Promise<ControlFolder> {
     const path = join(dirname(target), controlName(basename(target)));
     await mkdir(path);
     try {
-      return new ControlFolder(path, target, await signFolder(path));
+      return new ControlFolder(path, target, await signFolder(path, options));
     } catch (error) {
       await removeFolder(path).catch(() => {});
       throw error;
@@ -143,8 +144,8 @@ export class ControlFolder {
    *
    * @throws `locked` when another run was first.
    */
-  async takeOver(): Promise<ControlFolder> {
-    const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead });
+  async takeOver(options?: SignOptions): Promise<ControlFolder> {
+    const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead }, options);
     if (signed) return new ControlFolder(this.path, this.#target, signed);
     throw new ZarrflowError("locked", "another run has just resumed the unfinished one", {
       store: `directory ${this.#target}`,

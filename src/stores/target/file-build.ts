@@ -46,7 +46,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       if (firstMade !== undefined) await removeEmptyFolders(parent, firstMade);
     };
     const { resumed, others } = await unfinishedAt(target, options);
-    const control = await (resumed?.control.takeOver() ?? ControlFolder.create(target)).catch(
+    const control = await (resumed?.control.takeOver(options) ?? ControlFolder.create(target, options)).catch(
       after(unmakeParents),
     );
     const leave = async () => {

@@ -3,10 +3,12 @@ import {
   createReadStream,
   fdatasyncSync,
   fstatSync,
+  fsyncSync,
   openSync,
   readSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { fileError, isMissing } from "../files/file-error.ts";
 import type { Journal } from "./journal.ts";
 import { thisProcess } from "./process-record.node.ts";
@@ -81,10 +83,12 @@ export class FileJournal implements Journal {
     if (this.#lines === "") return;
     const bytes = new TextEncoder().encode(this.#lines);
     this.#lines = "";
+    const isNew = this.#fd === undefined;
     try {
       this.#fd ??= openAtLineEnd(this.#path);
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
       if (this.#fsync) fdatasyncSync(this.#fd);
+      if (this.#fsync && isNew) syncFolderSync(dirname(this.#path));
     } catch (error) {
       throw this.#failed(error);
     }
@@ -95,6 +99,17 @@ export class FileJournal implements Journal {
   #failed(error: unknown): unknown {
     this.#failure ??= fileError(error, { store: this.description });
     return this.#failure;
+  }
+}
+
+/** Puts the names in a folder on the disk. */
+function syncFolderSync(path: string): void {
+  if (process.platform === "win32") return; // folders cannot be opened there
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

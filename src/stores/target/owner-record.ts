@@ -1,5 +1,7 @@
 import { lstat, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { syncFolder, syncPath } from "../directory/value-file.ts";
+import { asyncFileCalls } from "../files/file-calls.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { randomName } from "../reserved-names.ts";
 import { processState, thisProcess } from "./process-record.node.ts";
@@ -28,10 +30,21 @@ export interface SignedFolder {
   readonly end: () => void;
 }
 
+/** Whether what a run leaves of its own is put on the disk at once, so that it outlives a loss of power. */
+export interface SignOptions {
+  readonly fsync?: boolean | undefined;
+}
+
 /** Leaves in a new folder whose it is, and renews that until it is ended. */
-export async function signFolder(folder: string): Promise<SignedFolder> {
+export async function signFolder(folder: string, { fsync }: SignOptions = {}): Promise<SignedFolder> {
   const record = newRecord();
-  await writeFile(join(folder, OWNER_NAME), JSON.stringify(record), { flag: "wx" });
+  const path = join(folder, OWNER_NAME);
+  await writeFile(path, JSON.stringify(record), { flag: "wx" });
+  if (fsync) {
+    await syncPath(asyncFileCalls, path);
+    await syncFolder(asyncFileCalls, folder);
+    await syncFolder(asyncFileCalls, dirname(folder));
+  }
   return renewed(folder, record);
 }
 
@@ -40,12 +53,17 @@ export async function signFolder(folder: string): Promise<SignedFolder> {
  *
  * @returns undefined when another was first.
  */
-export async function takeOverFolder(folder: string, from: FolderOwner): Promise<SignedFolder | undefined> {
+export async function takeOverFolder(
+  folder: string,
+  from: FolderOwner,
+  { fsync }: SignOptions = {},
+): Promise<SignedFolder | undefined> {
   const claim = join(folder, `${OWNER_NAME}.${from.run}`);
   const record = newRecord();
   try {
     if (await isDeadClaim(claim)) await unlink(claim);
     await writeFile(claim, JSON.stringify(record), { flag: "wx" });
+    if (fsync) await syncPath(asyncFileCalls, claim);
   } catch (error) {
     if (hasSystemCode(error, "EEXIST") || isMissing(error)) return undefined;
     throw error;
@@ -56,6 +74,7 @@ export async function takeOverFolder(folder: string, from: FolderOwner): Promise
     return undefined;
   }
   await rename(claim, join(folder, OWNER_NAME));
+  if (fsync) await syncFolder(asyncFileCalls, folder);
   return renewed(folder, record);
 }
 
