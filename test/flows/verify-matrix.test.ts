@@ -1,0 +1,133 @@
+// @module-tag slow
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { convert, copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
+import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
+import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowTarget } from "../../src/flows/target/flow-target.ts";
+import { create } from "../../src/hierarchy/create/create.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { isReservedKey } from "../../src/stores/reserved-names.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let source = "";
+let runs = 0;
+afterAll(() => console.log(`${runs} runs with a flipped bit, each found`));
+
+beforeAll(async () => {
+  source = join(folder.path, "source.zarr");
+  const made = { shape: [8, 6], chunks: [2, 3], dataType: "int32", zarrFormat: "v2" } as const;
+  const array = await create(source, made);
+  await array.write(
+    [],
+    Int32Array.from({ length: 48 }, (_, i) => i * 2654435761),
+  );
+  await array.close();
+});
+
+type Flow = (target: FlowTarget, options: RunOptions) => Promise<RunReport>;
+
+const SERIAL = { threads: 1, io: 1 } as const;
+const FLOWS: Readonly<Record<string, Flow>> = {
+  copy: (target, options) => copy(source, target, options),
+  "copy with another codec": (target, options) => copy(source, target, { codec: "gzip", ...options }),
+  "rechunk, direct": (target, options) =>
+    rechunk(source, target, { chunks: [4, 2], strategy: "direct", ...options }),
+  "rechunk, staged": (target, options) =>
+    rechunk(source, target, { chunks: [4, 2], strategy: "staged", ...options }),
+  convert: (target, options) => convert(source, target, { to: "v3", ...options }),
+  "slice to zarr": (target, options) => sliceTo(source, target, { slice: [[1, 7], null], ...options }),
+};
+
+/** Another bit in the midst of a value. */
+function flipped(bytes: Uint8Array): Uint8Array {
+  const other = bytes.slice();
+  const at = other.length >> 1;
+  other[at] = (other[at] ?? 0) ^ 4;
+  return other;
+}
+
+/** A store that holds another bit of one key than it was given. */
+class FlippingStore extends MemoryStore {
+  readonly #key: string | undefined;
+
+  constructor(key?: string) {
+    super();
+    this.#key = key;
+  }
+
+  override async set(...[key, bytes, ...more]: Parameters<MemoryStore["set"]>): Promise<void> {
+    return super.set(key, key === this.#key ? flipped(bytes) : bytes, ...more);
+  }
+}
+
+async function keysOf(store: MemoryStore): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list("")) if (!isReservedKey(key)) keys.push(key);
+  return keys;
+}
+
+/** Files of chunks below a folder, the control folder of a run included. */
+function chunkFiles(root: string): string[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => /(?:^|\/)(?:c\/)?\d+[./]\d+$/.test(name))
+    .map((name) => join(root, name))
+    .filter((path) => statSync(path).isFile())
+    .sort();
+}
+
+describe.each(Object.entries(FLOWS))("%s", (_, flow) => {
+  describe.each(["written", "values"] as const)("with verify: %s", (verify) => {
+    test("finds a flipped bit in every key, in a store that is written at its place", async () => {
+      const whole = new FlippingStore();
+      const { keysWritten, keysVerified } = await flow(whole, { ...SERIAL, verify });
+      const keys = await keysOf(whole);
+      expect([keysWritten, keysVerified]).toEqual([keys.length, keys.length]);
+      for (const key of keys) {
+        const target = new FlippingStore(key);
+        await expect(flow(target, { ...SERIAL, verify }), key).rejects.toMatchObject({
+          code: "differs",
+          details: { key },
+        });
+        expect(await keysOf(target), key).toEqual([]);
+        runs++;
+      }
+    });
+
+    test("finds one in a chunk of a folder, of this run and of the one that it resumes", async () => {
+      const whole = folder.next("out.zarr");
+      const { keysWritten } = await flow(whole, { ...SERIAL, verify, maxMemory: "100kB" });
+      for (const isResumed of [false, true]) {
+        const target = folder.next("out.zarr");
+        const stopping = new AbortController();
+        const options = { ...SERIAL, verify, maxMemory: "100kB" } as const;
+        if (isResumed) {
+          const onEvent = ({ type }: FlowEvent) => {
+            if (type === "task-end" || type === "progress") stopping.abort(new Error("enough"));
+          };
+          await flow(target, { ...options, stop: stopping.signal, onEvent }).catch(() => {});
+        }
+        const before = isResumed ? chunkFiles(dirname(target)) : [];
+        let isFlipped = false;
+        const onEvent = () => {
+          const [first] = before.length > 0 ? before : chunkFiles(dirname(target));
+          if (isFlipped || first === undefined || statSync(first).size === 0) return;
+          writeFileSync(first, flipped(readFileSync(first)));
+          isFlipped = true;
+        };
+        await expect(
+          flow(target, { ...options, resume: isResumed, stop: new AbortController().signal, onEvent }),
+        ).rejects.toMatchObject({ code: "differs" });
+        expect(isFlipped).toBe(true);
+        expect(existsSync(dirname(target)) ? readdirSync(dirname(target)) : []).toEqual([]);
+        runs++;
+      }
+      const target = folder.next("out.zarr");
+      const report = await flow(target, { ...SERIAL, verify, maxMemory: "100kB" });
+      expect(report.keysVerified).toBe(keysWritten);
+    });
+  });
+});
