@@ -68,6 +68,17 @@ async function expectWhole(): Promise<void> {
   expect(keys().filter((key) => key.includes(".zarrflow-"))).toEqual([]);
 }
 
+/** Removes what runs left at the target; what that was. */
+async function clean(): Promise<unknown[]> {
+  const place = { store: { kind: "s3", bucket: BUCKET, prefix: "out.zarr" }, path: "" } as const;
+  const found: unknown[] = [];
+  for await (const { kind, isDead, remove } of leftoversAt(place)) {
+    found.push({ kind, isDead });
+    await remove();
+  }
+  return found;
+}
+
 describe("an unfinished run in S3", () => {
   it("is seen by no reader, and listed as no value", async () => {
     await stopped();
@@ -145,13 +156,18 @@ describe("an unfinished run in S3", () => {
     expect(keys()).toEqual([]);
   });
 
+  it("that was killed after its target was whole is cleaned of its ledger, without a lock too", async () => {
+    await stopped();
+    const ledger = bucket.objects.get(LEDGER) ?? Buffer.alloc(0);
+    await resumed();
+    bucket.objects.set(LEDGER, ledger);
+    expect(await clean()).toEqual([{ kind: "lock", isDead: true }]);
+    await expectWhole();
+  });
+
   it("is found by clean, and removed with its ledger", async () => {
     await stopped();
-    const place = { store: { kind: "s3", bucket: BUCKET, prefix: "out.zarr" }, path: "" } as const;
-    for await (const { kind, isDead, remove } of leftoversAt(place)) {
-      expect({ kind, isDead }).toEqual({ kind: "half-target", isDead: true });
-      await remove();
-    }
+    expect(await clean()).toEqual([{ kind: "half-target", isDead: true }]);
     expect(keys()).toEqual([]);
   });
 });

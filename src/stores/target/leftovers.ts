@@ -1,6 +1,6 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import { childSpec } from "../folder-spec.ts";
-import { CONSOLIDATED_LOCK_NAME, LOCK_NAME } from "../reserved-names.ts";
+import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
@@ -51,7 +51,8 @@ async function* leftoversIn(
       if (giveUp) yield { kind: "upload", place: key, isDead: isDead && isOld, hint, remove: giveUp };
     }
   }
-  if (lock) yield await lockLeftover(store, isDead, options);
+  const isSigned = lock ?? (isWritable(store) ? await ValueJournal.find(store, options) : undefined);
+  if (isSigned) yield await lockLeftover(store, lock, isDead, options);
   const turn = await readLock(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });
   if (turn && isWritable(store)) {
     yield {
@@ -80,9 +81,14 @@ async function* leftoversIn(
   }
 }
 
-/** A lock, with what it is the only sign of: keys that no document shows. */
-async function lockLeftover(store: Store, isDead: boolean, options: StoreOptions): Promise<Leftover> {
-  const about = { place: `${store.description}/${LOCK_NAME}`, isDead };
+/** A lock or a ledger, with what they are the only sign of: keys that no document shows. */
+async function lockLeftover(
+  store: Store,
+  lock: LockRecord | undefined,
+  isDead: boolean,
+  options: StoreOptions,
+): Promise<Leftover> {
+  const about = { place: `${store.description}/${lock ? LOCK_NAME : ledgerKey(0)}`, isDead };
   const unlock = async () => {
     if (!isWritable(store)) return;
     await (await ValueJournal.find(store))?.remove();
