@@ -2,7 +2,7 @@ import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
-import { readLock } from "../stores/target/prefix-lock.ts";
+import { readLock } from "../stores/target/lock-record.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";

@@ -8,7 +8,7 @@ import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
 import { copy, create, createGroup } from "../../src/index.ts";
 import { DEFAULT_MAX_METADATA } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { readLock } from "../../src/stores/target/prefix-lock.ts";
+import { readLock } from "../../src/stores/target/lock-record.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 

@@ -2,7 +2,7 @@ import type { ZarrNode } from "../../hierarchy/node.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { ListableStore, StoreSpec } from "../../stores/store.ts";
 import { leftoversAt } from "../../stores/target/leftovers.ts";
-import { holderOf, readLock } from "../../stores/target/prefix-lock.ts";
+import { holderOf, readLock } from "../../stores/target/lock-record.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ValidateFinding } from "./finding.ts";
 

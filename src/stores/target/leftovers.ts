@@ -5,7 +5,8 @@ import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec }
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { Leftover } from "./leftover.ts";
-import { isStale, type LockRecord, readLock } from "./prefix-lock.ts";
+import { type LockRecord, readLock } from "./lock-record.ts";
+import { isStale } from "./prefix-lock.ts";
 import { ValueJournal } from "./value-journal.ts";
 
 /** Milliseconds after which an upload counts as that of a dead run: nothing renews it, and not all have a lock. */

@@ -2,8 +2,14 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
-import { valueAtMost } from "../value-at-most.ts";
-import { type ProcessRecord, processRecordOf } from "./process-record.ts";
+import {
+  encodedLock,
+  holderOf,
+  type LockKey,
+  type LockRecord,
+  newLockRecord,
+  readLock,
+} from "./lock-record.ts";
 import { processes } from "./processes.ts";
 
 /** Milliseconds without a renewal after which a lock counts for nothing; */
@@ -17,30 +23,9 @@ const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
 
-/** Bytes of the largest record. */
-const MAX_LOCK = 64 * 1024;
-
-/** Who writes at a place. */
-export interface LockRecord extends ProcessRecord {
-  /** A random name for the run. */
-  readonly owner: string;
-  readonly begun: string;
-  readonly renewed: string;
-  /** Whether the run is over, and has left what it could not remove. */
-  readonly isOver?: boolean;
-}
-
 export interface LockOptions extends StoreOptions {
   /** Takes the place whoever holds its lock. */
   readonly breakLock?: boolean | undefined;
-}
-
-/** Which lock is meant. */
-export interface LockKey {
-  /** @default LOCK_NAME */
-  readonly key?: string | undefined;
-  /** Milliseconds without a renewal after which it is ignored. @default 300,000 */
-  readonly staleAfter?: number | undefined;
 }
 
 /** A store that can hold a lock. */
@@ -94,7 +79,7 @@ export class PrefixLock {
   static async take(store: LockStore, options: LockOptions & LockKey = {}): Promise<PrefixLock | undefined> {
     const { key = LOCK_NAME, staleAfter = STALE_AFTER, signal } = options;
     const which = { key, staleAfter };
-    const record = await newRecord();
+    const record = await newLockRecord();
     let isTakeover = false;
     try {
       for (;;) {
@@ -110,7 +95,7 @@ export class PrefixLock {
         if (stale === undefined) continue;
         isTakeover = true;
         // Where nothing may be deleted, the lock is written over.
-        await store.delete(key, { signal }).catch(() => store.set(key, encoded(record), { signal }));
+        await store.delete(key, { signal }).catch(() => store.set(key, encodedLock(record), { signal }));
       }
     } catch (error) {
       if (!isZarrflowError(error, "locked")) await giveBack(store, key, record.owner);
@@ -164,7 +149,7 @@ export class PrefixLock {
 
   /** Gives the place free, and leaves word that what is there is of a run that is over. */
   async leave(): Promise<void> {
-    await this.#end(() => this.#store.set(this.#key, encoded({ ...this.#record, isOver: true })));
+    await this.#end(() => this.#store.set(this.#key, encodedLock({ ...this.#record, isOver: true })));
   }
 
   async #end(last: () => Promise<void>, isSure = false): Promise<void> {
@@ -183,7 +168,7 @@ export class PrefixLock {
       const signal = AbortSignal.timeout(TOLD_WITHIN);
       const found = await readLock(this.#store, { key: this.#key, signal });
       if (found?.owner !== this.#record.owner) return this.#lose(lost(this.#store, found));
-      await this.#store.set(this.#key, encoded({ ...this.#record, renewed: new Date().toISOString() }));
+      await this.#store.set(this.#key, encodedLock({ ...this.#record, renewed: new Date().toISOString() }));
       this.#renewedAt = Date.now();
     } catch {
       // perhaps the next time; before others may take the place, this run gives it up
@@ -209,44 +194,6 @@ async function giveBack(store: LockStore, key: string, owner: string): Promise<v
   } catch {
     // others wait until it is stale
   }
-}
-
-/** The lock in the root of a store, or at another key, if there is one. */
-export async function readLock(
-  store: Pick<Store, "get">,
-  { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
-): Promise<LockRecord | undefined> {
-  const bytes = await lockBytes(store, key, signal);
-  if (bytes === undefined) return undefined;
-  const fields = fieldsOf(bytes);
-  const { owner, begun, renewed, isOver } = fields;
-  return {
-    owner: String(owner),
-    ...processRecordOf(fields),
-    begun: String(begun),
-    renewed: String(renewed),
-    ...(isOver === true && { isOver }),
-  };
-}
-
-/** What lies at a lock's key; nothing that can be read of what is too large for a lock. */
-async function lockBytes(
-  store: Pick<Store, "get">,
-  key: string,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array | undefined> {
-  try {
-    return await valueAtMost(store, key, MAX_LOCK, { signal });
-  } catch (error) {
-    if (isZarrflowError(error, "resource-limit")) return new Uint8Array(0);
-    throw error;
-  }
-}
-
-/** Who holds a lock, in words. */
-export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
-  const who = host === undefined ? "another run" : `process ${pid} on ${host}`;
-  return `${who}, started ${begun}, last seen ${renewed}`;
 }
 
 /** Checks that no other run is at work in a store. @returns the lock that counts for nothing, if there is one @throws `locked` */
@@ -302,28 +249,11 @@ async function setIfAbsent(
   options: StoreOptions,
 ): Promise<boolean | undefined> {
   try {
-    return await store.setIfAbsent?.(key, encoded(record), options);
+    return await store.setIfAbsent?.(key, encodedLock(record), options);
   } catch (error) {
     if (isZarrflowError(error, "unsupported-operation")) return undefined;
     throw error;
   }
-}
-
-async function newRecord(): Promise<LockRecord> {
-  const now = new Date().toISOString();
-  return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
-}
-
-function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function encoded(record: LockRecord): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(record));
 }
 
 function lost(store: Pick<Store, "description">, other: LockRecord | undefined): ZarrflowError {

@@ -1,0 +1,83 @@
+import { isZarrflowError } from "../../util/errors.ts";
+import { LOCK_NAME } from "../reserved-names.ts";
+import type { Store, StoreOptions } from "../store.ts";
+import { valueAtMost } from "../value-at-most.ts";
+import { type ProcessRecord, processRecordOf } from "./process-record.ts";
+import { processes } from "./processes.ts";
+
+/** Bytes of the largest record. */
+const MAX_LOCK = 64 * 1024;
+
+/** Who writes at a place. */
+export interface LockRecord extends ProcessRecord {
+  /** A random name for the run. */
+  readonly owner: string;
+  readonly begun: string;
+  readonly renewed: string;
+  /** Whether the run is over, and has left what it could not remove. */
+  readonly isOver?: boolean;
+}
+
+/** Which lock is meant. */
+export interface LockKey {
+  /** @default LOCK_NAME */
+  readonly key?: string | undefined;
+  /** Milliseconds without a renewal after which it is ignored. @default 300,000 */
+  readonly staleAfter?: number | undefined;
+}
+
+/** The lock in the root of a store, or at another key, if there is one. */
+export async function readLock(
+  store: Pick<Store, "get">,
+  { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
+): Promise<LockRecord | undefined> {
+  const bytes = await lockBytes(store, key, signal);
+  if (bytes === undefined) return undefined;
+  const fields = fieldsOf(bytes);
+  const { owner, begun, renewed, isOver } = fields;
+  return {
+    owner: String(owner),
+    ...processRecordOf(fields),
+    begun: String(begun),
+    renewed: String(renewed),
+    ...(isOver === true && { isOver }),
+  };
+}
+
+/** What lies at a lock's key; nothing that can be read of what is too large for a lock. */
+async function lockBytes(
+  store: Pick<Store, "get">,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await valueAtMost(store, key, MAX_LOCK, { signal });
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return new Uint8Array(0);
+    throw error;
+  }
+}
+
+/** Who holds a lock, in words. */
+export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
+  const who = host === undefined ? "another run" : `process ${pid} on ${host}`;
+  return `${who}, started ${begun}, last seen ${renewed}`;
+}
+
+/** That of this process, for a run that begins now. */
+export async function newLockRecord(): Promise<LockRecord> {
+  const now = new Date().toISOString();
+  return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
+}
+
+function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function encodedLock(record: LockRecord): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(record));
+}
