@@ -1,4 +1,6 @@
 // @module-tag slow
+// @module-tag alone
+import "../support/short-pauses.ts";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
