@@ -1,6 +1,7 @@
 import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
+import { ledgerKey } from "../stores/reserved-names.ts";
 import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
 import { readLock } from "../stores/target/lock-record.ts";
 import { openStoreIfThere } from "../stores/url.ts";
@@ -86,13 +87,18 @@ async function foreignContents(
   reading: ReadDocumentOptions,
 ): Promise<string | undefined> {
   for (const place of new Set(["", path])) if (await hasZarrDocument(store, place, reading)) return undefined;
-  if (!isListable(store) || (await readLock(store))) return undefined;
+  if (!isListable(store) || (await readLock(store)) || (await hasLedger(store))) return undefined;
   const names: string[] = [];
   for await (const entry of store.listDirectory("")) {
     names.push("prefix" in entry ? entry.prefix : entry.key);
     if (names.length > NAMES_TOLD) return `${names.slice(0, NAMES_TOLD).join(", ")} and more`;
   }
   return names.length === 0 ? undefined : names.join(", ");
+}
+
+/** Whether a run that ended before its target was whole can be resumed there, its lock be gone or not. */
+async function hasLedger(store: Store): Promise<boolean> {
+  return (await store.size(ledgerKey(0))) !== undefined;
 }
 
 /**

@@ -1,4 +1,6 @@
 // @module-tag slow
+// @module-tag alone
+import "../support/short-pauses.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
@@ -109,6 +111,40 @@ describe("an unfinished run in S3", () => {
     expect(warnings).toMatchObject([{ message: expect.stringContaining("unfinished run") }]);
     await expectWhole();
   });
+
+  it.each([
+    ["while it takes the lock", (key: string) => key.endsWith(".zarrflow-lock") && "PUT"],
+    ["while it looks for the ledger", (key: string) => key === LEDGER && "GET"],
+  ])("is still one after another run that failed %s", async (_when, failing) => {
+    await stopped();
+    let isFailing = true;
+    bucket.fault = (response, { method, key }) => {
+      if (!isFailing || failing(key) !== method) return false;
+      response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+      return true;
+    };
+    await expect(resumed()).rejects.toMatchObject({ code: "access-denied" });
+    isFailing = false;
+    expect(await clean()).toMatchObject([{ isDead: true }]);
+    bucket.fault = undefined;
+  });
+
+  it.each(["with its lock", "without its lock"])(
+    "is replaced %s by a run like any other after one that failed",
+    async (how) => {
+      await stopped();
+      if (how === "without its lock") bucket.objects.delete("out.zarr/.zarrflow-lock");
+      const abort = new AbortController();
+      bucket.fault = (_response, { method, key }) => {
+        if (method === "GET" && key === LEDGER) abort.abort();
+        return false;
+      };
+      await expect(resumed({ signal: abort.signal })).rejects.toMatchObject({ code: "aborted" });
+      bucket.fault = undefined;
+      await rechunk(source, TARGET, { ...HOW, ifExists: "replace" });
+      await expectWhole();
+    },
+  );
 
   it("goes on in a replacement, too", async () => {
     await write(TARGET, 3);

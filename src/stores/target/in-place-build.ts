@@ -43,7 +43,7 @@ export async function openInPlaceBuild(
     });
   } catch (error) {
     // a lock that is left means that what is there is what a run could not remove, or has not finished
-    await (isChanged ? lock?.leave() : lock?.release())?.catch(() => {});
+    await (isChanged ? lock?.leave() : lock?.putBack())?.catch(() => {});
     throw error;
   }
   const { journal, holds } = place;

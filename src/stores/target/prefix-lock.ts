@@ -98,7 +98,7 @@ export class PrefixLock {
         await store.delete(key, { signal }).catch(() => store.set(key, encodedLock(record), { signal }));
       }
     } catch (error) {
-      if (!isZarrflowError(error, "locked")) await giveBack(store, key, record.owner);
+      if (!isZarrflowError(error, "locked")) await giveBack(store, key, record, isTakeover);
       throw error;
     }
   }
@@ -152,6 +152,11 @@ export class PrefixLock {
     await this.#end(() => this.#store.set(this.#key, encodedLock({ ...this.#record, isOver: true })));
   }
 
+  /** Gives the place free as it was found: with the word that a run has left there, if one has. */
+  async putBack(): Promise<void> {
+    await (this.#isTakeover ? this.leave() : this.release());
+  }
+
   async #end(last: () => Promise<void>, isSure = false): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
@@ -184,13 +189,20 @@ export class PrefixLock {
 
 /**
  * Removes the lock of a run that was cut, or failed, while it took it: the server may have carried out a request without
- * an answer. What cannot be removed counts for nothing in this process.
+ * an answer. What cannot be removed counts for nothing in this process. The lock of a run that had left it there stays one.
  */
-async function giveBack(store: LockStore, key: string, owner: string): Promise<void> {
-  abandoned.add(owner);
+async function giveBack(
+  store: LockStore,
+  key: string,
+  record: LockRecord,
+  isTakeover: boolean,
+): Promise<void> {
+  abandoned.add(record.owner);
+  const left = encodedLock({ ...record, isOver: true });
   try {
     const found = await readLock(store, { key, signal: AbortSignal.timeout(TOLD_WITHIN) });
-    if (found?.owner === owner) await store.delete(key);
+    if (found?.owner === record.owner) await (isTakeover ? store.set(key, left) : store.delete(key));
+    else if (isTakeover && found === undefined) await store.setIfAbsent?.(key, left);
   } catch {
     // others wait until it is stale
   }
