@@ -16,7 +16,9 @@ import { wholeLines } from "./whole-lines.ts";
 
 /** Lines are gathered to so many characters, or for so many milliseconds, before they are written. */
 const GATHERED = 16 * 1024;
-const GATHERED_MS = 100;
+const GATHERED_MS = 10;
+/** A write that waits for the disk takes some milliseconds itself. */
+const GATHERED_MS_SYNCED = 100;
 const NEW_LINE = 10;
 
 /** A journal as a file that only grows. Its few writes block: each is over before a kill can cut the next. */
@@ -25,6 +27,7 @@ export class FileJournal implements Journal {
   readonly boot = thisProcess().boot;
   readonly #path: string;
   readonly #fsync: boolean;
+  readonly #gatheredMs: number;
   #fd: number | undefined;
   #lines = "";
   #writtenAt = 0;
@@ -35,6 +38,7 @@ export class FileJournal implements Journal {
     this.description = `ledger ${path}`;
     this.#path = path;
     this.#fsync = fsync;
+    this.#gatheredMs = fsync ? GATHERED_MS_SYNCED : GATHERED_MS;
   }
 
   async *lines(): AsyncIterable<string> {
@@ -49,9 +53,9 @@ export class FileJournal implements Journal {
   append(lines: string): void {
     if (this.#failure) throw this.#failure;
     this.#lines += lines;
-    const isDue = performance.now() - this.#writtenAt >= GATHERED_MS;
+    const isDue = performance.now() - this.#writtenAt >= this.#gatheredMs;
     if (isDue || this.#lines.length >= GATHERED) this.#write();
-    else this.#timer ??= setTimeout(() => this.#writeLater(), GATHERED_MS);
+    else this.#timer ??= setTimeout(() => this.#writeLater(), this.#gatheredMs);
   }
 
   async flush(): Promise<void> {
