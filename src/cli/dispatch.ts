@@ -2,7 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { commandNames } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
 import { loadCommand } from "./load-command.ts";
-import { optimiseLater } from "./optimise-later.ts";
+import { optimiseLater, optimiseRequests } from "./optimise-later.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
@@ -10,6 +10,8 @@ import { UnfinishedRun } from "./unfinished-run.ts";
 
 /** The exit code of a run that the system stopped, and that can be resumed. */
 const STOPPED = 7;
+/** The URL of a server, be it the value of a flag. */
+const SERVER = /^(?:-.*=)?(?:s3|https?):\/\//i;
 
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCommand(args: readonly string[]): Promise<void> {
@@ -46,6 +48,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   const command = await loadCommand(about || name);
   if (about) return terminal.write(commandHelp(about, command));
   optimiseLater("on");
+  if (rest.some((arg) => SERVER.test(arg))) optimiseRequests();
   return command.run(rest, terminal);
 }
 

@@ -1,6 +1,10 @@
+const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /** Bytes as hexadecimal digits, two each. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let digits = "";
+  for (const byte of bytes) digits += DIGITS[byte];
+  return digits;
 }
 
 /** The bytes that an even number of hexadecimal digits says. */

@@ -1,10 +1,10 @@
 import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import { abortError } from "../../util/abort.ts";
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
 import type { HttpResponse, PlainFetch } from "./http-response.ts";
 
-type Client = (url: URL, options: RequestOptions) => ClientRequest;
+type Client = (options: RequestOptions) => ClientRequest;
 
 /** Whether the runtime has what `fetchByHttp` needs: Node from 20.16 on. Bundles for browsers know nothing of it. */
 export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined;
@@ -26,16 +26,23 @@ const EMPTY = [204, 304];
  * is sent from where it is, where `fetch` copies it twice. The bytes of a body are the caller's again when the answer is read.
  */
 export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
+  throwIfAborted(signal);
   const client = clients.get(url.protocol) ?? clientFor(url.protocol);
-  const sent = client(url, { method, headers: { ...headers }, ...(signal && { signal }) });
+  const { hostname, port, pathname, search } = url;
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const sent = client({ host, port, path: pathname + search, method, headers: { ...headers } });
+  const stopListening = onAbort(signal, () => sent.destroy(abortError(signal?.reason)));
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
     sent.on("error", fail);
-    // Where the server would speak another protocol nothing else says so.
-    const failClosed = () => fail(new Error("the connection was closed before the response"));
-    sent.on("close", failClosed);
+    let isAnswered = false;
+    sent.on("close", () => {
+      stopListening();
+      // Where the server would speak another protocol nothing else says so.
+      if (!isAnswered) fail(new Error("the connection was closed before the response"));
+    });
     sent.on("response", (message) => {
-      sent.off("close", failClosed);
+      isAnswered = true;
       // Of what is answered before it was sent, nobody wants the rest.
       message.on("end", () => sent.writableFinished || sent.destroy());
       const isEmpty = method === "HEAD" || isWithoutBody(message);

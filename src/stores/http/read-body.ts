@@ -74,6 +74,7 @@ async function taken(
  * @throws `resource-limit` when there are more; `transient` when it breaks off.
  */
 export async function readText({ body }: Pick<HttpResponse, "body">, most: number): Promise<string> {
+  if (body === null) return "";
   return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }
 

@@ -1,10 +1,12 @@
 import type * as Crypto from "node:crypto";
+import { toHex } from "../../util/hex.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
 /** What signatures are made of; text as UTF-8. */
 export interface Digests {
-  sha256(text: string): Awaitable<Uint8Array>;
+  /** As hexadecimal digits. */
+  sha256(text: string): Awaitable<string>;
   hmac(key: Uint8Array, text: string): Awaitable<Uint8Array>;
 }
 
@@ -16,7 +18,7 @@ export const nodeDigests = digestsBy(
 function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
   return (
     crypto && {
-      sha256: (text) => crypto.createHash("sha256").update(text).digest(),
+      sha256: (text) => crypto.createHash("sha256").update(text).digest("hex"),
       hmac: (key, text) => crypto.createHmac("sha256", key).update(text).digest(),
     }
   );
@@ -25,7 +27,7 @@ function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
 const utf8 = new TextEncoder();
 
 export const webDigests: Digests = {
-  sha256: async (text) => new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text))),
+  sha256: async (text) => toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text)))),
   async hmac(key, text) {
     const algorithm = { name: "HMAC", hash: "SHA-256" };
     const imported = await crypto.subtle.importKey("raw", new Uint8Array(key), algorithm, false, ["sign"]);

@@ -59,7 +59,7 @@ export async function signRequest(
     names,
     UNSIGNED_PAYLOAD,
   ].join("\n");
-  const text = [ALGORITHM, time, scope.join("/"), toHex(await digests.sha256(canonical))].join("\n");
+  const text = [ALGORITHM, time, scope.join("/"), await digests.sha256(canonical)].join("\n");
   const key = await signingKey(secretAccessKey, scope, { digests, keys });
   const signature = toHex(await digests.hmac(key, text));
   const authorization = `${ALGORITHM} Credential=${[accessKeyId, ...scope].join("/")}, SignedHeaders=${names}, Signature=${signature}`;
