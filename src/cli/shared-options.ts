@@ -40,7 +40,7 @@ export const readingOptions = {
   io: {
     type: "string",
     value: "N",
-    summary: "maximum number of concurrent requests to each store; 16 by default",
+    summary: "maximum number of concurrent requests to each store; 16 by default, 64 with a server",
   },
 } as const satisfies Options;
 

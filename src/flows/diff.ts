@@ -10,13 +10,8 @@ import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
-import {
-  DEFAULT_IO,
-  DEFAULT_MAX_MEMORY,
-  type FlowSource,
-  openSource,
-  type PlanOptions,
-} from "./request/flow.ts";
+import { DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
+import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
@@ -62,7 +57,10 @@ export async function* diff(
           yield { path, ...found, counts: found.counts || options.strict === true };
         }
       }
-      await watch.assertUnchanged({ io: options.io ?? DEFAULT_IO, signal: options.signal });
+      await watch.assertUnchanged({
+        io: options.io ?? usualIo(left.root.spec, right.root.spec),
+        signal: options.signal,
+      });
       watch.end();
     } finally {
       await right.close();
@@ -115,7 +113,7 @@ function stateOf(node: AnyNode | undefined): string | undefined {
 }
 
 async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
-  const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, signal, onEvent } = options;
+  const { maxMemory = DEFAULT_MAX_MEMORY, io = usualIo(a.spec, b.spec), signal, onEvent } = options;
   const [rootOfA, rootOfB] = options.roots;
   const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
   return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, path, signal, onEvent });

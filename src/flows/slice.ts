@@ -25,7 +25,8 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/strategies.ts";
-import { DEFAULT_IO, DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { usualIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
@@ -138,7 +139,13 @@ export class Slice<Name extends string = string> {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, assertUnchanged, close } = await this.#open();
-    const { maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, threads, strategy, signal } = this.#options;
+    const {
+      maxMemory = DEFAULT_MAX_MEMORY,
+      io = usualIo(array.spec),
+      threads,
+      strategy,
+      signal,
+    } = this.#options;
     const scratch = parseScratch(this.#options.scratch);
     const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
     try {
@@ -194,10 +201,11 @@ export class Slice<Name extends string = string> {
   }
 
   async #open(): Promise<OpenSlice> {
-    const { io = DEFAULT_IO, signal } = this.#options;
+    const { signal } = this.#options;
     const source = this.#source;
     const array = typeof source === "string" ? await openArray(source, { signal }) : source;
     assertArray(array);
+    const { io = usualIo(array.spec) } = this.#options;
     let watch: SourceWatch | undefined;
     const close = async () => {
       watch?.end();
@@ -223,7 +231,7 @@ export class Slice<Name extends string = string> {
     array: ZarrArray,
     selection: ResolvedSlice["selection"],
   ): Promise<ReadableStream<DecodedChunk>> {
-    const { io = DEFAULT_IO, signal } = this.#options;
+    const { io = usualIo(array.spec), signal } = this.#options;
     const pipeline = await array.pipeline();
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
     const options = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), signal };

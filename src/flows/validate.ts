@@ -10,13 +10,8 @@ import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
-import {
-  DEFAULT_IO,
-  DEFAULT_MAX_MEMORY,
-  type FlowSource,
-  openSource,
-  type PlanOptions,
-} from "./request/flow.ts";
+import { DEFAULT_MAX_MEMORY, type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
+import { usualIo } from "./request/usual-io.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
@@ -96,7 +91,7 @@ async function* findings(
 /** What was mended, or would be. */
 async function* fixed(
   source: FlowSource,
-  { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, io = DEFAULT_IO, ...options }: ValidateOptions,
+  { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
   const { anonymous, missing403, beforeRequest, signal } = options;
   const cleaning = { dryRun, signal, anonymous, missing403, beforeRequest };
@@ -106,6 +101,7 @@ async function* fixed(
   const { root, close } = opened;
   try {
     const { spec, path, store } = root;
+    const { io = usualIo(spec) } = options;
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
     const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
@@ -148,7 +144,7 @@ async function openRoot(
 }
 
 async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
-  const { io = DEFAULT_IO, signal } = options;
+  const { io = usualIo(root.spec), signal } = options;
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
@@ -192,7 +188,7 @@ async function* keyFindings(
   root: ZarrNode,
   store: ListableStore,
   read: ReadNodes,
-  { deep, io = DEFAULT_IO, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
+  { deep, io = usualIo(root.spec), maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
   const keys = new StoredKeys(root, read);
   const chunks = new TransformStream<KeyEntry, StoredChunk>({

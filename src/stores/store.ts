@@ -1,7 +1,10 @@
 import type { ByteRange } from "../util/byte-range.ts";
 import type { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
+import type { Neighbours } from "./neighbours.ts";
 import type { Journal } from "./target/journal.ts";
+
+export type { Neighbours, ValuePlace } from "./neighbours.ts";
 
 export interface StoreOptions {
   /** Ends the call, which then fails with the signal's reason, or with `aborted`, whose cause is the reason. */
@@ -114,6 +117,8 @@ export interface Store {
    * `maxBytes` among them: `get` then gives the value, or the reason. Absent in stores that always have to wait.
    */
   getSync?(key: string, options?: GetSyncOptions): SyncRead | undefined;
+  /** How values that lie side by side are read in one request. Absent in stores in which each value is a request. */
+  readonly neighbours?: Neighbours;
   /**
    * Milliseconds since the value was written, by the clock of whoever keeps it; undefined without a value, or where that
    * is not known. Absent in stores that know no times.

@@ -2,7 +2,7 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
-import { MAX_TOGETHER, mergeRanges } from "../util/merge-ranges.ts";
+import { mergeRanges } from "../util/merge-ranges.ts";
 import {
   type ChunkRef,
   type ChunkStore,
@@ -10,9 +10,9 @@ import {
   type ShardGrid,
   withChunkContext,
 } from "./chunk.ts";
-import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { tooLarge } from "./read-options.ts";
+import { MAX_CHUNKS } from "./read-together.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "./web.ts";
 
 /** A chunk, and where it lies within the value of its key. */
@@ -37,8 +37,6 @@ interface LocateOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Chunks of one shard that are looked up together. */
-const MAX_AT_ONCE = 256;
 /** Shards whose indexes are read ahead. */
 export const SHARDS_AHEAD = 4;
 
@@ -71,7 +69,12 @@ export function locateChunks(
     assertOneVersion(stored);
     return [
       ...requests,
-      ...mergeRanges(stored, { fits }).map(({ parts, ...range }) => ({ key, version, range, parts })),
+      ...mergeRanges(stored, { fits, mostTogether: Number.POSITIVE_INFINITY }).map(({ parts, ...range }) => ({
+        key,
+        version,
+        range,
+        parts,
+      })),
     ];
   };
   return streamFrom(runsOf(place.shards, refs))
@@ -116,7 +119,7 @@ async function* runsOf(
   let last = "";
   for await (const ref of refs) {
     const shard = shards.shardOf(ref.coords).join();
-    if (run.length === MAX_AT_ONCE || (run.length > 0 && shard !== last)) {
+    if (run.length === MAX_CHUNKS || (run.length > 0 && shard !== last)) {
       yield run;
       run = [];
     }
@@ -133,13 +136,4 @@ export function flatten<T>(): TransformStream<readonly T[], T> {
       for (const item of items) controller.enqueue(item);
     },
   });
-}
-
-/** The most chunks that one request reads. */
-export function chunksPerRequest(
-  { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
-  inShard: boolean,
-): number {
-  if (!inShard) return 1;
-  return Math.max(1, Math.min(MAX_AT_ONCE, Math.floor(MAX_TOGETHER / maxEncodedSize)));
 }

@@ -12,12 +12,13 @@ import {
 import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
+import { readNeighbours } from "./read-neighbours.ts";
 import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
 /**
  * Reads the chunks that `refs` name, in any order: the source of every flow. Of shards it reads the index, once, and
- * then the chunks by range, near ones in one request.
+ * then the chunks by range. Those that lie near one another, in a shard or in a zip far away, come in one request.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a
  *   stored chunk above `maxEncodedSize`.
@@ -28,6 +29,11 @@ export function readChunks(
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
   if (isSharded(place)) return readInnerChunks(place, refs, options);
+  const { neighbours } = place.store;
+  if (neighbours) {
+    const readOne = chunkReader(place, { ...options, inFlight: undefined });
+    return readNeighbours(place, neighbours, refs, { ...options, readOne });
+  }
   const { buffers = plainBuffers, concurrency = 16, signal } = options;
   const discard = ({ bytes, release }: EncodedChunk) => {
     if (bytes) buffers.give(bytes);

@@ -1,11 +1,11 @@
 import { corrupt } from "../codecs/failures.ts";
 import { plainBuffers } from "../util/buffers.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import { BufferScope } from "./buffer-scope.ts";
 import type { ChunkRef, ChunkStore, EncodedChunk, ShardedPlace } from "./chunk.ts";
 import { type ChunkRequest, flatten, inChunk, type LocatedChunk, locateChunks } from "./locate-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import type { ReadChunksOptions } from "./read-options.ts";
+import { together } from "./read-together.ts";
 import type { ReadableStream } from "./web.ts";
 
 /** `readChunks` of chunks that lie in shards. */
@@ -16,13 +16,19 @@ export function readInnerChunks(
 ): ReadableStream<EncodedChunk> {
   const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, onRead, signal } = options;
 
+  const reading = together<LocatedChunk>({
+    inFlight,
+    isFar: place.store.getSync === undefined,
+    bytesOf: ({ range }) => range.length,
+  });
   const read = async (request: ChunkRequest, context: { signal: AbortSignal }): Promise<EncodedChunk[]> => {
-    const { key, parts } = request;
-    const leases =
-      (await inFlight?.budget.acquireEach(parts.length, inFlight.bytesPerChunk, context.signal)) ?? [];
+    const { key, parts, range } = request;
+    const count = reading.leases(parts, range?.length ?? 0);
+    const leases = (await inFlight?.budget.acquireEach(count, inFlight.bytesPerChunk, context.signal)) ?? [];
     const taken = new BufferScope(buffers);
     try {
       const bytes = await readParts(place, request, taken, context.signal);
+      for (const more of leases.slice(parts.length)) more.release();
       return parts.map(({ ref }, i) => {
         const lease = leases[i];
         const chunk = { ...ref, key, bytes: bytes[i], ...(lease && { release: lease.release }) };
@@ -41,23 +47,9 @@ export function readInnerChunks(
       release?.();
     }
   };
-  return locateChunks(place, refs, { fits: fitsInLeases(inFlight), maxEncodedSize, signal })
+  return locateChunks(place, refs, { fits: reading.fits, maxEncodedSize, signal })
     .pipeThrough(mapConcurrent(read, { concurrency, signal, discard }))
     .pipeThrough(flatten<EncodedChunk>());
-}
-
-/**
- * Whether what is read together, and a copy of each part, fits in the leases of the parts. What a lease holds for the
- * decoded chunk is not used yet then.
- */
-function fitsInLeases(inFlight: ReadChunksOptions["inFlight"]) {
-  return (parts: readonly LocatedChunk[], length: number): boolean => {
-    if (inFlight === undefined) return true;
-    const { budget, bytesPerChunk } = inFlight;
-    const leased = parts.length * bytesPerChunk;
-    const copies = parts.reduce((sum, { range }) => sum + pooledSize(range.length), 0);
-    return leased <= budget.limit && pooledSize(length) + copies <= leased;
-  };
 }
 
 /** The bytes of each part of a request, in a buffer of its own: codecs work in place. */

@@ -49,7 +49,7 @@ export async function estimateCopy(
 async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefined): Promise<CopyEstimate> {
   const { publication } = plan;
   if (publication.existing === "update") return estimateUpdate(plan, source, signal);
-  const documents = await loadDocuments(plan, source, signal);
+  const documents = await loadDocuments(plan, { source, signal });
   let keys = documents.size;
   let bytes = [...documents.values()].reduce((sum, { length }) => sum + length, 0);
   if (!publication.sweep) return { keys, bytes };

@@ -32,6 +32,7 @@ export async function chosenJob(
     // A loop has one request in flight.
     io: driver === "loop" ? 1 : request.io,
     writerBytes: writerMemory(request.target.store),
+    inFarObject: request.source.store.kind === "zip-value",
     keysToCopy: request.sweep,
     threads,
     tasksAtOnce: request.tasksAtOnce,

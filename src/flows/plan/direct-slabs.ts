@@ -2,7 +2,7 @@ import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
-import { chunksPerRequest } from "../../streams/locate-chunks.ts";
+import { chunksPerRequest } from "../../streams/read-together.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
@@ -41,7 +41,9 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const bytesPerChunk = decodeFootprint(pipeline);
   assertBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
 
-  const wanted = io * chunksPerRequest(pipeline, array.shards !== undefined);
+  const inFarObject = array.store?.neighbours !== undefined;
+  const areTogether = inFarObject || array.shards !== undefined;
+  const wanted = io * (areTogether ? chunksPerRequest(pipeline, inFarObject) : 1);
   const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
   const left = maxMemory - readAhead * bytesPerChunk;
   const whole = product(selection.shape) * itemSize;

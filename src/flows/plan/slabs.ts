@@ -1,6 +1,7 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
 import { describeDataType } from "../../meta/describe.ts";
+import type { Store } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayJob, Cost } from "./plan.ts";
@@ -9,6 +10,7 @@ import type { Sides } from "./task-memory.ts";
 /** An array by the chunks that are read of it. */
 export interface SlabArray {
   readonly path: string;
+  readonly store?: Pick<Store, "neighbours">;
   readonly metadata: ArrayMetadata;
   readonly layout: { readonly zarrFormat: ZarrFormat };
   readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;

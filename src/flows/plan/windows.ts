@@ -1,5 +1,5 @@
 import { chunksPerShard } from "../../streams/chunk-sizes.ts";
-import { chunksPerRequest } from "../../streams/locate-chunks.ts";
+import { chunksPerRequest } from "../../streams/read-together.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { collectedFootprint } from "../../streams/shard-output.ts";
 import type { ArrayJob, Driver, GridSide } from "./plan.ts";
@@ -19,6 +19,8 @@ export interface WindowRequest {
   readonly driver?: Driver;
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
+  /** Whether source chunks lie side by side in one object far away. */
+  readonly inFarObject?: boolean;
   /** Whether a shard of the target can be stored only when all of it is known. */
   readonly collectsShards: boolean;
 }
@@ -53,11 +55,12 @@ export function unitOf(target: GridSide, grid: readonly number[]): number[] {
 
 /** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare. */
 export function readAheadWithin(
-  { sides, maxMemory, io }: WindowRequest,
+  { sides, maxMemory, io, inFarObject = false }: WindowRequest,
   perChunk: number,
   spare: number,
 ): number {
   const { source } = sides;
-  const wanted = io * chunksPerRequest(source, source.shardShape !== undefined);
+  const areTogether = inFarObject || source.shardShape !== undefined;
+  const wanted = io * (areTogether ? chunksPerRequest(source, inFarObject) : 1);
   return Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / perChunk), Math.floor(spare / perChunk)));
 }

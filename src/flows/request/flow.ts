@@ -31,6 +31,7 @@ import { missingChunks } from "./missing-chunks.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
 import { sourceNodes, wantedMetadata } from "./source-nodes.ts";
+import { usualIo } from "./usual-io.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
@@ -38,7 +39,7 @@ export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string;
-  /** Requests in flight, for each store; 16 by default. */
+  /** Requests in flight, for each store; 16 by default, 64 where one of them is a server. */
   readonly io?: number;
   /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
   readonly threads?: number;
@@ -93,7 +94,6 @@ export interface RunOptions extends PlanOptions, EventOptions {
 }
 
 export const DEFAULT_MAX_MEMORY = 256e6;
-export const DEFAULT_IO = 16;
 
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
@@ -103,6 +103,8 @@ export interface Planned {
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
   readonly sourceDocuments: () => string;
+  /** A metadata document of the source as it was read, while `assertUnchanged` holds; undefined where it was not. */
+  readonly sourceDocument: (key: string) => Uint8Array | undefined;
   /** Closes the source if planning opened it; `runFlow` does so when it ends. */
   close(): Promise<void>;
 }
@@ -143,8 +145,8 @@ async function planFrom(
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
 ): Promise<Omit<Planned, "source" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, allowLoss } = options;
-  const io = positive(options.io ?? DEFAULT_IO, "io");
   const target = targetSpec(to, pacedAccess(options));
+  const io = positive(options.io ?? usualIo(root.spec, target.store), "io");
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const reading = sourceNodes(root, options, io);
   const placing = assertPlaceable(target.store, zarrFormat.name, options);
@@ -210,6 +212,7 @@ async function planFrom(
     plan,
     watch,
     sourceDocuments: () => watch.documents(),
+    sourceDocument: (key) => watch.document(root.store, key),
     assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }),
   };
 }

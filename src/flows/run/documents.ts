@@ -6,6 +6,15 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { Plan, PlannedDocument } from "../plan/plan.ts";
 
+export interface LoadDocumentsOptions {
+  readonly source: Store;
+  /** Documents of the source that were read before, and will be held to be unchanged. */
+  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
+  /** Of nodes that are there. */
+  readonly others?: Documents;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * The documents to publish, in order, consolidated metadata last; these tell of `others` too, of nodes that are there.
  *
@@ -13,9 +22,7 @@ import type { Plan, PlannedDocument } from "../plan/plan.ts";
  */
 export async function loadDocuments(
   { publication, execution }: Plan,
-  source: Store,
-  signal?: AbortSignal,
-  others: Documents = new Map(),
+  { source, wasRead = () => undefined, others = new Map(), signal }: LoadDocumentsOptions,
 ): Promise<Map<string, Uint8Array>> {
   const encoder = new TextEncoder();
   // Keys are set first, so that the order is the plan's however the values come.
@@ -24,7 +31,9 @@ export async function loadDocuments(
   );
   const load = async (document: PlannedDocument, context: { readonly signal: AbortSignal }) => {
     const bytes =
-      "text" in document ? encoder.encode(document.text) : await source.get(document.from, context);
+      "text" in document
+        ? encoder.encode(document.text)
+        : (wasRead(document.from) ?? (await source.get(document.from, context)));
     if (bytes === undefined) {
       throw new ZarrflowError("source-changed", "a metadata document was removed after the plan was made", {
         key: "from" in document ? document.from : document.key,

@@ -1,6 +1,6 @@
 import { ZarrArray } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
-import type { OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
+import { nodeIn, type OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -18,18 +18,27 @@ interface OpenJobOptions<S extends Store> extends StoreOptions {
   readonly target: S;
   /** The target's documents by key, which need not be in the store yet. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** Documents of the source that were read before, and will be held to be unchanged. */
+  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
 }
 
 /** Opens the arrays of a job. @throws `source-changed` where the source's is gone. */
 export async function openJob<S extends Store>(
   job: ArrayJob,
-  { plan, source, target, documents, signal }: OpenJobOptions<S>,
+  { plan, source, target, documents, wasRead, signal }: OpenJobOptions<S>,
 ): Promise<JobArrays<S>> {
   const zarrFormat = formatNamed(plan.publication.zarrFormat);
   const layout = zarrFormat.layout(job.targetPath);
   const parsed = zarrFormat.parse(documents, layout);
-  const reading = { ...readingOf(plan, job), signal };
-  const found = await findNode(source, plan.source.store, job.path, reading);
+  const reading = readingOf(plan, job);
+  const read = new Map<string, Uint8Array>();
+  for (const key of formatNamed(job.source.zarrFormat).layout(job.path).documentKeys) {
+    const bytes = wasRead?.(key);
+    if (bytes) read.set(key, bytes);
+  }
+  const found =
+    nodeIn(read, source, job.path, { spec: plan.source.store, ...reading }) ??
+    (await findNode(source, plan.source.store, job.path, { ...reading, signal }));
   if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
     throw new ZarrflowError("source-changed", "the array no longer exists", { path: job.path });
   }

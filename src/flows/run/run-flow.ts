@@ -86,7 +86,8 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   const published =
     paced && home ? (await parents()).publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) {
-    return await runPlan(plan, { source, assertUnchanged, build: published, identity, ...options });
+    const wasRead = planned.sourceDocument;
+    return await runPlan(plan, { source, assertUnchanged, wasRead, build: published, identity, ...options });
   }
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;

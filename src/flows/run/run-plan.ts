@@ -28,6 +28,8 @@ export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
   /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
   readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
+  /** Documents of the source that were read before, and that `assertUnchanged` checks. */
+  readonly wasRead?: (key: string) => Uint8Array | undefined;
   /** What the run is, as its ledger says. Absent: no run can resume it. */
   readonly identity?: RunIdentity;
   /** Whether the target's values are on the disk when they are written. */
@@ -132,7 +134,7 @@ async function fill(
   const { source, build, before, verify = false, stop, signal } = options;
   const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
-  const documents = await loadDocuments(plan, source, signal);
+  const documents = await loadDocuments(plan, { source, wasRead: options.wasRead, signal });
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const publish = () => publishDocuments(documents, build.store, { io, hierarchy, onWritten, signal });

@@ -16,6 +16,8 @@ type DocumentState = string | { readonly size: number; readonly crc32: number };
 interface WatchedDocument {
   readonly store: Store;
   readonly key: string;
+  /** What was read. */
+  readonly bytes: Uint8Array;
   readonly state: DocumentState;
   readonly maxMetadata: number | undefined;
 }
@@ -71,6 +73,11 @@ export class SourceWatch {
     return textHash(JSON.stringify([...this.#read].map(([key, bytes]) => [key, bytes.length, crc32(bytes)])));
   }
 
+  /** A document as it was read, which `assertUnchanged` holds to be what is stored; undefined where it was not read. */
+  document(store: Store, key: string): Uint8Array | undefined {
+    return this.#documents.get(store)?.get(key)?.bytes;
+  }
+
   /** Nothing is noted any more. */
   end(): void {
     for (const missing of this.#missing) missing.end();
@@ -81,7 +88,8 @@ export class SourceWatch {
     this.#documents.set(store, known);
     for (const [key, document] of stored) {
       this.#read.set(key, document.bytes);
-      if (!known.has(key)) known.set(key, { store, key, state: stateOf(document), maxMetadata });
+      const { bytes } = document;
+      if (!known.has(key)) known.set(key, { store, key, bytes, state: stateOf(document), maxMetadata });
     }
   }
 

@@ -47,7 +47,11 @@ export async function openUpdate(
   }: OpenUpdateOptions,
 ): Promise<UpdateContext> {
   const { store, nodes } = await openTarget(plan, { maxMetadata, signal });
-  const documents = await loadDocuments(plan, source, signal, otherDocuments(targetKeys(plan, nodes), nodes));
+  const documents = await loadDocuments(plan, {
+    source,
+    others: otherDocuments(targetKeys(plan, nodes), nodes),
+    signal,
+  });
   const buffers = new BufferPool(plan.budget.maxMemory);
   return {
     plan,

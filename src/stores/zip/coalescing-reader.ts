@@ -38,6 +38,8 @@ export class NearReads implements RangeReader {
   #held = 0;
   /** What was read ahead last. */
   #ahead: Window | undefined;
+  /** What others have read, and hold. */
+  readonly #windows = new Set<Window>();
 
   constructor(reader: RangeReader) {
     this.#reader = reader;
@@ -45,13 +47,33 @@ export class NearReads implements RangeReader {
   }
 
   read(offset: number, length: number, options: EntryReadOptions = {}): Promise<Uint8Array> {
-    const known = this.#ahead && partOf(this.#ahead, offset, length, options.into);
+    const known = this.#known(offset, length, options.into);
     if (known) return Promise.resolve(known);
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) soon(() => this.#send());
       const { signal } = options;
       this.#waiting.push({ range: { offset, length }, ...options, signal, resolve, reject });
     });
+  }
+
+  /**
+   * Fills `bytes` from an offset by one request; until the function that it returns is called, what lies whole in them
+   * is read from there.
+   */
+  async hold(bytes: Uint8Array, offset: number, { signal }: RangeReadOptions = {}): Promise<() => void> {
+    const found = await this.#reader.read(offset, bytes.length, { into: bytes, signal });
+    if (found !== bytes) bytes.set(found);
+    const window = { offset, bytes };
+    this.#windows.add(window);
+    return () => void this.#windows.delete(window);
+  }
+
+  #known(offset: number, length: number, into: Uint8Array | undefined): Uint8Array | undefined {
+    for (const window of this.#windows) {
+      const part = partOf(window, offset, length, into);
+      if (part) return part;
+    }
+    return this.#ahead && partOf(this.#ahead, offset, length, into);
   }
 
   async version(): Promise<string | undefined> {

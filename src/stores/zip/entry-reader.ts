@@ -9,6 +9,8 @@ const HEADER_SIGNATURE = 0x04034b50;
 const SMALL_BYTES = 32 * 1024;
 const SMALL_REMOTE_BYTES = 256 * 1024;
 const MAX_REMEMBERED = 10_000;
+/** More is not read behind an entry for a local header whose extra field is not known yet. */
+const MAX_EXTRA_BYTES = 256;
 
 /** How an entry is read. */
 export interface EntryAccess {
@@ -25,12 +27,15 @@ export interface EntryAccess {
  */
 export class EntryReader {
   readonly #reader: RangeReader;
+  /** Present where the archive is far away. */
+  readonly near: NearReads | undefined;
   readonly #dataStarts = new Map<number, number>();
   /** Bytes of the extra field in the local header read last; mostly the next one's too. */
   #extraBytes = 0;
 
   constructor(reader: RangeReader) {
-    this.#reader = reader.remote ? new NearReads(reader) : reader;
+    this.near = reader.remote ? new NearReads(reader) : undefined;
+    this.#reader = this.near ?? reader;
   }
 
   /**
@@ -107,6 +112,15 @@ export class EntryReader {
   /** Whether an entry can lie in the archive. */
   isInside(entry: ZipEntry): boolean {
     return nameEnd(entry) + entry.packedSize <= this.#reader.size;
+  }
+
+  /** Where an entry lies with its local header, as far as that is known before the header is read. */
+  placeOf(entry: PlacedEntry): { readonly offset: number; readonly length: number } {
+    const { offset, next } = entry;
+    const least = nameEnd(entry) + entry.packedSize;
+    const isClose = next !== undefined && next >= least && next - least <= MAX_EXTRA_BYTES;
+    const end = isClose ? next : least + this.#extraBytes;
+    return { offset, length: Math.min(end, this.#reader.size) - offset };
   }
 
   /**

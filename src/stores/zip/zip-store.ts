@@ -7,6 +7,7 @@ import type { ReadableStream } from "../../util/web-streams.ts";
 import { withErrorContext } from "../error-context.ts";
 import { assertKey } from "../key.ts";
 import { markNativeStore } from "../native-stores.ts";
+import type { Neighbours, ValuePlace } from "../neighbours.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type {
   GetOptions,
@@ -20,6 +21,7 @@ import type {
   SyncRead,
 } from "../store.ts";
 import { folderInPlace, sourceChanged } from "../version.ts";
+import type { NearReads } from "./coalescing-reader.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
 import { assertInflatedSize, inflate } from "./inflate.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
@@ -57,6 +59,9 @@ export class ZipStore implements ListableStore {
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
 
+  /** Where the archive is far away. */
+  readonly neighbours?: Neighbours;
+
   /** Of the archive, when its directory was read. */
   readonly #version: string | undefined;
 
@@ -78,6 +83,13 @@ export class ZipStore implements ListableStore {
       crc32Of: (key) => directory.index.crc32Of(key),
     };
     if (reader.readSync) this.getSync = (key, options) => this.#readAtOnce(key, options);
+    const { near } = this.#entries;
+    if (near) {
+      this.neighbours = {
+        placeOf: (key) => this.#placeOf(key),
+        hold: (part, offset, options) => this.#hold(near, part, offset, options),
+      };
+    }
   }
 
   /**
@@ -173,6 +185,23 @@ export class ZipStore implements ListableStore {
 
   listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
     return listLevel(this.#keys, prefix, options);
+  }
+
+  /** Of what can be read and lies in the archive: `get` says what is wrong with others. */
+  #placeOf(key: string): ValuePlace | undefined {
+    const entry = this.#directory.index.get(key);
+    const isPlain = entry?.method === STORED || entry?.method === DEFLATED;
+    if (!entry || !isPlain || !this.#entries.isInside(entry)) return undefined;
+    const bytesTaken = entry.size + (entry.method === STORED ? 0 : entry.packedSize);
+    return { ...this.#entries.placeOf(entry), bytesTaken };
+  }
+
+  async #hold(near: NearReads, part: Uint8Array, offset: number, options?: StoreOptions) {
+    try {
+      return await near.hold(part, offset, options);
+    } catch (error) {
+      throw withErrorContext(error, this.description);
+    }
   }
 
   #sizeOf(key: string): number | undefined {

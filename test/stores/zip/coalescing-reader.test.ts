@@ -58,6 +58,23 @@ describe("NearReads", () => {
     expect(far.reads.slice(1).map(({ length }) => length)).toEqual([10, 100, 5000]);
   });
 
+  it("takes what lies whole in a part that is held from there, until it is let go", async () => {
+    const { far, near } = readers();
+    const part = new Uint8Array(50 * KIB);
+    const letGo = await near.hold(part, 1000);
+    assertBytes(part, DATA.subarray(1000, 1000 + 50 * KIB));
+    const inside = await near.read(2000, 100);
+    assertBytes(inside, DATA.subarray(2000, 2100));
+    inside.fill(0);
+    assertBytes(await near.read(2000, 100), DATA.subarray(2000, 2100));
+    expect(far.reads).toHaveLength(1);
+    assertBytes(await near.read(990, 100), DATA.subarray(990, 1090));
+    letGo();
+    part.fill(0);
+    assertBytes(await near.read(2000, 100), DATA.subarray(2000, 2100));
+    expect(far.reads.map(({ offset }) => offset)).toEqual([1000, 990, 2000]);
+  });
+
   it("gives its own reason to who gives up, and ends a request only when nobody waits for it", async () => {
     const far = new BytesReader(DATA);
     const signals: (AbortSignal | undefined)[] = [];

@@ -17,6 +17,8 @@ export interface RunTasksOptions {
   readonly build: TargetBuild;
   /** Where scratch objects lie, and by which spec another thread opens the same place. */
   readonly scratch?: Scratch | undefined;
+  /** Documents of the source that were read before, and will be held to be unchanged. */
+  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
   /** The target's documents by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly buffers: BufferPool;
@@ -53,10 +55,10 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
   const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, checksums } = options;
-  const { done, stop, signal } = options;
+  const { wasRead, done, stop, signal } = options;
   const run = taskRunner({
     plan,
-    open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, signal }),
+    open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, wasRead, signal }),
     ...(scratch && { scratch: scratch.store }),
     buffers,
     threads: 1,

@@ -84,7 +84,7 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
     plan,
     source: withRequestLog(source, log("source")),
     target: given.singleWriter ? Object.assign(written, { singleWriter: true }) : written,
-    documents: await loadDocuments(plan, source),
+    documents: await loadDocuments(plan, { source }),
   };
   const run = taskRunner({
     plan,

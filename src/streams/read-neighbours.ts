@@ -1,0 +1,123 @@
+import type { Neighbours, ValuePlace } from "../stores/neighbours.ts";
+import type { StoreOptions } from "../stores/store.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { mergeRanges } from "../util/merge-ranges.ts";
+import { type ChunkRef, type ChunkStore, type EncodedChunk, withChunkContext } from "./chunk.ts";
+import { flatten } from "./locate-chunks.ts";
+import { mapConcurrent } from "./map-concurrent.ts";
+import type { ReadChunksOptions } from "./read-options.ts";
+import { together } from "./read-together.ts";
+import { type ReadableStream, streamFrom } from "./web.ts";
+
+/** Chunks that are looked for beside each other: in zips they lie in any order. */
+const MAX_LOOKED_AT = 1024;
+
+/** A chunk, and where its value lies. */
+interface PlacedChunk {
+  readonly ref: ChunkRef;
+  readonly range: ValuePlace;
+}
+
+/** Chunks that are read in one request. */
+interface Neighbourhood {
+  readonly offset: number;
+  readonly length: number;
+  readonly refs: readonly ChunkRef[];
+  /** Leases that reading them takes. */
+  readonly leases: number;
+}
+
+/** Reads one chunk, without a lease of its own. */
+type ReadOne = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
+
+/**
+ * `readChunks` of chunks that lie side by side in one object far away: those that are all wanted come in one request.
+ * Each is then read as ever, from what that has brought as far as it lies there; whatever is wrong with an entry, its
+ * own read says so.
+ */
+export function readNeighbours(
+  place: ChunkStore,
+  neighbours: Neighbours,
+  refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
+  { readOne, ...options }: ReadChunksOptions & { readonly readOne: ReadOne },
+): ReadableStream<EncodedChunk> {
+  const { buffers = plainBuffers, concurrency = 16, inFlight, maxEncodedSize, signal } = options;
+  const reading = together<PlacedChunk>({ inFlight, isFar: true, bytesOf: ({ range }) => range.bytesTaken });
+
+  const discard = (chunks: readonly EncodedChunk[]) => {
+    for (const { bytes, release } of chunks) {
+      if (bytes) buffers.give(bytes);
+      release?.();
+    }
+  };
+  const readEach = async (refs: readonly ChunkRef[], context: StoreOptions): Promise<EncodedChunk[]> => {
+    const read = await Promise.allSettled(refs.map((ref) => readOne(ref, context)));
+    const failed = read.find((result) => result.status === "rejected");
+    const chunks = read.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    if (failed === undefined) return chunks;
+    for (const { bytes } of chunks) if (bytes) buffers.give(bytes);
+    throw failed.reason;
+  };
+  const readTogether = async ({ offset, length, refs }: Neighbourhood, context: StoreOptions) => {
+    const part = buffers.take(length);
+    let letGo = () => {};
+    try {
+      letGo = await neighbours.hold(part, offset, context).catch((error) => {
+        const coords = refs[0]?.coords ?? [];
+        throw withChunkContext(error, place, { coords, key: place.chunkKey(coords) });
+      });
+      return await readEach(refs, context);
+    } finally {
+      letGo();
+      buffers.give(part);
+    }
+  };
+  const read = async (near: Neighbourhood, context: { readonly signal: AbortSignal }) => {
+    const { refs, leases: count } = near;
+    const leases = (await inFlight?.budget.acquireEach(count, inFlight.bytesPerChunk, context.signal)) ?? [];
+    const leased = refs.map((ref, i) => ({ ...ref, release: leases[i]?.release ?? ref.release }));
+    try {
+      const all = { ...near, refs: leased };
+      return await (refs.length === 1 ? readEach(leased, context) : readTogether(all, context));
+    } catch (error) {
+      for (const lease of leases.slice(0, refs.length)) lease.release();
+      throw error;
+    } finally {
+      for (const lease of leases.slice(refs.length)) lease.release();
+    }
+  };
+  const group = (run: readonly ChunkRef[]): Neighbourhood[] => {
+    const placed: PlacedChunk[] = [];
+    const alone: Neighbourhood[] = [];
+    for (const ref of run) {
+      const range = neighbours.placeOf(place.chunkKey(ref.coords));
+      const isWhole = ref.part?.range === undefined;
+      if (range && isWhole && range.bytesTaken <= (maxEncodedSize ?? Number.POSITIVE_INFINITY)) {
+        placed.push({ ref, range });
+      } else alone.push({ offset: 0, length: 0, refs: [ref], leases: 1 });
+    }
+    const merged = mergeRanges(placed, { fits: reading.fits, mostTogether: Number.POSITIVE_INFINITY });
+    const near = merged.map(({ parts, offset, length }) => {
+      return { offset, length, refs: parts.map(({ ref }) => ref), leases: reading.leases(parts, length) };
+    });
+    return [...alone, ...near];
+  };
+  return streamFrom(groupsOf(refs, group))
+    .pipeThrough(mapConcurrent(read, { concurrency, signal, discard }))
+    .pipeThrough(flatten<EncodedChunk>());
+}
+
+/** Chunks in the order in which they are asked for, some at one time. */
+async function* groupsOf(
+  refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
+  group: (run: readonly ChunkRef[]) => Neighbourhood[],
+): AsyncGenerator<Neighbourhood> {
+  let run: ChunkRef[] = [];
+  for await (const ref of refs) {
+    run.push(ref);
+    if (run.length < MAX_LOOKED_AT) continue;
+    yield* group(run);
+    run = [];
+  }
+  yield* group(run);
+}

@@ -1,0 +1,187 @@
+// @module-tag slow
+import { describe, expect, it } from "vitest";
+import { openArray, rechunk, slice } from "../../src/index.ts";
+import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { buildZip, type EntryDraft } from "../stores/zip/build-zip.ts";
+import { withBucket } from "../support/s3-environment.ts";
+
+const CHUNKS = 512;
+const ITEMS = 16 * 1024;
+const ZARRAY = new TextEncoder().encode(
+  JSON.stringify({
+    zarr_format: 2,
+    shape: [CHUNKS, ITEMS],
+    chunks: [1, ITEMS],
+    dtype: "<i4",
+    compressor: null,
+    fill_value: 0,
+    order: "C",
+    filters: null,
+  }),
+);
+const CHUNK_BYTES = 4 * ITEMS;
+
+const valueAt = (row: number, i: number) => 1 + row * ITEMS + i;
+
+function chunk(row: number): Uint8Array {
+  return new Uint8Array(Int32Array.from({ length: ITEMS }, (_, i) => valueAt(row, i)).buffer);
+}
+
+/** An array of 512 chunks of 64 KiB; its entries lie in an order of their own, or in that of the chunks. */
+function archive(
+  change: (entry: EntryDraft, row: number) => EntryDraft | undefined = (entry) => entry,
+  stride = 37,
+) {
+  const rows = Array.from({ length: CHUNKS }, (_, i) => (i * stride) % CHUNKS);
+  return buildZip([
+    { name: ".zarray", value: ZARRAY },
+    ...rows.flatMap((row) => change({ name: `${row}.0`, value: chunk(row) }, row) ?? []),
+  ]);
+}
+
+/** Rows that are not right in what a slice of whole rows has read. */
+async function wrongRows(
+  bytes: AsyncIterable<Uint8Array>,
+  expected: (row: number, i: number) => number = valueAt,
+): Promise<readonly number[]> {
+  let at = 0;
+  const wrong = new Set<number>();
+  for await (const piece of bytes) {
+    for (const found of new Int32Array(piece.slice().buffer)) {
+      const row = Math.floor(at / ITEMS);
+      if (found !== expected(row, at++ % ITEMS)) wrong.add(row);
+    }
+  }
+  expect(at).toBe(CHUNKS * ITEMS);
+  return [...wrong];
+}
+
+async function withZip(
+  zip: Uint8Array,
+  run: (url: string, server: ValueServer) => Promise<void>,
+): Promise<void> {
+  const server = await serveValues(new Map([["x.zarr.zip", zip]]));
+  await run(`${server.url}/x.zarr.zip`, server).finally(() => server.close());
+}
+
+function rangeBytes(range: unknown): number {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(range)) ?? [];
+  return first === undefined ? 0 : Number(last) - Number(first) + 1;
+}
+
+type Seen = { readonly headers: { readonly range?: string | undefined } };
+
+function expectFew(requests: readonly Seen[], wanted: number): void {
+  const bytes = requests.reduce((sum, { headers }) => sum + rangeBytes(headers.range), 0);
+  expect(requests.length).toBeLessThanOrEqual(64);
+  expect(bytes).toBeGreaterThan(wanted);
+  expect(bytes).toBeLessThanOrEqual(1.05 * wanted);
+  expect(Math.max(...requests.map(({ headers }) => rangeBytes(headers.range)))).toBeLessThanOrEqual(
+    8 * 2 ** 20,
+  );
+}
+
+describe("a slice of a zip of 512 entries takes at most 64 requests and a twentieth more bytes than it wants", () => {
+  it.each<[string, EntryDraft]>([
+    ["stored", { name: "" }],
+    ["with extra fields in their headers", { name: "", localExtra: new Uint8Array(28) }],
+    ["with descriptors behind them", { name: "", descriptor: true }],
+  ])("over HTTP, entries %s", (_, { name, ...unusual }) =>
+    withZip(
+      archive((entry) => ({ ...entry, ...unusual })),
+      async (url, { requests }) => {
+        expect(await wrongRows(slice(url).bytes())).toEqual([]);
+        expectFew(requests, CHUNKS * CHUNK_BYTES);
+      },
+    ),
+  );
+
+  it("in S3, chunk by chunk, too", () =>
+    withBucket(async (server, bucket) => {
+      server.objects.set("x.zarr.zip", Buffer.from(archive()));
+      const zip = `s3://${bucket}/x.zarr.zip`;
+      expect(await wrongRows(slice(zip).bytes())).toEqual([]);
+      expectFew(server.requests, CHUNKS * CHUNK_BYTES);
+      server.requests.length = 0;
+      let read = 0;
+      for await (const { data } of slice(zip).chunks()) read += data?.length ?? 0;
+      expect(read).toBe(CHUNKS * ITEMS);
+      expectFew(server.requests, CHUNKS * CHUNK_BYTES);
+    }));
+
+  it("of chunks of which some are not stored", () =>
+    withZip(
+      archive((entry, row) => (row % 8 === 3 ? undefined : entry)),
+      async (url, { requests }) => {
+        const expected = (row: number, i: number) => (row % 8 === 3 ? 0 : valueAt(row, i));
+        expect(await wrongRows(slice(url).bytes(), expected)).toEqual([]);
+        expectFew(requests, (CHUNKS * CHUNK_BYTES * 7) / 8);
+      },
+    ));
+});
+
+it("a rechunk of a zip far away takes few requests, and keeps to its budget", () =>
+  withZip(archive(undefined, 1), async (url, { requests }) => {
+    for (const [maxMemory, most] of [
+      [256e6, 64],
+      [6e6, CHUNKS],
+    ] as const) {
+      requests.length = 0;
+      const target = `memory:zip-neighbours-${maxMemory}`;
+      const { peakBuffers } = await rechunk(url, target, { chunks: [64, 2048], maxMemory, threads: 1 });
+      expect(requests.length).toBeLessThanOrEqual(most);
+      expect(peakBuffers).toBeLessThanOrEqual(maxMemory);
+      expect(await wrongRows(slice(target).bytes())).toEqual([]);
+    }
+  }));
+
+describe("an entry that lies", () => {
+  const readError = async (zip: Uint8Array) => {
+    let error: unknown;
+    await withZip(zip, async (url) => {
+      await wrongRows(slice(url).bytes()).catch((found) => {
+        error = found;
+      });
+    });
+    return error;
+  };
+
+  it.each<[string, EntryDraft["claims"], string]>([
+    ["of its CRC", { crc32: 1 }, "the CRC-32 of the zip entry differs"],
+    ["of its sizes", { size: CHUNK_BYTES - 1 }, "the zip entry is stored, but its two sizes differ"],
+    ["of its place", { offset: 77 }, "there is no local header at the offset in the zip directory"],
+    [
+      "of an end beyond the archive",
+      { size: 2 ** 31, packedSize: 2 ** 31 },
+      "the zip entry extends beyond the archive",
+    ],
+  ])("%s is refused with its key, though its neighbours are read with it", async (_, claims, message) => {
+    const zip = archive((entry, row) => (row === 100 ? { ...entry, claims } : entry));
+    expect(await readError(zip)).toMatchObject({
+      code: "corrupt-store",
+      details: { key: "100.0" },
+      reason: expect.stringContaining(message),
+    });
+  });
+
+  it("is refused where two are at one place", async () => {
+    const zip = archive((entry, row) => (row === 37 ? { ...entry, claims: { offset: 0 } } : entry));
+    expect(await readError(zip)).toMatchObject({ code: "corrupt-store" });
+  });
+});
+
+it("a request that fails is the error of the slice, which names a chunk, and the next one is read", () =>
+  withZip(archive(), async (url, server) => {
+    const array = await openArray(url);
+    server.faults.push(...Array.from({ length: 3 }, () => () => false));
+    server.faults.push((response) => {
+      response.writeHead(403).end();
+      return true;
+    });
+    await expect(wrongRows(slice(array).bytes())).rejects.toMatchObject({
+      code: "access-denied",
+      details: { coords: [expect.any(Number), 0] },
+    });
+    expect(await wrongRows(slice(array).bytes())).toEqual([]);
+    await array.store.close?.();
+  }));
