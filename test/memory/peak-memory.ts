@@ -7,6 +7,8 @@ export const MB = 1e6;
 /** Where the system tells the peak of a process. */
 export const describePeaks = describe.runIf(process.platform === "linux");
 
+const MOST_ROUNDS = 7;
+
 /** What peaks may be, in bytes. */
 export interface PeakLimits {
   readonly peak?: number;
@@ -16,7 +18,7 @@ export interface PeakLimits {
 
 /**
  * Expects that runs keep within limits; each returns its peak, in bytes. Chance moves peaks, mostly upwards: buffers wait
- * for the garbage collector, and freed memory for the allocator. So the least of up to three runs counts, or of what the
+ * for the garbage collector, and freed memory for the allocator. So the least of up to seven runs counts, or of what the
  * last takes more than the first, where one run of the first was lucky, the middle; they take turns, and end as soon as
  * the limits are kept.
  */
@@ -28,7 +30,7 @@ export async function expectPeaks(
   const peaks = runs.map((): number[] => []);
   let highest = Number.NaN;
   let added = Number.NaN;
-  for (let round = 0; round < 3 && !(highest < peak && added < growth); round++) {
+  for (let round = 0; round < MOST_ROUNDS && !(highest < peak && added < growth); round++) {
     for (const [i, run] of runs.entries()) peaks[i]?.push(await run());
     const ascending = peaks.map((ofRun) => ofRun.toSorted((a, b) => a - b));
     const rise = (place: number) =>
