@@ -23,10 +23,18 @@ export function ledgerKey(number: number): string {
   return `.zarrflow-ledger-${number}`;
 }
 
+/** Keys of a run whose target is one value: beside that value, each named after it. */
+export function keysBeside(key: string): { readonly lock: string; ledger(number: number): string } {
+  const at = key.lastIndexOf("/") + 1;
+  const beside = (name: string) => `${key.slice(0, at)}.${key.slice(at)}${name}`;
+  return { lock: beside(LOCK_NAME), ledger: (number) => beside(ledgerKey(number)) };
+}
+
+const reserved = /^\.(?:.+\.)?zarrflow-(?:lock|consolidated-lock|ledger-\d+)$/;
+
 /** Whether a key names a lock, or a part of a ledger: no listing shows them. */
 export function isReservedKey(key: string): boolean {
-  const name = key.slice(key.lastIndexOf("/") + 1);
-  return name === LOCK_NAME || name === CONSOLIDATED_LOCK_NAME || /^\.zarrflow-ledger-\d+$/.test(name);
+  return reserved.test(key.slice(key.lastIndexOf("/") + 1));
 }
 
 /**

@@ -24,6 +24,8 @@ import type {
   Store,
   StoreOptions,
   StoreWriter,
+  UploadOptions,
+  UploadWriter,
   ValueCopier,
   VersionOptions,
   WritableStore,
@@ -139,21 +141,31 @@ export class S3Store implements ListableStore, WritableStore {
       });
   }
 
-  async openWriter(key: string, options: WriterOptions = {}): Promise<StoreWriter> {
+  openWriter(key: string, options: WriterOptions = {}): Promise<StoreWriter> {
+    return this.openUpload(key, options);
+  }
+
+  async openUpload(key: string, options: UploadOptions = {}): Promise<UploadWriter> {
     const { signal } = options;
     throwIfAborted(signal);
     assertKey(key);
-    const writer = new MultipartWriter(this.#client, this.#root + key, options);
-    const about = (run: () => Promise<void>) => this.#about(key, undefined, run);
-    return inTurn(
+    const about = <T>(run: () => Promise<T>) => this.#about(key, undefined, run);
+    const writer = await about(() => MultipartWriter.open(this.#client, this.#root + key, options));
+    let isLeft = false;
+    const steps = inTurn(
       {
         write: (bytes) => about(() => writer.write(bytes)),
         commit: () => about(() => writer.commit()),
-        abort: () => about(() => writer.abort()),
+        abort: () => about(() => (isLeft ? writer.leave() : writer.abort())),
       },
       key,
       signal,
     );
+    const leave = () => {
+      isLeft = true;
+      return steps.abort();
+    };
+    return { ...steps, kept: writer.kept, leave };
   }
 
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {

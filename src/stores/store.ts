@@ -3,8 +3,10 @@ import type { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { Journal } from "./target/journal.ts";
+import type { LeavableUpload, UploadNotes } from "./upload.ts";
 
 export type { Neighbours, ValuePlace } from "./neighbours.ts";
+export type { BegunUpload, LeavableUpload, UploadedPart, UploadNotes } from "./upload.ts";
 
 export interface StoreOptions {
   /** Ends the call, which then fails with the signal's reason, or with `aborted`, whose cause is the reason. */
@@ -183,6 +185,11 @@ export interface StoreWriter {
   abort(reason?: unknown): Promise<void>;
 }
 
+export interface UploadOptions extends WriterOptions, UploadNotes {}
+
+/** Writes a value in parts; another writer, also of another process, can go on where this one was left. */
+export interface UploadWriter extends StoreWriter, LeavableUpload {}
+
 /**
  * Copies a value that another store lists to the key `to`, whole or not at all, and returns its size in bytes;
  * undefined where it is gone.
@@ -202,6 +209,11 @@ export interface WritableStore extends Store {
   /** How values of `source` get here without their bytes passing through this process; undefined where they must. */
   copierFrom?(source: Store): Promise<ValueCopier | undefined>;
   openWriter(key: string, options?: WriterOptions): Promise<StoreWriter>;
+  /**
+   * As `openWriter`; what was written can be left, and another writer can go on with it. Absent where nothing is kept of
+   * a value before its end.
+   */
+  openUpload?(key: string, options?: UploadOptions): Promise<UploadWriter>;
   /**
    * As `set` where nothing is at the key; else it leaves what is there, and is false. Of several at once one wins.
    * Absent in stores that do not know.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
+import type { UploadedPart } from "../../src/stores/upload.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { type Bucket, canPass, FAULTS, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 
@@ -41,6 +42,31 @@ describe.each(servers.map((server) => [server.name, server] as const))("%s", (se
     await writer.abort();
     expect(await store.get("long")).toBeUndefined();
     expect(await keysOf(store)).toEqual([]);
+  });
+
+  test("an upload that is left is gone on with where its parts are those that were recorded", async () => {
+    const store = bucket.store();
+    const bytes = new Uint8Array(20 * 2 ** 20).map((_, i) => (i * i) >> 7);
+    const parts: UploadedPart[] = [];
+    let id = "";
+    const first = await store.openUpload("left", {
+      onBegun: (begun) => {
+        id = begun;
+      },
+      onPart: (part) => parts.push(part),
+    });
+    await first.write(bytes.subarray(0, 18 * 2 ** 20));
+    await first.leave();
+    expect(parts.map(({ number }) => number).sort()).toEqual([1, 2]);
+    expect(await store.size("left")).toBeUndefined();
+    const changed = parts.map((part) => (part.number === 2 ? { ...part, tag: '"other"' } : part));
+    expect((await store.openUpload("left", { begun: { id, parts: changed } })).kept).toHaveLength(1);
+    const second = await store.openUpload("left", { begun: { id, parts } });
+    expect(second.kept).toEqual(parts);
+    await second.write(bytes.subarray(16 * 2 ** 20));
+    await second.commit();
+    expect(Buffer.compare((await store.get("left")) ?? new Uint8Array(), bytes)).toBe(0);
+    expect((await store.openUpload("left", { begun: { id, parts } })).kept).toEqual([]);
   });
 
   test("more keys than a page holds are listed in order, also a level of them", async () => {

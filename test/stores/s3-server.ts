@@ -72,7 +72,11 @@ export async function serveBucket({
   const faults: S3Fault[] = [];
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = [];
-    for await (const piece of incoming) pieces.push(piece);
+    try {
+      for await (const piece of incoming) pieces.push(piece);
+    } catch {
+      return; // its sender is gone
+    }
     const url = new URL(incoming.url ?? "", "http://host");
     const [, bucket = "", ...rest] = url.pathname.split("/").map(decodeURIComponent);
     const request: S3Seen = {
@@ -104,6 +108,7 @@ export async function serveBucket({
     else if (key === "" && query.has("delete")) response.end(deleteNamed(body));
     else if (key === "" && method === "GET") response.end(listing(query));
     else if (key === "" && method === "HEAD") response.end();
+    else if (upload !== null && method === "GET") response.end(partListing(upload, query));
     else if (method === "GET" || method === "HEAD") read(response, request);
     else if (method === "POST" && query.has("uploads")) {
       const id = randomUUID();
@@ -138,6 +143,18 @@ export async function serveBucket({
     const named = [...body.toString().matchAll(/<Key>(.*?)<\/Key>/g)];
     for (const [, key = ""] of named) objects.delete(unescaped(key));
     return "<DeleteResult/>";
+  }
+
+  function partListing(id: string, query: URLSearchParams): string {
+    const after = Number(query.get("part-number-marker") ?? 0);
+    const parts = uploads.get(id);
+    if (parts === undefined) throw new Refusal(404, "NoSuchUpload");
+    const left = [...parts].filter(([number]) => number > after).sort(([a], [b]) => a - b);
+    const page = left.slice(0, pageSize).map(([number, part]) => {
+      const tag = tagOf(part).replaceAll('"', "&quot;");
+      return `<Part><PartNumber>${number}</PartNumber><ETag>${tag}</ETag><Size>${part.length}</Size></Part>`;
+    });
+    return `<ListPartsResult>${page.join("")}<IsTruncated>${left.length > pageSize}</IsTruncated></ListPartsResult>`;
   }
 
   function endOrPart(

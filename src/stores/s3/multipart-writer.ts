@@ -1,6 +1,8 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { StoreWriter, WriterOptions } from "../store.ts";
-import { MAX_S3_PARTS, partBytes } from "../store-memory.ts";
+import type { UploadOptions, UploadWriter } from "../store.ts";
+import { MAX_S3_PARTS, partBytes, S3_PART_BYTES } from "../store-memory.ts";
+import type { BegunUpload, UploadedPart } from "../upload.ts";
+import { listParts } from "./list-parts.ts";
 import { abortUpload, beginUpload, completeUpload, type MultipartUpload } from "./multipart-upload.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
@@ -9,10 +11,13 @@ import type { S3Client } from "./s3-client.ts";
  * Writes an object: in one request where it is small, else in parts. Nothing is visible before `commit`. One part is
  * held in memory; parts are sized by `expectedSize`, and grow when there is more.
  */
-export class MultipartWriter implements StoreWriter {
+export class MultipartWriter implements UploadWriter {
+  readonly kept: readonly UploadedPart[];
   readonly #client: S3Client;
   readonly #key: string;
   readonly #signal: AbortSignal | undefined;
+  readonly #onBegun: UploadOptions["onBegun"];
+  readonly #onPart: UploadOptions["onPart"];
   readonly #tags: string[] = [];
   #part: Uint8Array;
   #filled = 0;
@@ -21,12 +26,31 @@ export class MultipartWriter implements StoreWriter {
   /** How many parts there are when they double. */
   #doubleAt: number;
 
-  constructor(client: S3Client, key: string, { signal, expectedSize = 0 }: WriterOptions) {
+  private constructor(
+    client: S3Client,
+    key: string,
+    { signal, expectedSize = 0, onBegun, onPart }: UploadOptions,
+    found: FoundUpload | undefined,
+  ) {
     this.#client = client;
     this.#key = key;
     this.#signal = signal;
-    this.#part = new Uint8Array(partBytes(expectedSize));
-    this.#doubleAt = nextDoubling(Math.ceil(expectedSize / this.#part.length));
+    this.#onBegun = onBegun;
+    this.#onPart = onPart;
+    this.#upload = found?.upload;
+    this.kept = found?.kept ?? [];
+    for (const { size, tag } of this.kept) {
+      this.#tags.push(tag);
+      this.#written += size;
+    }
+    this.#part = new Uint8Array(Math.max(partBytes(expectedSize), this.kept.at(-1)?.size ?? 0));
+    this.#doubleAt = nextDoubling(Math.max(this.kept.length, Math.ceil(expectedSize / this.#part.length)));
+  }
+
+  /** Begins an object, or goes on with an upload that was begun. */
+  static async open(client: S3Client, key: string, options: UploadOptions): Promise<MultipartWriter> {
+    const found = options.begun && (await findUpload(client, key, options.begun, options.signal));
+    return new MultipartWriter(client, key, options, found);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -54,18 +78,24 @@ export class MultipartWriter implements StoreWriter {
     if (this.#upload !== undefined) await abortUpload(this.#client, this.#upload);
   }
 
+  async leave(): Promise<void> {}
+
   /** Uploads what the part holds, and makes room in it. */
   async #uploadPart(): Promise<void> {
     if (this.#tags.length === MAX_S3_PARTS) {
       throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: MAX_S3_PARTS });
     }
-    this.#upload ??= await beginUpload(this.#client, this.#key, this.#signal);
+    if (this.#upload === undefined) {
+      this.#upload = await beginUpload(this.#client, this.#key, this.#signal);
+      this.#onBegun?.(this.#upload.id);
+    }
     const query = { partNumber: String(this.#tags.length + 1), uploadId: this.#upload.id };
     const request = { method: "PUT", ...this.#taken(), signal: this.#signal } as const;
     const { headers } = await this.#client.ask(this.#key, query, request);
     const tag = headers.get("etag");
     if (tag === null) throw new ZarrflowError("transient", "the server returns no ETag for a part");
     this.#tags.push(tag);
+    this.#onPart?.({ number: this.#tags.length, size: this.#filled, tag });
     this.#filled = 0;
     if (this.#tags.length < this.#doubleAt) return;
     this.#part = new Uint8Array(2 * this.#part.length);
@@ -81,4 +111,32 @@ export class MultipartWriter implements StoreWriter {
 /** Parts that double after each tenth of those left hold 5 TiB together, the most that an object may have. */
 function nextDoubling(parts: number): number {
   return parts + Math.ceil((MAX_S3_PARTS - parts) / 10);
+}
+
+/** An upload that is there, and the parts of it that are as they were recorded. */
+interface FoundUpload {
+  readonly upload: MultipartUpload;
+  readonly kept: readonly UploadedPart[];
+}
+
+/** Undefined where the upload was ended, or given up. */
+async function findUpload(
+  client: S3Client,
+  key: string,
+  { id, parts }: BegunUpload,
+  signal: AbortSignal | undefined,
+): Promise<FoundUpload | undefined> {
+  const listed = await listParts(client, { key, id }, signal);
+  if (listed === undefined) return undefined;
+  const there = new Map(listed.parts.map((part) => [part.number, part]));
+  const other = parts.findIndex(({ number, size, tag }) => {
+    const found = there.get(number);
+    return size < S3_PART_BYTES || found?.size !== size || unquoted(found.tag) !== unquoted(tag);
+  });
+  return { upload: { key, id, begun: listed.at }, kept: other < 0 ? parts : parts.slice(0, other) };
+}
+
+/** Servers do not agree where tags have quotes. */
+function unquoted(tag: string): string {
+  return tag.replaceAll('"', "");
 }

@@ -7,6 +7,7 @@ import { deleteAll } from "./delete-all.ts";
 import { holdsValue, valueText } from "./holds-value.ts";
 import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
 import { assertUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
+import { removeMarks, unfinishedThere } from "./run-marks.ts";
 import { assertNoneInside } from "./runs-inside.ts";
 import { ValueJournal } from "./value-journal.ts";
 
@@ -59,7 +60,7 @@ export async function openInPlaceBuild(
       throwIfAborted(signal);
       await lock?.demand({ signal });
       isPublished = true;
-      await removeJournal(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
+      await removeMarks(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
     },
     ...(lock && {
       async keep() {
@@ -143,12 +144,6 @@ async function heldValues(
     listed.has(valueText(value)) && (!readBack || holdsValue(store, value, { readBack, ...options }));
 }
 
-/** Ends a run whose target is published, and whose lock was looked at just now: no reader sees what is left if this fails, and no run takes it for unfinished. */
-async function removeJournal(journal: ValueJournal | undefined, lock: PrefixLock | undefined): Promise<void> {
-  const ends = await Promise.allSettled([journal?.remove(), lock?.release({ isSure: true })]);
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
-}
-
 /** @throws as `openInPlaceBuild`. */
 async function assertPlaceFree(
   store: WritableStore & ListableStore,
@@ -170,10 +165,7 @@ async function assertEmpty(
       (await ValueJournal.find(store, { signal })) && !(await hasDocument(store, { signal }));
     if (isUnfinished && mayResume) return;
     throw isUnfinished
-      ? new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
-          store: store.description,
-          hint: "Continue that run with --resume, or remove its work with `zarrflow clean`.",
-        })
+      ? unfinishedThere(store.description)
       : new ZarrflowError("target-exists", "objects exist at the target", {
           store: store.description,
           hint: "Replace it, or choose another target.",

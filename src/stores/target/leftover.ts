@@ -1,8 +1,15 @@
+import type { StoreOptions } from "../store.ts";
+
+export interface LeftoverOptions extends StoreOptions {
+  /** @default true */
+  readonly withUploads?: boolean;
+}
+
 /** Something that a run has at a place while it is at work, and leaves there where it is killed. */
 export interface Leftover {
   /**
    * `build`: a target, or an old one, beside its name; `file`: a value that is being written; `lock`; `half-target`: keys
-   * that are locked, and that no document shows; `scratch`: scratch objects; `upload`: parts of a value.
+   * that are locked, and that no document shows, or a zip of which only parts are there; `scratch`: scratch objects; `upload`: parts of a value.
    */
   readonly kind: "build" | "file" | "lock" | "half-target" | "scratch" | "upload";
   /** Its path, or its key. */

@@ -4,21 +4,14 @@ import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../reserved-names.
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
-import type { Leftover } from "./leftover.ts";
+import type { Leftover, LeftoverOptions } from "./leftover.ts";
 import { type LockRecord, readLock } from "./lock-record.ts";
 import { isStale } from "./prefix-lock.ts";
+import { uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
-
-/** Milliseconds after which an upload counts as that of a dead run: nothing renews it, and not all have a lock. */
-const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
 
 /** What the names of places for scratch objects in a bucket begin with. */
 export const SCRATCH_PREFIX = "zarrflow-scratch-";
-
-interface LeftoverOptions extends StoreOptions {
-  /** @default true */
-  readonly withUploads?: boolean;
-}
 
 /** What runs have at a target: in it, and beside it where it is a file or a folder. */
 export async function* leftoversAt(
@@ -29,8 +22,9 @@ export async function* leftoversAt(
   if (place.kind === "directory" || place.kind === "zip") {
     yield* (await import("./file-leftovers.ts")).fileLeftovers(place.path);
   }
-  const store =
-    place.kind === "zip" || place.kind === "zip-value" ? undefined : await openStoreIfThere(place);
+  if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
+  if (place.kind === "zip" || place.kind === "zip-value") return;
+  const store = await openStoreIfThere(place);
   if (store === undefined) return;
   try {
     yield* leftoversIn(store, place, options);
@@ -46,12 +40,7 @@ async function* leftoversIn(
 ): AsyncGenerator<Leftover> {
   const lock = await readLock(store, options);
   const isDead = lock === undefined || (await isStale(store, lock, options));
-  if (withUploads && isListable(store) && store.listUploads) {
-    for await (const { key, begun, hint, giveUp } of store.listUploads("", options)) {
-      const isOld = Date.now() - begun.getTime() > UPLOAD_DEAD_AFTER;
-      if (giveUp) yield { kind: "upload", place: key, isDead: isDead && isOld, hint, remove: giveUp };
-    }
-  }
+  if (withUploads && isListable(store)) yield* uploadLeftovers(store, "", { isDead, ...options });
   const isSigned = lock ?? (isWritable(store) ? await ValueJournal.find(store, options) : undefined);
   if (isSigned) yield await lockLeftover(store, lock, isDead, options);
   const turn = await readLock(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });

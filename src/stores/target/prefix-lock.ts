@@ -142,7 +142,8 @@ export class PrefixLock {
   /** Removes what the run before was writing in a folder, if its process is over for certain. */
   async #removeLeft(): Promise<void> {
     const { folder } = this.#store;
-    if (folder === undefined || !this.#key.endsWith(LOCK_NAME)) return;
+    const isOfFolder = `/${this.#key}`.endsWith(`/${LOCK_NAME}`);
+    if (folder === undefined || !isOfFolder) return;
     const { removeFilesOfDead } = await import("./file-leftovers.ts");
     await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
@@ -243,12 +244,13 @@ export async function isStale(
 
 /** That a lock could not be removed when its run was over. */
 export function notReleased(
-  store: Store,
+  store: Pick<Store, "description">,
   error: unknown,
+  key = LOCK_NAME,
 ): { readonly message: string; readonly hint: string } {
   const reason = error instanceof Error ? error.message : String(error);
   return {
-    message: `the target is published, but its lock ${LOCK_NAME} in ${store.description} could not be removed: ${reason}`,
+    message: `the target is published, but its lock ${key} in ${store.description} could not be removed: ${reason}`,
     hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it is ignored.`,
   };
 }

@@ -6,7 +6,7 @@ import { FileSink } from "../files/file-sink.ts";
 import { markNativeStore } from "../native-stores.ts";
 import type { StoredValue, StoreOptions, StoreWriter, WritableStore } from "../store.ts";
 import { storedEntries } from "../zip/stored-entries.ts";
-import { localHeader, type StoredEntry } from "../zip/zip-records.ts";
+import { entryEnd, type StoredEntry } from "../zip/zip-records.ts";
 import { ZipWriter } from "../zip/zip-writer.ts";
 import type { ResumeOptions } from "./options.ts";
 
@@ -34,9 +34,9 @@ export async function openResumedZip(
     await file.close();
   }
   const last = entries.at(-1);
-  const end = last === undefined ? 0 : last.offset + localHeader(last).length + last.size;
+  const end = last === undefined ? 0 : entryEnd(last);
   const sink = await FileSink.resume(build, end, { fsync });
-  const writer = new ZipWriter(sink, description, { written: entries });
+  const writer = new ZipWriter(sink, description, { written: { entries } });
   return { sink, writer, store: new ResumedZip(writer, entries) };
 }
 

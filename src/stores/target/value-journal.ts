@@ -23,7 +23,7 @@ export type JournalStore = Pick<
 >;
 
 /**
- * A journal as values of a store, numbered from 0, each with the lines of some time: for stores in which nothing can be
+ * A journal as values of a store, numbered from 0 by their keys, each with the lines of some time: for stores in which nothing can be
  * added to a value. Each begins with a line that names the journal, so that none of another one counts.
  */
 export class ValueJournal implements Journal {
@@ -31,6 +31,7 @@ export class ValueJournal implements Journal {
   readonly boot: string | undefined;
   readonly isDurable: boolean;
   readonly #store: JournalStore;
+  readonly #keyOf: (number: number) => string;
   readonly #name: string;
   readonly #began = performance.now();
   /** Number of the next value; undefined for a journal that was found, until its end has been read. */
@@ -43,34 +44,44 @@ export class ValueJournal implements Journal {
 
   private constructor(
     store: JournalStore,
+    keyOf: (number: number) => string,
     { name, next, boot }: { name: string; next: number | undefined; boot: string | undefined },
   ) {
     this.description = `ledger in ${store.description}`;
     this.boot = boot;
     this.isDurable = store.folder === undefined;
     this.#store = store;
+    this.#keyOf = keyOf;
     this.#name = name;
     this.#next = next;
   }
 
   /** A new one; nothing is written yet. */
-  static async create(store: JournalStore): Promise<ValueJournal> {
-    return new ValueJournal(store, { name: randomName(), next: 0, boot: await bootNow() });
+  static async create(store: JournalStore, keyOf = ledgerKey): Promise<ValueJournal> {
+    return new ValueJournal(store, keyOf, { name: randomName(), next: 0, boot: await bootNow() });
   }
 
   /** The one that a run has left; undefined where there is none. */
-  static async find(store: JournalStore, options: StoreOptions = {}): Promise<ValueJournal | undefined> {
-    const first = await valueAtMost(store, ledgerKey(0), MAX_VALUE, options);
+  static async find(
+    store: JournalStore,
+    { keyOf = ledgerKey, ...options }: StoreOptions & { readonly keyOf?: (number: number) => string } = {},
+  ): Promise<ValueJournal | undefined> {
+    const first = await valueAtMost(store, keyOf(0), MAX_VALUE, options);
     const name = first && nameIn(first);
     return name === undefined
       ? undefined
-      : new ValueJournal(store, { name, next: undefined, boot: await bootNow() });
+      : new ValueJournal(store, keyOf, { name, next: undefined, boot: await bootNow() });
+  }
+
+  /** Whether it has any lines, or was found. */
+  get isBegun(): boolean {
+    return this.#next !== 0 || this.#lines !== "";
   }
 
   async *lines(): AsyncIterable<string> {
     await this.#writing;
     for (let number = 0; this.#next === undefined || number < this.#next; number++) {
-      const value = await valueAtMost(this.#store, ledgerKey(number), MAX_VALUE);
+      const value = await valueAtMost(this.#store, this.#keyOf(number), MAX_VALUE);
       if (value === undefined || nameIn(value) !== this.#name) {
         this.#next ??= number;
         break;
@@ -105,7 +116,7 @@ export class ValueJournal implements Journal {
     await this.close().catch(() => {});
     if (this.#next === undefined) for await (const _ of this.lines());
     while (this.#next) {
-      await this.#store.delete(ledgerKey(this.#next - 1));
+      await this.#store.delete(this.#keyOf(this.#next - 1));
       this.#next--;
     }
   }
@@ -129,7 +140,7 @@ export class ValueJournal implements Journal {
     this.#next = number + 1;
     this.#writtenAt = performance.now();
     this.#writing = this.#writing
-      .then(() => this.#failure ?? this.#store.set(ledgerKey(number), bytes))
+      .then(() => this.#failure ?? this.#store.set(this.#keyOf(number), bytes))
       .then(
         () => {},
         (error: unknown) => {

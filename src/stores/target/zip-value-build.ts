@@ -1,18 +1,15 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ByteSink } from "../byte-sink.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../memory.ts";
-import {
-  isWritable,
-  type StoreSpec,
-  type StoreWriter,
-  type TargetBuild,
-  type WritableStore,
-} from "../store.ts";
+import { keysBeside } from "../reserved-names.ts";
+import { isWritable, type StoreSpec, type TargetBuild, type WritableStore } from "../store.ts";
 import { openStore } from "../url.ts";
-import { ZipWriter, type ZipWriterOptions } from "../zip/zip-writer.ts";
 import { openZipValue } from "../zip.ts";
-import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import type { TargetBuildOptions, TargetPlace } from "./options.ts";
+import { notReleased } from "./prefix-lock.ts";
+import { removeMarks } from "./run-marks.ts";
+import { streamedZip } from "./streamed-zip.ts";
+import { assertKeyFree, assertNoValue, takeKey } from "./taken-key.ts";
 
 type ZipValueSpec = Extract<StoreSpec, { readonly kind: "zip-value" }>;
 
@@ -21,7 +18,7 @@ export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
   return {
     async check(options) {
       const { store } = await storeAround(spec.store);
-      await assertPlaceFree(store, spec.key, options);
+      await assertKeyFree(store, spec.key, options);
     },
     open: (options) => openZipValueBuild(spec, options),
   };
@@ -29,66 +26,82 @@ export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
 
 /**
  * Builds a zip that is a value of another store. Its bytes stream into one writer of that store as they come, through
- * no file; the value appears when the writer is committed, in place of what was there before.
+ * no file; the value appears when the writer is committed, in place of what was there before. Where the store keeps the
+ * parts of a value that is not whole, a lock and a ledger beside it let another run go on with them.
  *
  * No store reads what is not committed. So `reopen` commits, and what is read back is visible from then on; if it is
  * found wrong, `discard` deletes it, and what it had replaced is gone.
  *
- * @throws `target-exists`; `unsupported-operation` when the store cannot be written.
+ * @throws as `takeKey`; `unsupported-operation` when the store cannot be written.
  */
 async function openZipValueBuild(
   { store: around, key }: ZipValueSpec,
-  { ifExists, deflate, expectedSize, signal }: TargetBuildOptions,
+  options: TargetBuildOptions,
 ): Promise<TargetBuild> {
+  const { ifExists, signal } = options;
   const { store, keep } = await storeAround(around);
-  const assertStillFree = () => assertPlaceFree(store, key, { ifExists, signal });
-  await assertStillFree();
-  const value = await store.openWriter(key, { expectedSize, signal });
-  const zip = await zipInto(value, `zip ${store.description}/${key}`, { deflate });
+  const taken = await takeKey(store, key, options);
+  const { lock, journal } = taken;
+  const zip = await streamedZip(store, key, { ...options, ...taken }).catch(async (error) => {
+    await lock?.putBack().catch(() => {});
+    throw error;
+  });
+  const { leave, holds } = zip;
 
+  const assertStillFree = async () => {
+    if (ifExists !== "replace") await assertNoValue(store, key, { signal });
+  };
   let isCommitted = false;
   let isPublished = false;
   const commit = async () => {
     await zip.finish();
     if (isCommitted) return;
-    await assertStillFree();
-    await value.commit();
+    await Promise.all([lock?.demand({ signal }), assertStillFree()]);
+    await zip.value.commit();
     isCommitted = true;
   };
+  const removeAll = async () => {
+    if (isCommitted) await store.delete(key);
+    else await zip.abort(new ZarrflowError("aborted", "the target was aborted"));
+    await journal?.remove();
+  };
   return {
-    store: zip,
+    store: zip.store,
+    ...(lock && { lost: lock.lost }),
+    ...(journal && { journal }),
+    ...(holds && { holds }),
     async reopen() {
       await commit();
       return openZipValue(unclosed(store), key);
     },
-    async publish({ signal } = {}) {
+    async publish({ signal, onWarning } = {}) {
       throwIfAborted(signal);
       await commit();
       keep();
       isPublished = true;
+      await removeMarks(journal, lock).catch((error) =>
+        onWarning?.(notReleased(store, error, keysBeside(key).lock)),
+      );
     },
+    ...(leave && {
+      async keep() {
+        await leave();
+        await journal?.flush().finally(() => lock?.leave());
+      },
+    }),
     async discard() {
       if (isPublished) return;
-      if (isCommitted) return store.delete(key);
-      const reason = new ZarrflowError("aborted", "the target was aborted");
-      await zip.abort(reason);
-      await value.abort(reason); // a zip that is finished, and was not committed, leaves it open
+      try {
+        // what another run has taken over is its own
+        if (lock === undefined || (await lock.isHeld())) await removeAll();
+        else await leave?.();
+      } catch (error) {
+        await lock?.leave().catch(() => {});
+        throw error;
+      }
+      await lock?.release();
     },
   };
-}
-
-/** @throws `target-exists` */
-async function assertPlaceFree(
-  store: WritableStore,
-  key: string,
-  { ifExists, signal }: TargetPlaceOptions,
-): Promise<void> {
-  if (ifExists === "replace" || (await store.size(key, { signal })) === undefined) return;
-  throw new ZarrflowError("target-exists", "a value exists at the target", {
-    store: store.description,
-    key,
-    hint: "Replace it, or choose another target.",
-  });
 }
 
 /** The store that the zip will be in; one in memory that has no name yet gets it by `keep`. */
@@ -106,25 +119,6 @@ async function storeAround(
     store: store.description,
     hint: "Write it to a folder or a bucket.",
   });
-}
-
-/** A zip whose bytes become those of `value`, which is not committed with it. */
-async function zipInto(
-  value: StoreWriter,
-  description: string,
-  options: ZipWriterOptions,
-): Promise<ZipWriter> {
-  const sink: ByteSink = {
-    write: (bytes) => value.write(bytes),
-    close: async () => {},
-    abort: (reason) => value.abort(reason),
-  };
-  try {
-    return new ZipWriter(sink, description, options);
-  } catch (error) {
-    await value.abort(error);
-    throw error;
-  }
 }
 
 /** The store for a reader that closes it, while it is still of use. */

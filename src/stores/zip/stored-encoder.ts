@@ -5,10 +5,18 @@ import {
   dataDescriptor,
   directoryEntry,
   endRecords,
+  entryEnd,
   localHeader,
   MAX_32_BIT,
   type StoredEntry,
 } from "./zip-records.ts";
+
+/** What an archive has already. */
+export interface WrittenEntries {
+  readonly entries: readonly StoredEntry[];
+  /** Bytes that the sink has; no entry ends beyond. By default those up to the end of the last entry. */
+  readonly bytes?: number | undefined;
+}
 
 /**
  * Writes entries as they are, byte for byte as yazl does, but each in the same time: yazl goes over all entries so far
@@ -22,16 +30,23 @@ export class StoredEncoder implements EntryEncoder {
   /** Bytes written so far. */
   #offset = 0;
   #open: StoredEntry | undefined;
+  readonly #onEntry: (entry: StoredEntry) => void;
 
   readonly addSync?: (key: string, bytes: Uint8Array) => boolean;
 
-  /** @param written the entries that the sink has already, one after the other from its begin */
-  constructor(sink: ByteSink, written: Iterable<StoredEntry> = []) {
+  /** @param onEntry called with each new entry that the sink has taken */
+  constructor(
+    sink: ByteSink,
+    written: WrittenEntries = { entries: [] },
+    onEntry: (entry: StoredEntry) => void = () => {},
+  ) {
     this.#sink = sink;
-    for (const entry of written) {
-      this.#offset = entry.offset + localHeader(entry).length + entry.size;
-      this.#list(entry);
+    this.#onEntry = onEntry;
+    for (const entry of written.entries) {
+      this.#offset = entryEnd(entry);
+      this.#enter(entry);
     }
+    this.#offset = written.bytes ?? this.#offset;
     if (sink.writeSync) this.addSync = (key, bytes) => this.#addAtOnce(key, bytes);
   }
 
@@ -105,6 +120,11 @@ export class StoredEncoder implements EntryEncoder {
   }
 
   #list(entry: StoredEntry): void {
+    this.#enter(entry);
+    this.#onEntry(entry);
+  }
+
+  #enter(entry: StoredEntry): void {
     this.#directory.append(directoryEntry(entry));
     this.#entries++;
   }

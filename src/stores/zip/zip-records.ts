@@ -39,6 +39,12 @@ export function localHeader({ name, size, crc32, sizesFollow }: StoredEntry): Ui
     .tail(name).bytes;
 }
 
+/** Where what comes after an entry begins. */
+export function entryEnd(entry: StoredEntry): number {
+  const { offset, size, sizesFollow } = entry;
+  return offset + localHeader(entry).length + size + (sizesFollow ? dataDescriptor(entry).length : 0);
+}
+
 /** What a local header says that this module wrote; undefined for any other, and where size and CRC come after the data. */
 export function storedEntryAt(
   header: Uint8Array,

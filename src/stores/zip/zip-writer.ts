@@ -7,7 +7,7 @@ import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
 import { inTurn } from "../writer.ts";
 import { DeflatingEncoder } from "./deflating-encoder.ts";
 import type { EntryEncoder } from "./entry-encoder.ts";
-import { StoredEncoder } from "./stored-encoder.ts";
+import { StoredEncoder, type WrittenEntries } from "./stored-encoder.ts";
 import type { StoredEntry } from "./zip-records.ts";
 
 export interface ZipWriterOptions {
@@ -17,8 +17,10 @@ export interface ZipWriterOptions {
    * @default undefined
    */
   readonly deflate?: number | undefined;
-  /** Stored entries that the sink has already, one after the other from its begin. */
-  readonly written?: Iterable<StoredEntry> | undefined;
+  /** Stored entries that the sink has already. */
+  readonly written?: WrittenEntries | undefined;
+  /** Called with each stored entry that the sink has taken. */
+  readonly onEntry?: ((entry: StoredEntry) => void) | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export class ZipWriter implements WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
-  constructor(sink: ByteSink, description: string, { deflate, written }: ZipWriterOptions = {}) {
+  constructor(sink: ByteSink, description: string, { deflate, written, onEntry }: ZipWriterOptions = {}) {
     if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
       throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
     }
@@ -55,7 +57,7 @@ export class ZipWriter implements WritableStore {
     this.#sink = sink;
     this.#encoder =
       deflate === undefined
-        ? new StoredEncoder(sink, this.#noted(written))
+        ? new StoredEncoder(sink, written && this.#noted(written), onEntry)
         : new DeflatingEncoder(sink, deflate);
     if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setAtOnce(key, bytes);
   }
@@ -158,12 +160,10 @@ export class ZipWriter implements WritableStore {
     await this.#sink.abort(reason);
   }
 
-  *#noted(written: Iterable<StoredEntry> = []): Generator<StoredEntry> {
+  #noted(written: WrittenEntries): WrittenEntries {
     const decoder = new TextDecoder();
-    for (const entry of written) {
-      this.#keys.add(decoder.decode(entry.name));
-      yield entry;
-    }
+    for (const { name } of written.entries) this.#keys.add(decoder.decode(name));
+    return written;
   }
 
   #setAtOnce(key: string, bytes: Uint8Array): boolean {

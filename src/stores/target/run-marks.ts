@@ -1,0 +1,24 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { PrefixLock } from "./prefix-lock.ts";
+import type { ValueJournal } from "./value-journal.ts";
+
+/** That a place is not free, as an unfinished run left its work there. */
+export function unfinishedThere(store: string, key?: string): ZarrflowError {
+  return new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
+    store,
+    ...(key !== undefined && { key }),
+    hint: "Continue that run with --resume, or remove its work with `zarrflow clean`.",
+  });
+}
+
+/**
+ * Ends a run whose target is published, and whose lock was looked at just now: no reader sees what is left if this fails,
+ * and no run takes it for unfinished.
+ */
+export async function removeMarks(
+  journal: ValueJournal | undefined,
+  lock: PrefixLock | undefined,
+): Promise<void> {
+  const ends = await Promise.allSettled([journal?.remove(), lock?.release({ isSure: true })]);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}

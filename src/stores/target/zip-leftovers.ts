@@ -1,0 +1,44 @@
+import { keysBeside } from "../reserved-names.ts";
+import { isListable, isWritable, type StoreSpec } from "../store.ts";
+import { openStoreIfThere } from "../url.ts";
+import type { Leftover, LeftoverOptions } from "./leftover.ts";
+import { readLock } from "./lock-record.ts";
+import { isStale } from "./prefix-lock.ts";
+import { removeLeftZip } from "./taken-key.ts";
+import { uploadLeftovers } from "./upload-leftovers.ts";
+import { ValueJournal } from "./value-journal.ts";
+
+/** What runs have of a zip that is a value of another store, and beside it. */
+export async function* zipLeftovers(
+  { store: around, key }: Extract<StoreSpec, { readonly kind: "zip-value" }>,
+  { withUploads = true, signal }: LeftoverOptions,
+): AsyncGenerator<Leftover> {
+  const store = await openStoreIfThere(around);
+  try {
+    if (store === undefined || !isWritable(store) || store.openUpload === undefined) return;
+    const { lock: lockKey, ledger: keyOf } = keysBeside(key);
+    const [lock, journal] = await Promise.all([
+      readLock(store, { key: lockKey, signal }),
+      ValueJournal.find(store, { keyOf, signal }),
+    ]);
+    const isDead = lock === undefined || (await isStale(store, lock, { key: lockKey, signal }));
+    if (lock || journal) {
+      yield {
+        kind: journal ? "half-target" : "lock",
+        place: `${store.description}/${journal ? keyOf(0) : lockKey}`,
+        isDead,
+        async remove() {
+          if (journal) await removeLeftZip(store, key, journal);
+          await store.delete(lockKey);
+        },
+      };
+    }
+    if (!withUploads || !isListable(store)) return;
+    const folder = key.slice(0, key.lastIndexOf("/") + 1);
+    for await (const leftover of uploadLeftovers(store, folder, { isDead, signal })) {
+      if (leftover.place === key) yield leftover;
+    }
+  } finally {
+    await store?.close?.();
+  }
+}
