@@ -9,14 +9,19 @@ import type { FlowTarget } from "../../src/flows/target/flow-target.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isReservedKey } from "../../src/stores/reserved-names.ts";
+import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const folder = temporaryFolder();
 let source = "";
 let runs = 0;
+let bucket: S3Server;
+afterAll(() => bucket.close());
 afterAll(() => console.log(`${runs} runs with a flipped bit, each found`));
 
 beforeAll(async () => {
+  bucket = await serveReachableBucket();
   source = join(folder.path, "source.zarr");
   const made = { shape: [8, 6], chunks: [2, 3], dataType: "int32", zarrFormat: "v2" } as const;
   const array = await create(source, made);
@@ -79,6 +84,35 @@ function chunkFiles(root: string): string[] {
     .sort();
 }
 
+/** Keys of values in the bucket, or of the entries of the zip there. */
+function keysInBucket(inZip: boolean): string[] {
+  const keys = [...bucket.objects.keys()].filter((key) => !isReservedKey(key));
+  return inZip ? keys.flatMap((key) => entriesOf(bucket.objects.get(key)).map(({ name }) => name)) : keys;
+}
+
+function flipInBucket(key: string, inZip: boolean): void {
+  const at = inZip ? "out.zarr.zip" : key;
+  const bytes = Buffer.from(bucket.objects.get(at) ?? []);
+  const { offset, size } = entriesOf(inZip ? bytes : undefined).find(({ name }) => name === key) ?? {
+    offset: 0,
+    size: bytes.length,
+  };
+  bytes.set(flipped(bytes.subarray(offset, offset + size)), offset);
+  bucket.objects.set(at, bytes);
+}
+
+/** Where the data of the entries of a zip lie, by their local headers. */
+function entriesOf(zip = Buffer.alloc(0)): { name: string; offset: number; size: number }[] {
+  const entries: { name: string; offset: number; size: number }[] = [];
+  for (let at = 0; at + 30 <= zip.length && zip.readUInt32LE(at) === 0x04034b50; ) {
+    const size = zip.readUInt32LE(at + 18);
+    const offset = at + 30 + zip.readUInt16LE(at + 26);
+    entries.push({ name: zip.toString("utf8", at + 30, offset), offset, size });
+    at = offset + size;
+  }
+  return entries;
+}
+
 describe.each(Object.entries(FLOWS))("%s", (_, flow) => {
   describe.each(["written", "values"] as const)("with verify: %s", (verify) => {
     test("finds a flipped bit in every key, in a store that is written at its place", async () => {
@@ -95,6 +129,33 @@ describe.each(Object.entries(FLOWS))("%s", (_, flow) => {
         expect(await keysOf(target), key).toEqual([]);
         runs++;
       }
+    });
+
+    test.each(["out.zarr", "out.zarr.zip"])("finds one in every value that S3 has of %s", async (name) => {
+      const url = `s3://${BUCKET}/${name}`;
+      const isZip = name.endsWith(".zip");
+      const report = await flow(url, { ...SERIAL, verify });
+      const written = keysInBucket(isZip);
+      expect(report.keysVerified).toBe(written.length);
+      for (const key of written) {
+        bucket.objects.clear();
+        let isFlipped = false;
+        bucket.fault = (_response, { method }) => {
+          if (isFlipped || !(method === "GET" || method === "HEAD") || !keysInBucket(isZip).includes(key))
+            return false;
+          flipInBucket(key, isZip);
+          isFlipped = true;
+          return false;
+        };
+        await expect(flow(url, { ...SERIAL, verify }), key).rejects.toMatchObject({
+          code: expect.stringMatching(/^(?:differs|corrupt-store)$/),
+        });
+        bucket.fault = undefined;
+        expect(isFlipped, key).toBe(true);
+        expect([...bucket.objects.keys()], key).toEqual([]);
+        runs++;
+      }
+      bucket.objects.clear();
     });
 
     test("finds one in a chunk of a folder, of this run and of the one that it resumes", async () => {
