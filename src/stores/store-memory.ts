@@ -18,12 +18,16 @@ export function writerMemory({ kind }: StoreSpec, expectedSize?: number): number
   return kind === "s3" ? partBytes(expectedSize) : 0;
 }
 
+/** Parts of a zip that are held at one time: one is filled while the others are sent. */
+const ZIP_PARTS = 4;
+
 /**
  * Bytes that a target holds from the begin of its build to the end: those of the one writer that a zip inside another
- * store streams into.
+ * store streams into. It holds several parts where they fit in `most` bytes.
  */
-export function buildMemory(spec: StoreSpec, expectedSize?: number): number {
-  return spec.kind === "zip-value" ? writerMemory(spec.store, expectedSize) : 0;
+export function buildMemory(spec: StoreSpec, expectedSize: number, most: number): number {
+  const part = spec.kind === "zip-value" ? writerMemory(spec.store, expectedSize) : 0;
+  return part === 0 ? 0 : part * Math.max(1, Math.min(ZIP_PARTS, Math.floor(most / part)));
 }
 
 /** The most bytes of all requests for several ranges of a zip that are under way. */

@@ -169,6 +169,8 @@ export interface OpenUpload {
 export interface WriterOptions extends StoreOptions {
   /** Bytes that the value will have, as far as they are known; it may have more or fewer. */
   readonly expectedSize?: number | undefined;
+  /** Bytes that the writer may hold; by default what it needs at least. */
+  readonly memory?: number | undefined;
 }
 
 /** A value being written piece by piece; nothing is visible under its key before `commit`. */

@@ -57,6 +57,13 @@ export class ByteBudget implements Admission {
     return this.#lease(bytes);
   }
 
+  /** Leases `bytes` where they fit at once, and nobody waits; undefined where not. */
+  acquireNow(bytes: number): Lease | undefined {
+    if (this.#waiting.length > 0 || this.#leased + bytes > this.limit) return undefined;
+    this.#grant(bytes);
+    return this.#lease(bytes);
+  }
+
   /** Waits until `count` times `bytes` fit, and gives as many leases. @throws as `acquire` */
   async acquireEach(count: number, bytes: number, signal?: AbortSignal): Promise<Lease[]> {
     await this.#admitted(count * bytes, signal);

@@ -102,7 +102,7 @@ function flipInBucket(key: string, inZip: boolean): void {
 }
 
 /** Where the data of the entries of a zip lie, by their local headers. */
-function entriesOf(zip = Buffer.alloc(0)): { name: string; offset: number; size: number }[] {
+function entriesOf(zip: Buffer = Buffer.alloc(0)): { name: string; offset: number; size: number }[] {
   const entries: { name: string; offset: number; size: number }[] = [];
   for (let at = 0; at + 30 <= zip.length && zip.readUInt32LE(at) === 0x04034b50; ) {
     const size = zip.readUInt32LE(at + 18);

@@ -11,7 +11,7 @@ import { pagesFrom } from "../../util/web-streams.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { copySmallValues, type Swept } from "./copy-small-values.ts";
 import { CopyReadAtOnce } from "./copy-sync.ts";
-import { copyMemory, copyValue } from "./copy-value.ts";
+import { copyMemory, copyValue, moreMemory } from "./copy-value.ts";
 import { listWanted } from "./list-wanted.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
 
@@ -94,6 +94,10 @@ export async function sweep(
     // A store that lists checksums checks what is read whole.
     const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
+    const isFar = source.getSync === undefined;
+    const free = size > pieceBytes ? (budget.limit - budget.leased) / 2 : 0;
+    const wanted = moreMemory(free, { size, pieceBytes, writerBytes, isFar });
+    const more = budget.acquireNow(wanted.bytes);
     let checksum = 0;
     let seen = 0;
     try {
@@ -107,9 +111,17 @@ export async function sweep(
       await copyValue(
         { store: source, key },
         { store: target, key: targetKey },
-        { size, pieceBytes, buffers, signal: context.signal, onPiece },
+        {
+          size,
+          pieceBytes,
+          ...(more && { pieces: wanted.pieces, writerMemory: wanted.writer }),
+          buffers,
+          signal: context.signal,
+          onPiece,
+        },
       );
     } finally {
+      more?.release();
       lease.release();
     }
     log.keyCopied(targetKey, size, skipChecksum ? undefined : checksum);

@@ -1,4 +1,5 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
 import { pieceMemory, type ReadPiecesOptions, readPieces } from "./read-pieces.ts";
 
 /** Bytes that copying a value takes at one time: one larger than a piece goes through a writer. */
@@ -6,7 +7,48 @@ export function copyMemory(size: number, pieceBytes: number, writerBytes: number
   return pieceMemory(size, pieceBytes) + (size > pieceBytes ? writerBytes : 0);
 }
 
+/** Most pieces of one value that are under way at one time, on either side. */
+const MOST_PIECES = 16;
+
+/** What more than its least copying a large value can use. */
+export interface MoreMemory {
+  /** Bytes in all. */
+  readonly bytes: number;
+  /** Pieces that are read at one time. */
+  readonly pieces: number;
+  /** Bytes of the writer. */
+  readonly writer: number;
+}
+
+/**
+ * What a value can use where there are so many bytes more than `copyMemory`: of stores far away several pieces are read,
+ * and written, at one time.
+ */
+export function moreMemory(
+  free: number,
+  {
+    size,
+    pieceBytes,
+    writerBytes,
+    isFar,
+  }: {
+    readonly size: number;
+    readonly pieceBytes: number;
+    readonly writerBytes: number;
+    /** Whether the source is. */
+    readonly isFar: boolean;
+  },
+): MoreMemory {
+  const pieceCost = pooledSize(pieceBytes);
+  const wanted = Math.min(MOST_PIECES, Math.ceil(size / pieceBytes)) - 1;
+  const each = (isFar ? pieceCost : 0) + writerBytes;
+  const more = each === 0 ? 0 : Math.max(0, Math.min(wanted, Math.floor(free / each)));
+  return { bytes: more * each, pieces: isFar ? 1 + more : 1, writer: (1 + more) * writerBytes };
+}
+
 export interface CopyValueOptions extends ReadPiecesOptions {
+  /** Bytes that the writer of a value larger than a piece may hold. */
+  readonly writerMemory?: number | undefined;
   /** Called with each piece in order, before it is written. */
   readonly onPiece: (bytes: Uint8Array) => void;
 }
@@ -19,7 +61,7 @@ export interface CopyValueOptions extends ReadPiecesOptions {
 export async function copyValue(
   from: { readonly store: Store; readonly key: string },
   to: { readonly store: WritableStore; readonly key: string },
-  { onPiece, ...options }: CopyValueOptions,
+  { onPiece, writerMemory, ...options }: CopyValueOptions,
 ): Promise<void> {
   const { size, pieceBytes, signal } = options;
   const pieces = readPieces(from.store, from.key, options);
@@ -30,7 +72,7 @@ export async function copyValue(
     }
     return;
   }
-  const writer = await to.store.openWriter(to.key, { signal });
+  const writer = await to.store.openWriter(to.key, { memory: writerMemory, signal });
   try {
     for await (const bytes of pieces) {
       onPiece(bytes);

@@ -1,5 +1,6 @@
 import type { Store } from "../../stores/store.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import { followSignals } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
@@ -20,26 +21,30 @@ export interface ReadPiecesOptions {
   /** Bytes of the value, as they were listed or written. */
   readonly size: number;
   readonly pieceBytes: number;
+  /** Pieces that may be held at one time. @default 1 */
+  readonly pieces?: number | undefined;
   readonly buffers: Buffers;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads one value piece by piece, in order; each piece is valid until the next is asked for. An empty value is one
- * empty piece.
+ * Reads one value piece by piece, in order; each piece is valid until the next is asked for. Once the first one is there,
+ * and the value's version is known, those after it are read ahead. An empty value is one empty piece.
  *
  * @throws `source-changed` when the value is gone, has another size, or is replaced between two pieces.
  */
 export async function* readPieces(
   store: Store,
   key: string,
-  { size, pieceBytes, buffers, signal }: ReadPiecesOptions,
+  { size, pieceBytes, pieces = 1, buffers, signal }: ReadPiecesOptions,
 ): AsyncGenerator<Uint8Array> {
   let ifVersion: string | undefined;
   const onVersion = (version: string) => {
     ifVersion = version;
   };
-  for (let offset = 0; offset === 0 || offset < size; offset += pieceBytes) {
+  const giveUp = new AbortController();
+  const following = pieces > 1 ? followSignals(signal, giveUp.signal) : undefined;
+  const read = async (offset: number): Promise<Uint8Array> => {
     const length = Math.min(pieceBytes, size - offset);
     const allocate = (found: number) => {
       if (found !== length) throw changed(key, length, found);
@@ -47,13 +52,31 @@ export async function* readPieces(
     };
     const range = length < size ? { offset, length } : undefined;
     const versioned = range && (ifVersion === undefined ? { onVersion } : { ifVersion });
-    const bytes = await store.get(key, { range, allocate, signal, ...versioned });
+    const options = { range, allocate, signal: following?.signal ?? signal, ...versioned };
+    const bytes = await store.get(key, options);
     if (bytes?.length !== length) throw changed(key, length, bytes?.length);
-    try {
+    return bytes;
+  };
+  const held: Promise<Uint8Array>[] = [];
+  let asked = 0;
+  const ask = () => {
+    const piece = read(asked);
+    piece.catch(() => {}); // who awaits it hears of it
+    held.push(piece);
+    asked += pieceBytes;
+  };
+  try {
+    for (ask(); held[0]; held.shift()) {
+      const bytes = await held[0];
+      while (held.length < pieces && asked < size) ask();
       yield bytes;
-    } finally {
       buffers.give(bytes);
+      if (pieces === 1 && asked < size) ask();
     }
+  } finally {
+    giveUp.abort();
+    following?.end();
+    for (const piece of held) await piece.then((bytes) => buffers.give(bytes)).catch(() => {});
   }
 }
 

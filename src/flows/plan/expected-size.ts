@@ -22,7 +22,16 @@ export function storeReservedBytes(
   sides: Parameters<typeof expectedSize>[0],
   maxMemory: number,
 ): number {
-  return readerMemory(source.store) + buildMemory(target.store, expectedSize(sides, maxMemory));
+  return readerMemory(source.store) + targetMemory(target, sides, maxMemory);
+}
+
+/** Bytes of the budget that a target holds from begin to end. */
+export function targetMemory(
+  target: Plan["target"],
+  sides: Parameters<typeof expectedSize>[0],
+  maxMemory: number,
+): number {
+  return buildMemory(target.store, expectedSize(sides, maxMemory), maxMemory * MAX_HELD);
 }
 
 /** Bytes of the budget that are left to tasks. */

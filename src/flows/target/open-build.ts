@@ -5,7 +5,7 @@ import type { LockOptions } from "../../stores/target/prefix-lock.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
 import { openStore } from "../../stores/url.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { expectedSize } from "../plan/expected-size.ts";
+import { expectedSize, targetMemory } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 
 type TakingOptions = "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished";
@@ -24,7 +24,7 @@ export async function openBuild(
     const { openAppend } = await import("./open-append.ts");
     return openAppend(plan, options);
   }
-  const size = expectedSize(plan.jobs, plan.budget.maxMemory);
+  const { maxMemory } = plan.budget;
   return atPlace(plan.target, options, (ifExists) =>
     openTargetBuild(plan.target.store, {
       ifExists,
@@ -32,7 +32,8 @@ export async function openBuild(
       beforeReplacing,
       resume,
       onUnfinished,
-      expectedSize: size,
+      expectedSize: expectedSize(plan.jobs, maxMemory),
+      memory: targetMemory(plan.target, plan.jobs, maxMemory),
       fsync,
       breakLock,
       signal,

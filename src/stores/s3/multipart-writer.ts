@@ -4,12 +4,17 @@ import { MAX_S3_PARTS, partBytes, S3_PART_BYTES } from "../store-memory.ts";
 import type { BegunUpload, UploadedPart } from "../upload.ts";
 import { listParts } from "./list-parts.ts";
 import { abortUpload, beginUpload, completeUpload, type MultipartUpload } from "./multipart-upload.ts";
+import { PartSender } from "./part-sender.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
 
+/** Milliseconds that parts under way are waited for by who leaves an upload. */
+const LEFT_WITHIN = 3_000;
+
 /**
- * Writes an object: in one request where it is small, else in parts. Nothing is visible before `commit`. One part is
- * held in memory; parts are sized by `expectedSize`, and grow when there is more.
+ * Writes an object: in one request where it is small, else in parts, of which as many are sent at one time as `memory`
+ * holds beside the one that is being filled. Nothing is visible before `commit`. Parts are sized by `expectedSize`, and
+ * grow when there is more.
  */
 export class MultipartWriter implements UploadWriter {
   readonly kept: readonly UploadedPart[];
@@ -18,7 +23,11 @@ export class MultipartWriter implements UploadWriter {
   readonly #signal: AbortSignal | undefined;
   readonly #onBegun: UploadOptions["onBegun"];
   readonly #onPart: UploadOptions["onPart"];
+  /** By the numbers of parts, from 1 on. */
   readonly #tags: string[] = [];
+  readonly #sender: PartSender;
+  /** Of the part that was sent last. */
+  #number = 0;
   #part: Uint8Array;
   #filled = 0;
   #upload: MultipartUpload | undefined;
@@ -29,7 +38,7 @@ export class MultipartWriter implements UploadWriter {
   private constructor(
     client: S3Client,
     key: string,
-    { signal, expectedSize = 0, onBegun, onPart }: UploadOptions,
+    { signal, expectedSize = 0, memory = 0, onBegun, onPart }: UploadOptions,
     found: FoundUpload | undefined,
   ) {
     this.#client = client;
@@ -39,10 +48,12 @@ export class MultipartWriter implements UploadWriter {
     this.#onPart = onPart;
     this.#upload = found?.upload;
     this.kept = found?.kept ?? [];
-    for (const { size, tag } of this.kept) {
-      this.#tags.push(tag);
+    for (const { number, size, tag } of this.kept) {
+      this.#tags[number - 1] = tag;
+      this.#number = number;
       this.#written += size;
     }
+    this.#sender = new PartSender((...part) => this.#send(...part), { memory, signal });
     this.#part = new Uint8Array(Math.max(partBytes(expectedSize), this.kept.at(-1)?.size ?? 0));
     this.#doubleAt = nextDoubling(Math.max(this.kept.length, Math.ceil(expectedSize / this.#part.length)));
   }
@@ -55,7 +66,7 @@ export class MultipartWriter implements UploadWriter {
 
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      if (this.#filled === this.#part.length) await this.#uploadPart();
+      if (this.#filled === this.#part.length) await this.#nextPart();
       const piece = bytes.subarray(at, at + this.#part.length - this.#filled);
       this.#part.set(piece, this.#filled);
       this.#filled += piece.length;
@@ -67,44 +78,52 @@ export class MultipartWriter implements UploadWriter {
   async commit(): Promise<void> {
     const signal = this.#signal;
     if (this.#upload === undefined) {
-      await this.#client.ask(this.#key, {}, { method: "PUT", ...this.#taken(), signal });
+      await this.#client.ask(
+        this.#key,
+        {},
+        { method: "PUT", ...checksummed(this.#part.subarray(0, this.#filled)), signal },
+      );
       return;
     }
-    await this.#uploadPart();
+    await this.#nextPart();
+    await this.#sender.sent();
     await completeUpload(this.#client, this.#upload, { tags: this.#tags, size: this.#written }, signal);
   }
 
   async abort(): Promise<void> {
+    await this.#sender.end(0);
     if (this.#upload !== undefined) await abortUpload(this.#client, this.#upload);
   }
 
-  async leave(): Promise<void> {}
+  async leave(): Promise<void> {
+    await this.#sender.end(LEFT_WITHIN);
+  }
 
-  /** Uploads what the part holds, and makes room in it. */
-  async #uploadPart(): Promise<void> {
-    if (this.#tags.length === MAX_S3_PARTS) {
+  /** Sends what the part holds, and has room for another. */
+  async #nextPart(): Promise<void> {
+    if (this.#number === MAX_S3_PARTS) {
       throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: MAX_S3_PARTS });
     }
     if (this.#upload === undefined) {
       this.#upload = await beginUpload(this.#client, this.#key, this.#signal);
       this.#onBegun?.(this.#upload.id);
     }
-    const query = { partNumber: String(this.#tags.length + 1), uploadId: this.#upload.id };
-    const request = { method: "PUT", ...this.#taken(), signal: this.#signal } as const;
+    this.#number++;
+    const isDoubled = this.#number >= this.#doubleAt;
+    if (isDoubled) this.#doubleAt = nextDoubling(this.#number);
+    const bytes = isDoubled ? 2 * this.#part.length : this.#part.length;
+    this.#part = await this.#sender.send(this.#part, this.#filled, this.#number, bytes);
+    this.#filled = 0;
+  }
+
+  async #send(part: Uint8Array, number: number, signal: AbortSignal): Promise<void> {
+    const query = { partNumber: String(number), uploadId: this.#upload?.id ?? "" };
+    const request = { method: "PUT", ...checksummed(part), signal } as const;
     const { headers } = await this.#client.ask(this.#key, query, request);
     const tag = headers.get("etag");
     if (tag === null) throw new ZarrflowError("transient", "the server returns no ETag for a part");
-    this.#tags.push(tag);
-    this.#onPart?.({ number: this.#tags.length, size: this.#filled, tag });
-    this.#filled = 0;
-    if (this.#tags.length < this.#doubleAt) return;
-    this.#part = new Uint8Array(2 * this.#part.length);
-    this.#doubleAt = nextDoubling(this.#tags.length);
-  }
-
-  /** What the part holds, as a body with its checksum. */
-  #taken() {
-    return checksummed(this.#part.subarray(0, this.#filled));
+    this.#tags[number - 1] = tag;
+    this.#onPart?.({ number, size: part.length, tag });
   }
 }
 

@@ -60,6 +60,8 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
   readonly onUnfinished?: ((found: UnfinishedBuild) => void) | undefined;
   /** For a zip inside another store: bytes that it will have, as far as they are known; parts are sized by it. */
   readonly expectedSize?: number | undefined;
+  /** For a zip inside another store: bytes that its writer may hold; by default what it needs at least. */
+  readonly memory?: number | undefined;
 }
 
 /** Where a target is built. */

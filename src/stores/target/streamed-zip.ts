@@ -32,12 +32,13 @@ export async function streamedZip(
     left,
     deflate,
     expectedSize,
+    memory,
     signal,
-  }: TakenKey & Pick<TargetBuildOptions, "deflate" | "expectedSize" | "signal">,
+  }: TakenKey & Pick<TargetBuildOptions, "deflate" | "expectedSize" | "memory" | "signal">,
 ): Promise<StreamedZip> {
   const description = `zip ${store.description}/${key}`;
   if (journal === undefined || store.openUpload === undefined) {
-    const value = await store.openWriter(key, { expectedSize, signal });
+    const value = await store.openWriter(key, { expectedSize, memory, signal });
     return zipInto(value, await zipWriter(value, description, { deflate }));
   }
   // nobody can go on with what no run says is its own
@@ -46,6 +47,7 @@ export async function streamedZip(
   };
   const upload = await store.openUpload(key, {
     expectedSize,
+    memory,
     signal,
     begun: left?.upload,
     onBegun: (id) => {

@@ -1,0 +1,65 @@
+import { followSignals } from "../../util/abort.ts";
+
+/** Buffers that hold parts, of which several are sent at one time. */
+export class PartSender {
+  readonly #send: (part: Uint8Array, number: number, signal: AbortSignal) => Promise<void>;
+  /** Bytes of all parts, that being filled included. */
+  readonly #memory: number;
+  readonly #following: ReturnType<typeof followSignals>;
+  readonly #giveUp = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #free: Uint8Array[] = [];
+  #failure: { readonly reason: unknown } | undefined;
+
+  /** @param memory bytes of the parts that may be held at one time; one part is held however large it is */
+  constructor(
+    send: (part: Uint8Array, number: number, signal: AbortSignal) => Promise<void>,
+    { memory, signal }: { readonly memory: number; readonly signal: AbortSignal | undefined },
+  ) {
+    this.#send = send;
+    this.#memory = memory;
+    this.#following = followSignals(signal, this.#giveUp.signal);
+  }
+
+  /**
+   * Sends the first bytes of a part, whose buffer is the sender's from then on, and resolves to one of `bytes` bytes when
+   * there is room for it.
+   *
+   * @throws what sending it, or a part before it, has failed with.
+   */
+  async send(part: Uint8Array, filled: number, number: number, bytes: number): Promise<Uint8Array> {
+    const sending = this.#send(part.subarray(0, filled), number, this.#following.signal)
+      .then(
+        () => void this.#free.push(part),
+        (reason) => {
+          this.#failure ??= { reason };
+        },
+      )
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+    const most = Math.max(1, Math.floor(this.#memory / Math.max(bytes, part.length)));
+    while (this.#sending.size >= most) await Promise.race(this.#sending);
+    this.#assertSound();
+    const free = this.#free.pop();
+    return free?.length === bytes ? free : new Uint8Array(bytes);
+  }
+
+  /** Resolves when nothing is being sent. @throws as `send` */
+  async sent(): Promise<void> {
+    await Promise.all(this.#sending);
+    this.#following.end();
+    this.#assertSound();
+  }
+
+  /** Resolves when nothing is being sent: what is, is given up after so many milliseconds. */
+  async end(afterMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#giveUp.abort(), afterMs);
+    await Promise.all(this.#sending);
+    clearTimeout(timer);
+    this.#following.end();
+  }
+
+  #assertSound(): void {
+    if (this.#failure) throw this.#failure.reason;
+  }
+}

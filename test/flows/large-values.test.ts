@@ -1,0 +1,140 @@
+// @module-tag slow
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { copy } from "../../src/flows/copy.ts";
+import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
+import { BUCKET, type S3Seen, type S3Server } from "../stores/s3-server.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { serveReachableBucket } from "../support/s3-environment.ts";
+
+const folder = temporaryFolder();
+const MiB = 2 ** 20;
+const KEY = "notes/large.bin";
+const LARGE = Buffer.alloc(
+  45 * MiB,
+  Uint8Array.from({ length: 8191 }, (_, i) => (i * i) >> 3),
+);
+
+let bucket: S3Server;
+/** Requests under way at one time, at most. */
+let most = 0;
+
+beforeEach(async () => {
+  bucket = await serveReachableBucket();
+  most = 0;
+});
+afterEach(() => bucket.close());
+
+/** Answers requests of a kind after a moment, in which others come. */
+function slowDown(isMeant: (request: S3Seen) => boolean): void {
+  let open = 0;
+  bucket.fault = async (_, request) => {
+    if (!isMeant(request)) return false;
+    most = Math.max(most, ++open);
+    await pause(300);
+    open--;
+    return false;
+  };
+}
+
+const isPart = ({ method, query }: S3Seen) => method === "PUT" && query.has("partNumber");
+const isRange = ({ method, key, headers }: S3Seen) =>
+  method === "GET" && key.endsWith(KEY) && headers.range !== undefined;
+
+function makeSource(): string {
+  const source = folder.next("source.zarr");
+  mkdirSync(join(source, "notes"), { recursive: true });
+  writeFileSync(join(source, ".zgroup"), '{"zarr_format":2}');
+  writeFileSync(join(source, KEY), LARGE);
+  return source;
+}
+
+const up = (options = {}): Promise<RunReport> => copy(makeSource(), `s3://${BUCKET}/up.zarr`, options);
+
+async function down(options = {}): Promise<string> {
+  bucket.objects.set("down.zarr/.zgroup", Buffer.from('{"zarr_format":2}'));
+  bucket.objects.set(`down.zarr/${KEY}`, LARGE);
+  const target = folder.next("down.zarr");
+  await copy(`s3://${BUCKET}/down.zarr`, target, options);
+  return target;
+}
+
+const isWhole = (bytes: Buffer | undefined) => bytes?.equals(LARGE);
+
+describe("a value of many parts", () => {
+  it("is sent to S3 in several at one time, in any order", async () => {
+    slowDown(isPart);
+    const { peakBuffers } = await up();
+    expect(most).toBeGreaterThan(3);
+    expect(isWhole(bucket.objects.get(`up.zarr/${KEY}`))).toBe(true);
+    expect(peakBuffers).toBeLessThan(256e6);
+  });
+
+  it("is read from S3 in several at one time", async () => {
+    slowDown(isRange);
+    const target = await down();
+    expect(most).toBeGreaterThan(3);
+    expect(isWhole(readFileSync(join(target, KEY)))).toBe(true);
+  });
+
+  it("is copied in one at a time where the budget has no room for more", async () => {
+    slowDown((request) => isPart(request) || isRange(request));
+    await up({ maxMemory: "18MB" });
+    const target = await down({ maxMemory: "10MB" });
+    expect(most).toBe(1);
+    expect(isWhole(bucket.objects.get(`up.zarr/${KEY}`))).toBe(true);
+    expect(isWhole(readFileSync(join(target, KEY)))).toBe(true);
+  });
+
+  it("has a part that fails sent again, alone", async () => {
+    let failures = 0;
+    bucket.fault = (response, request) => {
+      if (!isPart(request) || request.query.get("partNumber") !== "2" || failures++ > 1) return false;
+      response.writeHead(503).end("<Error><Code>SlowDown</Code></Error>");
+      return true;
+    };
+    await up();
+    expect(isWhole(bucket.objects.get(`up.zarr/${KEY}`))).toBe(true);
+    const numbers = bucket.requests.filter(isPart).map(({ query }) => Number(query.get("partNumber")));
+    expect(numbers.sort()).toEqual([1, 2, 2, 2, 3, 4, 5, 6]);
+  });
+
+  it("leaves nothing when a part is refused, or the run is aborted", async () => {
+    const abort = new AbortController();
+    for (const end of ["refused", "aborted"]) {
+      bucket.fault = async (response, request) => {
+        if (!isPart(request) || request.query.get("partNumber") !== "3") return false;
+        if (end === "aborted") {
+          abort.abort(new Error("enough"));
+          await pause(20);
+          return false;
+        }
+        response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+        return true;
+      };
+      const code = end === "aborted" ? "aborted" : "access-denied";
+      await expect(up({ signal: abort.signal })).rejects.toMatchObject({ code });
+      expect([...bucket.objects.keys()]).toEqual([]);
+      expect(bucket.uploads.size).toBe(0);
+    }
+  });
+
+  it("is of one version, or is not copied", async () => {
+    let seen = 0;
+    bucket.fault = (_, request) => {
+      if (isRange(request) && ++seen === 3) bucket.objects.set(request.key, Buffer.alloc(LARGE.length, 1));
+      return false;
+    };
+    await expect(down()).rejects.toMatchObject({ code: "source-changed", details: { key: KEY } });
+    expect(existsSync(folder.next("down.zarr"))).toBe(false);
+  });
+
+  it("is verified, and found again", async () => {
+    const events: FlowEvent[] = [];
+    const { keysVerified } = await up({ verify: true, onEvent: (event: FlowEvent) => events.push(event) });
+    expect(keysVerified).toBe(2);
+    expect(events.at(-1)).toMatchObject({ type: "done" });
+  });
+});
