@@ -1,4 +1,5 @@
 // @module-tag slow
+import { EventEmitter, once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -77,6 +78,34 @@ describe("a value of many parts", () => {
     const target = await down();
     expect(most).toBeGreaterThan(3);
     expect(isWhole(readFileSync(join(target, KEY)))).toBe(true);
+  });
+
+  it("is asked for in several parts before any is answered, which must be of one version", async () => {
+    const isReplaced = (run: number) => run === 1;
+    for (const run of [0, 1]) {
+      bucket.requests.length = 0;
+      const events = new EventEmitter();
+      const all = once(events, "all");
+      const first = once(events, "first");
+      let asked = 0;
+      bucket.fault = async (response, request) => {
+        if (!isRange(request)) return false;
+        const isFirst = ++asked === 1;
+        if (asked === 6) events.emit("all");
+        if (isFirst) response.on("finish", () => events.emit("first"));
+        await all;
+        if (!isFirst && isReplaced(run)) {
+          await first;
+          bucket.objects.set(request.key, Buffer.alloc(LARGE.length, 1));
+        }
+        return false;
+      };
+      const copied = down();
+      if (isReplaced(run)) await expect(copied).rejects.toMatchObject({ code: "source-changed" });
+      else expect(isWhole(readFileSync(join(await copied, KEY)))).toBe(true);
+      const ranges = bucket.requests.filter(isRange);
+      expect(ranges.map(({ headers }) => headers["if-match"])).toEqual(Array(6).fill(undefined));
+    }
   });
 
   it("is copied in one at a time where the budget has no room for more", async () => {

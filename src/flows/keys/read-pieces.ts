@@ -1,4 +1,5 @@
 import type { Store } from "../../stores/store.ts";
+import { assertVersion } from "../../stores/version.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { followSignals } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
@@ -28,8 +29,8 @@ export interface ReadPiecesOptions {
 }
 
 /**
- * Reads one value piece by piece, in order; each piece is valid until the next is asked for. Once the first one is there,
- * and the value's version is known, those after it are read ahead. An empty value is one empty piece.
+ * Reads one value piece by piece, in order; each piece is valid until the next is asked for. Those after it are read
+ * ahead, all of the version that the first answer names. An empty value is one empty piece.
  *
  * @throws `source-changed` when the value is gone, has another size, or is replaced between two pieces.
  */
@@ -39,8 +40,9 @@ export async function* readPieces(
   { size, pieceBytes, pieces = 1, buffers, signal }: ReadPiecesOptions,
 ): AsyncGenerator<Uint8Array> {
   let ifVersion: string | undefined;
-  const onVersion = (version: string) => {
-    ifVersion = version;
+  const onVersion = (found: string) => {
+    assertVersion({ ifVersion }, found);
+    ifVersion = found;
   };
   const giveUp = new AbortController();
   const following = pieces > 1 ? followSignals(signal, giveUp.signal) : undefined;
@@ -67,8 +69,8 @@ export async function* readPieces(
   };
   try {
     for (ask(); held[0]; held.shift()) {
-      const bytes = await held[0];
       while (held.length < pieces && asked < size) ask();
+      const bytes = await held[0];
       yield bytes;
       buffers.give(bytes);
       if (pieces === 1 && asked < size) ask();

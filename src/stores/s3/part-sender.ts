@@ -41,7 +41,9 @@ export class PartSender {
     while (this.#sending.size >= most) await Promise.race(this.#sending);
     this.#assertSound();
     const free = this.#free.pop();
-    return free?.length === bytes ? free : new Uint8Array(bytes);
+    if (free?.length === bytes) return free;
+    this.#free.length = 0;
+    return new Uint8Array(bytes);
   }
 
   /** Resolves when nothing is being sent. @throws as `send` */
