@@ -64,7 +64,7 @@ export function makeFlows({ source, places }) {
       const part = [start, start + 8];
       if (kind in RUNS) {
         to = `${oneOf(places)}/target-${lane}-${slot++ % SLOTS}${oneOf([".zarr", ".zarr.zip"])}`;
-        await runToEnd((options) => RUNS[kind](url, to, options, part), to);
+        await runToEnd((options) => RUNS[kind](url, to, options, part));
         await checkDigests(to, kind === "slice to Zarr" ? source.part(...part) : source.all);
       } else if (kind === "digest") await checkDigests(url, source.all);
       else if (kind === "validate") await again(() => checkValid(url));
@@ -76,8 +76,7 @@ export function makeFlows({ source, places }) {
   }
 
   /** Runs until the run is complete; some are stopped or aborted first. What was done is kept, where it can be. */
-  async function runToEnd(run, to) {
-    const isKept = !(to.startsWith("s3:") && to.endsWith(".zip"));
+  async function runToEnd(run) {
     const threads = oneOf([1, 2]);
     const common = { threads, ifExists: "replace", onEvent: count };
     const stops = Math.random() < 0.3 ? 1 + Math.floor(Math.random() * 2) : 0;
@@ -94,8 +93,8 @@ export function makeFlows({ source, places }) {
       try {
         const report = await run({
           ...common,
-          ...(isKept && { ...stopping, resume: attempt > 1 }),
-          ...(!isKept && { signal: stop.signal }),
+          ...stopping,
+          resume: attempt > 1,
         });
         if (report.tasksResumed || report.keysResumed) tally.resumed++;
         return;
