@@ -1,6 +1,7 @@
 // @module-tag slow
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
@@ -9,6 +10,7 @@ import type { FlowEvent } from "../../src/flows/events.ts";
 import type { RunOptions } from "../../src/flows/request/flow.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { ofEarlierStart } from "../support/edit-ledger.ts";
 
 const folder = temporaryFolder();
 let source = "";
@@ -61,7 +63,7 @@ async function restartMachine(control: string): Promise<void> {
   const path = join(control, "ledger.jsonl");
   const text = await readFile(path, "utf8");
   expect(text).toMatch(/"boot":"[^"]+"/);
-  await writeFile(path, text.replaceAll(/"boot":"[^"]+"/g, '"boot":"another start"'));
+  await writeFile(path, ofEarlierStart(text));
 }
 
 /** Zeroes the contents of files: their names and sizes had got to the disk. */
@@ -120,6 +122,14 @@ describe.runIf(process.platform === "linux")("a run that is resumed after a loss
   });
 });
 
+/** Lines as nobody but an editor of texts writes them. */
+function linesOf(count: number, lines: (number: number) => readonly unknown[]): string {
+  return Array.from({ length: count }, (_, number) => lines(number))
+    .flat()
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
+}
+
 describe("a run that is resumed after somebody changed what it had left", () => {
   it.each([
     ["a chunk was removed", (build: string) => rm(join(build, "0.0"))],
@@ -131,6 +141,69 @@ describe("a run that is resumed after somebody changed what it had left", () => 
     const { tasksResumed } = await rechunk(source, target, { ...HOW, resume: true });
     expect(tasksResumed).toBe(tasks - 1);
     expect(await digestOf(target)).toBe(expected);
+  });
+
+  it.each([
+    ["tasks that did not end", (text: string) => text + linesOf(50, (end) => [{ end, keys: 0 }])],
+    [
+      "chunks of other tasks",
+      (text: string) => {
+        const chunk = text.split("\n").find((line) => line.includes('"key":"0.0"')) ?? "";
+        return (
+          text +
+          linesOf(50, (task) => [
+            { ...JSON.parse(chunk.slice(0, -9)), task },
+            { end: task, keys: 1 },
+          ])
+        );
+      },
+    ],
+    [
+      "another end of each task",
+      (text: string) => text.replaceAll(/"end":(\d+)/g, (_, end) => `"end":${50 - end}`),
+    ],
+    ["other sizes", (text: string) => text.replaceAll(/"size":\d+/g, '"size":1')],
+    ["keys that lead outside", (text: string) => text.replaceAll(/"key":"[^"]+"/g, '"key":"../../x"')],
+  ])("believes nothing that somebody wrote into its ledger: %s", async (_what, edit) => {
+    const target = folder.next("out.zarr");
+    const { control } = await unfinishedAt(target);
+    const ledger = join(control, "ledger.jsonl");
+    await writeFile(ledger, edit(await readFile(ledger, "utf8")));
+    await rechunk(source, target, { ...HOW, resume: true });
+    expect(await digestOf(target)).toBe(expected);
+  });
+
+  it.each([
+    ["a folder", (path: string) => mkdir(path)],
+    ["a link", (path: string) => symlink("/etc/hostname", path)],
+    ["a pipe", async (path: string) => void execFileSync("mkfifo", [path])],
+  ])("begins again where its ledger is %s", async (_what, make) => {
+    const target = folder.next("out.zarr");
+    const { control } = await unfinishedAt(target);
+    await rm(join(control, "ledger.jsonl"));
+    await make(join(control, "ledger.jsonl"));
+    const { tasksResumed } = await rechunk(source, target, { ...HOW, resume: true });
+    expect(tasksResumed).toBeUndefined();
+    expect(await digestOf(target)).toBe(expected);
+    expect(await readdir(dirname(target))).toEqual([basename(target)]);
+  });
+
+  it("is refused where a link is in the place of what it built, and nothing is removed where that leads", async () => {
+    const target = folder.next("out.zarr");
+    const { control } = await unfinishedAt(target);
+    const moved = folder.next("moved");
+    await mkdir(dirname(moved), { recursive: true });
+    await rename(join(control, "build"), moved);
+    await symlink(moved, join(control, "build"));
+    const names = await readdir(moved);
+    await expect(rechunk(source, target, { ...HOW, resume: true })).rejects.toMatchObject({
+      code: "target-not-empty",
+      details: { hint: expect.stringContaining("in its place") },
+    });
+    await rechunk(source, target, HOW);
+    expect(await digestOf(target)).toBe(expected);
+    expect(await readdir(moved)).toEqual(names);
+    expect(await readdir(dirname(target))).toEqual([basename(target)]);
   });
 
   it("is refused with another plan, and leaves what was done to the right one", async () => {

@@ -8,8 +8,10 @@ import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { open } from "../../src/index.ts";
 import { leftoversAt } from "../../src/stores/target/leftovers.ts";
+import { checkedLine } from "../../src/stores/target/whole-lines.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { editLedger } from "../support/edit-ledger.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const folder = temporaryFolder();
@@ -224,11 +226,13 @@ describe("a ledger in S3 that somebody changed", () => {
     ],
     [
       "with sizes that lie",
+      () => rewrite(editLedger(lines().join("\n"), (line) => line.replace(/"size":\d+/, '"size":1'))),
+    ],
+    [
+      "with tasks that somebody wrote into it",
       () =>
         rewrite(
-          lines()
-            .join("\n")
-            .replaceAll(/"size":\d+/g, '"size":1'),
+          `${lines().join("\n")}${Array.from({ length: 99 }, (_, end) => `{"end":${end},"keys":0}\n`).join("")}`,
         ),
     ],
     ["with keys outside", () => rewrite(lines().join("\n").replaceAll('"key":"', '"key":"../../'))],
@@ -242,19 +246,20 @@ describe("a ledger in S3 that somebody changed", () => {
     await expectWhole();
   });
 
-  it.each(["", "no ledger", '{"journal":"0123456789ab"}\n{"format":"zarrflow-ledger/2"}\n'])(
-    "into %j is no ledger of this version: the run is refused, and changes nothing",
-    async (text) => {
-      await stopped();
-      rewrite(text);
-      await expect(resumed()).rejects.toMatchObject({
-        code: expect.stringMatching(/^(target-exists|plan-mismatch)$/),
-      });
-      expect(chunks()).not.toEqual([]);
-      await rechunk(source, TARGET, { ...HOW, ifExists: "replace" });
-      expect(await digestOf(TARGET)).toBe(await digestOf(source));
-    },
-  );
+  it.each([
+    "",
+    "no ledger",
+    `${checkedLine('{"journal":"0123456789ab"}')}${checkedLine('{"format":"zarrflow-ledger/3"}')}`,
+  ])("into %j is no ledger of this version: the run is refused, and changes nothing", async (text) => {
+    await stopped();
+    rewrite(text);
+    await expect(resumed()).rejects.toMatchObject({
+      code: expect.stringMatching(/^(target-exists|plan-mismatch)$/),
+    });
+    expect(chunks()).not.toEqual([]);
+    await rechunk(source, TARGET, { ...HOW, ifExists: "replace" });
+    expect(await digestOf(TARGET)).toBe(await digestOf(source));
+  });
 
   const nextOf = (key: string) => key.replace(/0$/, "1");
   const foreign = () => Buffer.from('{"journal":"aaaaaaaaaaaa"}\n{"end":0,"keys":0}\n{"end":1,"keys":0}\n');

@@ -1,7 +1,7 @@
 import { doneBefore } from "../../src/flows/run/ledger/done-before.ts";
 import { LEDGER_FORMAT, ledgerLine, parseLedgerLine } from "../../src/flows/run/ledger/ledger-lines.ts";
 import { unfinishedRun } from "../../src/flows/run/ledger/unfinished-run.ts";
-import { wholeLines } from "../../src/stores/target/whole-lines.ts";
+import { checkedLine, wholeLines } from "../../src/stores/target/whole-lines.ts";
 import { parseStoreUrl } from "../../src/stores/url.ts";
 import { storedEntries } from "../../src/stores/zip/stored-entries.ts";
 import { crc32 } from "../../src/util/crc32.ts";
@@ -50,31 +50,30 @@ function ledgerSeeds(): Seed[] {
     ledgerLine({ scratch: { kind: "directory", path: "/tmp/s" } }),
     ledgerLine({ key: "b", size: 3 }),
   ];
-  return [begin.join(""), [...begin, ...tasks].join(""), [...begin, ...others, ...tasks].join("")].map(
-    (text) => ({
-      frame: bytesOf(text),
-      size: 0,
-      async decode(source) {
-        const journal = { boot: "x", lines: () => wholeLines([source]) };
-        await unfinishedRun(journal, "a ledger").catch((error) => {
-          if (!isZarrflowError(error, "plan-mismatch")) throw error;
-        });
-        const holds = async ({ key }: { readonly key: string }) => key === "b";
-        const done = await doneBefore(journal, { tasks: TASKS, holds, io: 4 });
-        const withoutValues = new Set<number>();
-        for await (const text of journal.lines()) {
-          const line = parseLedgerLine(text);
-          if (line && "end" in line && line.keys === 0) withoutValues.add(line.end);
-        }
-        for (let task = 0; task < TASKS; task++) {
-          if (done.tasks.has(task) && !withoutValues.has(task))
-            throw new Fault(`task ${task} counts as done`);
-        }
-        if (done.tasks.size > TASKS) throw new Fault("more tasks count as done than there are");
-        return 0;
-      },
-    }),
-  );
+  return [begin, [...begin, ...tasks], [...begin, ...others, ...tasks]].map((lines) => ({
+    frame: bytesOf(lines.join("\n")),
+    size: 0,
+    async decode(source) {
+      const lines = Buffer.from(source).toString("latin1").split("\n");
+      const checked = bytesOf(lines.map(checkedLine).join(""));
+      const journal = { boot: "x", lines: () => wholeLines([checked]) };
+      await unfinishedRun(journal, "a ledger").catch((error) => {
+        if (!isZarrflowError(error, "plan-mismatch")) throw error;
+      });
+      const holds = async ({ key }: { readonly key: string }) => key === "b";
+      const done = await doneBefore(journal, { tasks: TASKS, holds, io: 4 });
+      const withoutValues = new Set<number>();
+      for await (const text of journal.lines()) {
+        const line = parseLedgerLine(text);
+        if (line && "end" in line && line.keys === 0) withoutValues.add(line.end);
+      }
+      for (let task = 0; task < TASKS; task++) {
+        if (done.tasks.has(task) && !withoutValues.has(task)) throw new Fault(`task ${task} counts as done`);
+      }
+      if (done.tasks.size > TASKS) throw new Fault("more tasks count as done than there are");
+      return 0;
+    },
+  }));
 }
 
 /** What counts as an entry of a changed zip has the bytes that its checksum says. */

@@ -1,4 +1,4 @@
-import { opendirSync, rmdirSync, unlinkSync } from "node:fs";
+import { lstatSync, opendirSync, rmdirSync, unlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { nextTurn } from "../../util/blocking-io.ts";
@@ -11,7 +11,10 @@ const TURN_MS = 10;
  * `rm` does, takes kilobytes for each.
  */
 export async function removeFolder(path: string): Promise<void> {
-  await emptyFolder(path, { began: performance.now() }).catch(() => {});
+  // a link is removed itself, and nothing where it leads
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    await emptyFolder(path, { began: performance.now() }).catch(() => {});
+  }
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }
 

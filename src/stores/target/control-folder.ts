@@ -136,7 +136,16 @@ export class ControlFolder {
 
   /** Whether its run has left something to be resumed. */
   async isUnfinished(): Promise<boolean> {
-    return (await isThere(this.build)) && (await isThere(this.ledger));
+    return (await isThere(this.build)) && (await isFile(this.ledger));
+  }
+
+  /** @throws `target-not-empty` where somebody has put a link in the place of what an unfinished run has built. */
+  async assertNoLink(): Promise<void> {
+    if (!(await lstat(this.build)).isSymbolicLink()) return;
+    throw new ZarrflowError("target-not-empty", "what the unfinished run has built is a symbolic link", {
+      store: this.build,
+      hint: "Put what it leads to in its place, or start again without --resume.",
+    });
   }
 
   /**
@@ -194,6 +203,10 @@ export async function isThere(path: string): Promise<boolean> {
     if (isMissing(error)) return false;
     throw error;
   }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await isThere(path)) && (await lstat(path)).isFile();
 }
 
 async function moveWithoutReplacing(from: string, to: string): Promise<void> {

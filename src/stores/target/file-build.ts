@@ -55,9 +55,11 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
     };
     await options.onTaken?.().catch(after(leave));
     const how = { ...options, resumed: resumed?.how };
-    const construction = await constructionOf(spec, control.build, how).catch(
-      after(resumed ? () => control.keep() : leave),
-    );
+    const construct = async () => {
+      if (resumed) await control.assertNoLink();
+      return constructionOf(spec, control.build, how);
+    };
+    const construction = await construct().catch(after(resumed ? () => control.keep() : leave));
     const journal = new FileJournal(control.ledger, options);
 
     let isPublished = false;

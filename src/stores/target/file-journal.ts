@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { fileError, isMissing } from "../files/file-error.ts";
 import type { Journal } from "./journal.ts";
 import { thisProcess } from "./process-record.node.ts";
-import { wholeLines } from "./whole-lines.ts";
+import { checkedLine, wholeLines } from "./whole-lines.ts";
 
 /** Lines are gathered to so many characters, or for so many milliseconds, before they are written. */
 const GATHERED = 16 * 1024;
@@ -50,9 +50,9 @@ export class FileJournal implements Journal {
     }
   }
 
-  append(lines: string): void {
+  append(line: string): void {
     if (this.#failure) throw this.#failure;
-    this.#lines += lines;
+    this.#lines += checkedLine(line);
     const isDue = performance.now() - this.#writtenAt >= this.#gatheredMs;
     if (isDue || this.#lines.length >= GATHERED) this.#write();
     else this.#timer ??= setTimeout(() => this.#writeLater(), this.#gatheredMs);

@@ -6,14 +6,14 @@ export interface Journal {
   readonly boot: string | undefined;
   /** Whether what is written at its place outlives the machine's next start as soon as the call resolves: it is kept elsewhere. */
   readonly isDurable?: boolean;
-  /** The lines that are there, each whole; what was cut at the end is left out. */
+  /** The lines that are there, each as it was added; what was cut, or changed, is left out. */
   lines(): AsyncIterable<string>;
   /**
-   * Adds lines, each with its end, after all that were added before.
+   * Adds a line, given without its end, after all that were added before.
    *
    * @throws what keeps them from being kept, or kept one that was added before.
    */
-  append(lines: string): void;
+  append(line: string): void;
   /** Resolves when all that was added is kept. */
   flush(): Promise<void>;
   /** Nothing more is added. */

@@ -3,7 +3,7 @@ import type { StoreOptions, WritableStore } from "../store.ts";
 import { valueAtMost } from "../value-at-most.ts";
 import type { Journal } from "./journal.ts";
 import { processes } from "./processes.ts";
-import { wholeLines } from "./whole-lines.ts";
+import { checkedLine, wholeLines } from "./whole-lines.ts";
 
 /**
  * Milliseconds between two values, at least; in a long run this part of it, which bounds their number and what a kill
@@ -91,9 +91,9 @@ export class ValueJournal implements Journal {
     yield* wholeLines([new TextEncoder().encode(this.#lines)]);
   }
 
-  append(lines: string): void {
+  append(line: string): void {
     if (this.#failure) throw this.#failure;
-    this.#lines += lines;
+    this.#lines += checkedLine(line);
     if (this.#lines.length >= GATHERED) this.#write();
     else this.#timer ??= this.#writeLater();
   }
@@ -135,7 +135,7 @@ export class ValueJournal implements Journal {
     if (this.#lines === "" || this.#failure) return;
     const number = this.#next;
     if (number === undefined) throw new RangeError("a journal that was found is read before it is added to");
-    const bytes = new TextEncoder().encode(`${nameLine(this.#name)}\n${this.#lines}`);
+    const bytes = new TextEncoder().encode(`${nameLine(this.#name)}${this.#lines}`);
     this.#lines = "";
     this.#next = number + 1;
     this.#writtenAt = performance.now();
@@ -155,13 +155,13 @@ async function bootNow(): Promise<string | undefined> {
 }
 
 function nameLine(name: string): string {
-  return JSON.stringify({ journal: name });
+  return checkedLine(JSON.stringify({ journal: name }));
 }
 
 /** The name of the journal whose value it is; undefined for one of no journal. */
 function nameIn(value: Uint8Array): string | undefined {
   const [first = ""] = new TextDecoder().decode(value.subarray(0, 100)).split("\n", 1);
-  return /^\{"journal":"([0-9a-f]{12})"\}$/.exec(first)?.[1];
+  return /^\{"journal":"([0-9a-f]{12})"\} [0-9a-f]{8}$/.exec(first)?.[1];
 }
 
 async function* linesAfterName(value: Uint8Array): AsyncGenerator<string> {

@@ -30,7 +30,7 @@ export interface LeftZip {
 }
 
 export function zipUploadLine(line: ZipUploadLine): string {
-  return `${JSON.stringify({ zip: line })}\n`;
+  return JSON.stringify({ zip: line });
 }
 
 /** The line that says that a zip has an entry. */

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, create, digest, type RunReport, rechunk } from "../../../src/index.ts";
+import { ofEarlierStart } from "../../support/edit-ledger.ts";
 import { Disk, type Left, type Loss, restore } from "./disk.ts";
 import { watched } from "./watched-disk.ts";
 
@@ -74,11 +75,7 @@ function restartMachine(place: string): void {
   for (const name of readdirSync(place, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith("ledger.jsonl")) continue;
     const path = join(place, name);
-    writeFileSync(
-      path,
-      readFileSync(path, "latin1").replaceAll(/"boot":"[^"]+"/g, '"boot":"another"'),
-      "latin1",
-    );
+    writeFileSync(path, ofEarlierStart(readFileSync(path, "utf8")));
   }
 }
 

@@ -21,6 +21,16 @@ test("removes a folder with all in it, and nothing that links in it lead to", as
   expect(await readFile(join(root, "kept/file"), "utf8")).toBe("kept");
 });
 
+test("removes a link itself, and nothing where it leads", async () => {
+  const root = next();
+  await mkdir(join(root, "kept"), { recursive: true });
+  await writeFile(join(root, "kept/file"), "kept");
+  await symlink(join(root, "kept"), join(root, "link"));
+  await removeFolder(join(root, "link"));
+  expect(existsSync(join(root, "link"))).toBe(false);
+  expect(await readFile(join(root, "kept/file"), "utf8")).toBe("kept");
+});
+
 test("takes what is not there for removed", async () => {
   await removeFolder(next());
 });

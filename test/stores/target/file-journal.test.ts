@@ -3,6 +3,7 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FileJournal } from "../../../src/stores/target/file-journal.ts";
+import { checkedLine } from "../../../src/stores/target/whole-lines.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -18,7 +19,7 @@ describe("a journal in a file", () => {
   it("gives what was added, in order", async () => {
     const journal = new FileJournal(join(folder.path, "ledger.jsonl"));
     const expected = Array.from({ length: 5000 }, (_, i) => `line ${i}`);
-    for (const line of expected) journal.append(`${line}\n`);
+    for (const line of expected) journal.append(line);
     expect(await linesOf(journal)).toEqual(expected);
     await journal.close();
   });
@@ -30,27 +31,34 @@ describe("a journal in a file", () => {
   it("writes a line a moment after it was added, whether another follows or not", async () => {
     const path = join(folder.path, "soon.jsonl");
     const journal = new FileJournal(path);
-    journal.append("first\n");
-    journal.append("second\n");
-    await expect.poll(() => readFile(path, "utf8")).toBe("first\nsecond\n");
+    journal.append("first");
+    journal.append("second");
+    await expect.poll(() => readFile(path, "utf8")).toBe(checkedLine("first") + checkedLine("second"));
     await journal.close();
   });
 
   it("leaves out a line that was cut, and adds others after it as lines of their own", async () => {
     const path = join(folder.path, "cut.jsonl");
-    await writeFile(path, "first\nsec");
+    await writeFile(path, checkedLine("first") + checkedLine("second").slice(0, 4));
     const journal = new FileJournal(path);
     expect(await linesOf(journal)).toEqual(["first"]);
-    journal.append("third\n");
+    journal.append("third");
     await journal.close();
-    expect(await linesOf(new FileJournal(path))).toEqual(["first", "sec", "third"]);
+    expect(await linesOf(new FileJournal(path))).toEqual(["first", "third"]);
+  });
+
+  it("leaves out a line that was changed, or written without its checksum", async () => {
+    const path = join(folder.path, "changed.jsonl");
+    const lines = ["first", "second", "third"].map(checkedLine);
+    await writeFile(path, [lines[0], lines[1]?.replace("s", "z"), "fourth\n", lines[2]].join(""));
+    expect(await linesOf(new FileJournal(path))).toEqual(["first", "third"]);
   });
 
   it("leaves out a line of more than a megabyte without keeping it in memory", async () => {
     const path = join(folder.path, "long.jsonl");
-    await writeFile(path, "first\n");
+    await writeFile(path, checkedLine("first"));
     for (let i = 0; i < 8; i++) await appendFile(path, new Uint8Array(2 ** 20));
-    await appendFile(path, "\nlast\n");
+    await appendFile(path, `\n${checkedLine("last")}`);
     expect(await linesOf(new FileJournal(path))).toEqual(["first", "last"]);
   });
 
@@ -60,7 +68,7 @@ describe("a journal in a file", () => {
     it("says so to who adds, reads and closes", async () => {
       const journal = new FileJournal("/dev/full");
       const add = () => {
-        for (let i = 0; i < 2; i++) journal.append("line\n");
+        for (let i = 0; i < 2; i++) journal.append("line");
       };
       expect(add).toThrow(expect.objectContaining(FULL));
       await expect(journal.close()).rejects.toMatchObject(FULL);
@@ -71,7 +79,7 @@ describe("a journal in a file", () => {
     it("says so amid many lines", async () => {
       const journal = new FileJournal("/dev/full");
       const addAll = async () => {
-        for (let i = 0; i < 100_000; i++) journal.append("line\n");
+        for (let i = 0; i < 100_000; i++) journal.append("line");
       };
       const error = await addAll().catch((reason) => reason);
       expect(isZarrflowError(error, "no-space")).toBe(true);

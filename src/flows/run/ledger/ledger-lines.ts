@@ -4,7 +4,7 @@ import { isObject } from "../../../util/check-options.ts";
 /** What a run has done, as lines of JSON in the order in which it was done. */
 export type LedgerLine = LedgerHeader | LedgerSession | LedgerEntry | LedgerTask | LedgerScratch;
 
-export const LEDGER_FORMAT = "zarrflow-ledger/1";
+export const LEDGER_FORMAT = "zarrflow-ledger/2";
 
 /** The first line: what is being done, each part as a hash. */
 export interface LedgerHeader {
@@ -62,7 +62,7 @@ export interface LedgerScratch {
 }
 
 export function ledgerLine(line: LedgerLine): string {
-  return `${JSON.stringify(line)}\n`;
+  return JSON.stringify(line);
 }
 
 /** What a line says; undefined for one that says nothing that can be used: it was cut, or somebody edited it. */

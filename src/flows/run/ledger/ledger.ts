@@ -80,7 +80,7 @@ export class JournalLedger implements Ledger {
 
   record({ task, key, size, crc32 }: LedgerEntry): void {
     if (task !== undefined) this.#keys.set(task, (this.#keys.get(task) ?? 0) + 1);
-    this.#journal.append(`${JSON.stringify({ task, key, size, crc32 })}\n`);
+    this.#journal.append(JSON.stringify({ task, key, size, crc32 }));
   }
 
   taskEnded(task: number): void {
