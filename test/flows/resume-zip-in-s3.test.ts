@@ -194,6 +194,23 @@ describe("an unfinished zip in S3", () => {
     await expectWhole();
   });
 
+  it("is removed when it is whole, and cannot be read back", async () => {
+    let isBroken = false;
+    bucket.fault = (response, { method, key }) => {
+      isBroken ||= bucket.objects.has(KEY);
+      if (!isBroken || method === "DELETE" || key !== KEY) return false;
+      response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+      return true;
+    };
+    const stop = new AbortController().signal;
+    const run = rechunk(source, TARGET, { ...HOW, verify: true, stop });
+    await expect(run).rejects.toMatchObject({ code: "access-denied" });
+    bucket.fault = undefined;
+    expect(keys()).toEqual([]);
+    await rechunk(source, TARGET, { ...HOW, resume: true });
+    await expectWhole();
+  });
+
   it("leaves nothing where its run fails, and was not to be resumed", async () => {
     bucket.fault = (response, { query }) => {
       if (query.get("partNumber") !== "3") return false;

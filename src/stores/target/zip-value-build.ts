@@ -48,22 +48,32 @@ async function openZipValueBuild(
   });
   const { leave, holds } = zip;
 
-  const assertStillFree = async () => {
-    if (ifExists !== "replace") await assertNoValue(store, key, { signal });
-  };
   let isCommitted = false;
   let isPublished = false;
+  const assertStillFree = async () => {
+    if (ifExists !== "replace" && !isCommitted) await assertNoValue(store, key, { signal });
+  };
   const commit = async () => {
     await zip.finish();
-    if (isCommitted) return;
     await Promise.all([lock?.demand({ signal }), assertStillFree()]);
-    await zip.value.commit();
+    if (!isCommitted) await zip.value.commit();
     isCommitted = true;
   };
-  const removeAll = async () => {
-    if (isCommitted) await store.delete(key);
-    else await zip.abort(new ZarrflowError("aborted", "the target was aborted"));
-    await journal?.remove();
+  const discard = async () => {
+    if (isPublished) return;
+    try {
+      // what another run has taken over is its own
+      if (lock && !(await lock.isHeld())) await leave?.();
+      else {
+        if (isCommitted) await store.delete(key);
+        else await zip.abort(new ZarrflowError("aborted", "the target was aborted"));
+        await journal?.remove();
+      }
+    } catch (error) {
+      await lock?.leave().catch(() => {});
+      throw error;
+    }
+    await lock?.release();
   };
   return {
     store: zip.store,
@@ -85,22 +95,12 @@ async function openZipValueBuild(
     },
     ...(leave && {
       async keep() {
+        if (isCommitted) return discard(); // it is visible, and was not verified
         await leave();
         await journal?.flush().finally(() => lock?.leave());
       },
     }),
-    async discard() {
-      if (isPublished) return;
-      try {
-        // what another run has taken over is its own
-        if (lock === undefined || (await lock.isHeld())) await removeAll();
-        else await leave?.();
-      } catch (error) {
-        await lock?.leave().catch(() => {});
-        throw error;
-      }
-      await lock?.release();
-    },
+    discard,
   };
 }
 
