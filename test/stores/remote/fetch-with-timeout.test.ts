@@ -169,11 +169,11 @@ describe("fetchWithTimeout", () => {
 
   it("waits longer for a body of which 1 KiB arrives a second, or more", async () => {
     vi.useRealTimers();
-    const drops = await serveDrops(20);
-    const { body } = await fetchWithTimeout(fetch, drops.url, {}, 40);
+    const drops = await serveDrops(100);
+    const { body } = await fetchWithTimeout(fetch, drops.url, {}, 200);
     const reader = body?.getReader();
     const begun = performance.now();
-    while (performance.now() - begun < 1500) await reader?.read();
+    while (performance.now() - begun < 2500) await reader?.read();
     await reader?.cancel();
     expect(drops.requests).toBe(1);
   });
