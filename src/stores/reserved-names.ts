@@ -4,6 +4,9 @@
  */
 const own = /^\.(?:.+\.)?zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?$/;
 
+/** Bytes that file systems allow for a name. */
+const LONGEST_NAME = 255;
+
 /** Name of the lock in the root of a target that is built where it stays. It is no key either. */
 export const LOCK_NAME = ".zarrflow-lock";
 
@@ -47,9 +50,15 @@ export function temporaryName(tag = ""): string {
   return `.zarrflow-${thisProcess}-${tag}${count.toString(36)}`;
 }
 
-/** A name for the control folder of a target `name`, different each time. */
-export function controlName(name: string): string {
-  return `.${name}.zarrflow-${randomName()}`;
+/**
+ * A name for the control folder of a target `name`, different each time.
+ *
+ * @param tag what tells the process from others, for who finds the folder; left out where the name would be too long
+ */
+export function controlName(name: string, tag = ""): string {
+  const plain = `.${name}.zarrflow-${randomName()}`;
+  const tagged = `${plain}-${tag}0`;
+  return tag !== "" && new TextEncoder().encode(tagged).length <= LONGEST_NAME ? tagged : plain;
 }
 
 /** Whether `folder` names a control folder of the target `name`. */

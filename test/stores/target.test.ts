@@ -138,7 +138,7 @@ describe("a target build of the file system", () => {
   it("has a control folder beside the target for the run's own files", async () => {
     const spec = newSpec("directory") as { kind: "directory"; path: string };
     const target = await openTargetBuild(spec, { ifExists: "error" });
-    expect(target.controlFolder).toMatch(/\/\.x\.zarr\.zarrflow-[0-9a-f]{12}$/);
+    expect(target.controlFolder).toMatch(/\/\.x\.zarr\.zarrflow-[0-9a-f]{12}(-[0-9a-z]+)?$/);
     fs.writeFileSync(join(target.controlFolder ?? "", "ledger.jsonl"), "{}\n");
     const other = await openStore(target.spec ?? spec, { exclusive: true });
     if (!("set" in other)) throw new Error("not writable");

@@ -13,6 +13,7 @@ import {
   signFolder,
   takeOverFolder,
 } from "./owner-record.ts";
+import { processTag } from "./process-record.node.ts";
 
 /**
  * The folder beside a target where one run builds it. In it are
@@ -57,7 +58,7 @@ export class ControlFolder {
 
   /** Makes a new one beside `target`, in a folder that exists. */
   static async create(target: string, options?: SignOptions): Promise<ControlFolder> {
-    const path = join(dirname(target), controlName(basename(target)));
+    const path = join(dirname(target), controlName(basename(target), processTag()));
     await mkdir(path);
     try {
       return new ControlFolder(path, target, await signFolder(path, options));

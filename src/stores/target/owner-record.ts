@@ -1,10 +1,10 @@
-import { lstat, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder, syncPath } from "../directory/value-file.ts";
 import { asyncFileCalls } from "../files/file-calls.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { randomName } from "../reserved-names.ts";
-import { processState, thisProcess } from "./process-record.node.ts";
+import { processState, taggedState, thisProcess } from "./process-record.node.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
 /** The file in a folder of a run's own that names its owner. */
@@ -92,18 +92,27 @@ export interface FolderOwner {
 
 /**
  * Whose a folder is; undefined for one that is not a run's of this user: a symbolic link, somebody else's folder, or one
- * without a record of its owner. Nothing in such a one is ever touched.
+ * with something in it and no record of its owner. Nothing in such a one is ever touched.
  */
 export async function ownerOf(folder: string): Promise<FolderOwner | undefined> {
   try {
     const outside = await lstat(folder);
     const user = process.getuid?.() ?? outside.uid;
     if (!outside.isDirectory() || outside.uid !== user) return undefined;
-    return await ownerIn(join(folder, OWNER_NAME), user);
+    const names = await readdir(folder);
+    const signed = names.includes(OWNER_NAME) ? await ownerIn(join(folder, OWNER_NAME), user) : undefined;
+    return signed ?? (isUnsigned(folder, names, outside.mtimeMs) ? { run: "", isDead: true } : undefined);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether a run was killed before it had signed its folder, or when it had removed all but that. */
+function isUnsigned(folder: string, names: readonly string[], changed: number): boolean {
+  if (names.some((name) => name !== OWNER_NAME)) return false;
+  const state = taggedState(folder);
+  return state === undefined ? Date.now() - changed > DEAD_AFTER : state === "ended";
 }
 
 /** The owner that a file of this user names. */

@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { expect, it } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { controlName } from "../../../src/stores/reserved-names.ts";
+import { processTag } from "../../../src/stores/target/process-record.node.ts";
 import { openTargetBuild } from "../../../src/stores/target.ts";
+import { deadProcess } from "../../support/dead-process.ts";
 import { makeUnheard } from "../../support/unheard-run.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -82,5 +85,51 @@ it("reports what it could not remove once the target is published, which stands"
   expect((await readFile(join(path, "a"))).length).toBe(2);
   expect(warnings).toEqual([expect.stringContaining(second.controlFolder ?? "?")]);
   await second.discard();
+  expect(existsSync(path)).toBe(true);
+});
+
+describe("a folder that a run had not signed yet, or had emptied, when it was killed", () => {
+  const cut = async (parent: string, tag: string, record?: string) => {
+    const left = join(parent, controlName("out.zarr", tag));
+    await mkdir(left);
+    if (record !== undefined) await writeFile(join(left, "owner.json"), record);
+    return left;
+  };
+  const rest = async (left: string) => {
+    await (await build(join(dirname(left), "out.zarr"))).discard();
+    return readdir(dirname(left));
+  };
+
+  it.skipIf(process.platform !== "linux").each([undefined, "", '{"format":'])(
+    "is removed at once where its process is over (record: %s)",
+    async (record) => {
+      const { parent } = await place();
+      const { tag } = await deadProcess();
+      expect(await rest(await cut(parent, tag, record))).toEqual([]);
+    },
+  );
+
+  it("stays while its process runs", async () => {
+    const { parent } = await place();
+    const left = await cut(parent, processTag());
+    await utimes(left, OLD, OLD);
+    expect(await rest(left)).toEqual(process.platform === "linux" ? [basename(left)] : []);
+  });
+
+  it("goes after a while where nobody knows its process", async () => {
+    const { parent } = await place();
+    const left = await cut(parent, "");
+    expect(await rest(left)).toEqual([basename(left)]);
+    await utimes(left, OLD, OLD);
+    expect(await rest(left)).toEqual([]);
+  });
+});
+
+it("has a name that file systems take, however long that of the target is", async () => {
+  const { parent } = await place();
+  const path = join(parent, `${"x".repeat(225)}.zarr`);
+  const target = await build(path);
+  await target.store.set("a", new Uint8Array(1));
+  await target.publish();
   expect(existsSync(path)).toBe(true);
 });

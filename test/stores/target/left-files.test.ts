@@ -1,7 +1,4 @@
 // @module-tag slow
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,20 +6,9 @@ import { clean } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { isOwnName, temporaryName } from "../../../src/stores/reserved-names.ts";
 import { PrefixLock } from "../../../src/stores/target/prefix-lock.ts";
-import { processTag, thisProcess } from "../../../src/stores/target/process-record.node.ts";
+import { processTag } from "../../../src/stores/target/process-record.node.ts";
 import { testFolder } from "../../support/cli.ts";
-
-/** A process that is over, as it would be in a lock, and in names of files. */
-async function deadProcess() {
-  const child = spawn("sleep", ["60"]);
-  await once(child, "spawn");
-  const { pid = 0 } = child;
-  const started = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[21] ?? "";
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  const [, , machine] = processTag().split("x");
-  return { record: { ...thisProcess(), pid, started }, tag: `${pid}x${started}x${machine}x` };
-}
+import { deadProcess } from "../../support/dead-process.ts";
 
 const other = ".zarrflow-0123456789ab-1x1x0123456789abx1";
 const untold = ".zarrflow-0123456789ab-1";
