@@ -137,16 +137,21 @@ export function withoutConsolidatedV3(root: Uint8Array): Uint8Array {
   return encode(writeJson(withoutConsolidated(parse(root)), { indent: 2, ascii: true, nonFinite: "token" }));
 }
 
-/** The group document `root` with the documents below `path` inline; an array's is returned as it is. */
+/**
+ * The group document `root` with the documents below `path` inline; an array's is returned as it is. Members of one group
+ * follow one another, groups before what is in them: zarr-python finds only those that do.
+ */
 function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
   const { node_type: type, consolidated_metadata: _, ...members } = parse(root);
   if (type !== "group") return root;
   const nodes = below(documents, path)
     .filter(([key]) => key.endsWith("/zarr.json"))
-    .map(([key, document]): [string, JsonObject] => [
-      key.slice(0, -"/zarr.json".length),
-      withoutConsolidated(document),
-    ]);
+    .map(([key, document]) => {
+      const name = key.slice(0, -"/zarr.json".length);
+      return { name, level: name.split("/").length, document: withoutConsolidated(document) };
+    })
+    .sort((a, b) => a.level - b.level || (a.name < b.name ? -1 : 1))
+    .map(({ name, document }): [string, JsonObject] => [name, document]);
   const consolidated = { kind: "inline", must_understand: false, metadata: Object.fromEntries(nodes) };
   const document = { ...members, consolidated_metadata: consolidated, node_type: type };
   return encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "token" }));

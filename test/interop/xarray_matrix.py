@@ -173,6 +173,8 @@ def tree():
     data, encoding = coordinates()
     more, packing = packed()
     nodes = {"/": data, "/forecast": more, "/forecast/empty": xr.Dataset({"only": ((), 3)})}
+    station = xr.Dataset({"level": ("z", np.arange(3.0))})
+    nodes = {**nodes, "/station": station, "/station/names": xr.Dataset({"code": ((), 7)})}
     return xr.DataTree.from_dict(nodes), {"/": encoding, "/forecast": packing}
 
 

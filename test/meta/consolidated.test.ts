@@ -116,6 +116,17 @@ describe("v3", () => {
     expect(Object.keys(root)).toEqual(["attributes", "zarr_format", "consolidated_metadata", "node_type"]);
   });
 
+  it("lists groups before their members, and the members of one group together, as zarr-python requires", () => {
+    const paths = ["x/g/a", "x/h/a", "x/g/z", "x/g-h", "x/g/z/a", "x/b", "x/h", "x/g", "x"];
+    const all = consolidate(
+      "v3",
+      "x",
+      documents(Object.fromEntries(paths.map((path) => [`${path}/zarr.json`, GROUP]))),
+    );
+    const { metadata } = JSON.parse(textOf(all.get("x/zarr.json"))).consolidated_metadata;
+    expect(Object.keys(metadata)).toEqual(["b", "g", "g-h", "h", "g/a", "g/z", "h/a", "g/z/a"]);
+  });
+
   it("leaves arrays and other formats as they are", () => {
     const array = documents({ "zarr.json": { node_type: "array" } });
     expect(consolidate("v3", "", array)).toEqual(array);
