@@ -182,6 +182,23 @@ describe("missing values", () => {
     expect(await text(v3, v2)).toEqual([]);
   });
 
+  it("are none of times, which have a NaT that every reader knows", async () => {
+    const cwd = await testFolder();
+    const [v2, v3] = [join(cwd, "v2"), join(cwd, "v3")];
+    const items = BigInt64Array.of(0n, 1n);
+    await writeV2Array(v2, {
+      shape: [2],
+      chunks: [2],
+      dtype: "<M8[s]",
+      items,
+      dimensions: ["x"],
+      fillValue: "NaT",
+    });
+    await convert(v2, v3, { to: "v3" });
+    expect(await text(v2, v3)).toEqual([]);
+    expect(await digestOf(v2)).not.toHaveProperty("missingValue");
+  });
+
   it("that a v3 array lost or changed are reported, also by its digest", async () => {
     const cwd = await testFolder();
     const [v2, v3] = [join(cwd, "v2"), join(cwd, "v3")];

@@ -22,13 +22,18 @@ export function isVariableIn(metadata: ArrayMetadata, format: ZarrFormat): boole
   return isVariable(metadata) || (isScalar && metadata.dimensionNames === undefined);
 }
 
+/** Whether readers of CF conventions compare items with a missing value: never times, which have a NaT of their own. */
+function isMasked({ kind }: DataType): boolean {
+  return !["datetime", "timedelta", "struct", "raw", "object"].includes(kind);
+}
+
 /**
  * The value that a reader of CF conventions takes for missing, as the bytes of one item; undefined where there is none.
  * In v2 it is the fill value, and without one the attribute `_FillValue`; in v3 the attribute alone.
  */
 export function missingValueOf(metadata: ArrayMetadata, format: ZarrFormat): Uint8Array | undefined {
-  if (!isVariableIn(metadata, format)) return undefined;
   const { fillValue, dataType } = metadata;
+  if (!isVariableIn(metadata, format) || !isMasked(dataType)) return undefined;
   if (format !== "v3" && fillValue.bytes) return fillValue.bytes;
   const attribute = statedMissing(metadata.attributes);
   return attribute === undefined ? undefined : parseMissing(attribute, dataType);

@@ -67,8 +67,7 @@ function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
   const stated = statedMissing(attributes);
   const missing = missingValueOf(metadata, "v2");
   const attribute = missing && writeMissing(missing, dataType);
-  const isKnown = missing !== undefined && attribute !== undefined;
-  if (!isKnown && isTold(metadata)) {
+  if (attribute === undefined && (missing ?? stated) !== undefined) {
     const value = missing ? (writeFillV3(missing, dataType) ?? "") : (stated ?? "");
     tell(
       `the missing value ${text(value)} is dropped: v3 cannot store it for this data type in a form that xarray reads`,
@@ -80,12 +79,6 @@ function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
     attributes: withMissing(attributes, attribute),
     fillValue: fillValue.bytes ? fillValue : { bytes: zeroElement(dataType) },
   };
-}
-
-/** Whether readers of v2 take items for missing by the fill value or the attribute: never times, which have a NaT. */
-function isTold({ dataType: { kind }, fillValue, attributes }: ArrayMetadata): boolean {
-  const isMasked = !["datetime", "timedelta", "struct", "raw", "object"].includes(kind);
-  return statedMissing(attributes) !== undefined || (isMasked && fillValue.bytes !== null);
 }
 
 function toV2(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
