@@ -253,6 +253,23 @@ describe("missing values", () => {
     expect(await told(ones, { deep: true })).toEqual([info]);
   });
 
+  it.each([
+    ["false", "|b1", false, Uint8Array.of(1, 0), Uint8Array.of(1, 1)],
+    ['""', "<U2", "", Uint32Array.of(97, 98, 0, 0), Uint32Array.of(97, 98, 97, 0)],
+    ['""', "|O", "", ["a", ""], ["a", "\0"]],
+    ["0", "<c8", [0, 0], Float32Array.of(1, 0, 0, 0), Float32Array.of(1, 0, 0, 1)],
+  ])("of %s are found as well: %s", async (zero, dtype, fillValue, stored, others) => {
+    const messages = async (items: ArrayBufferView | string[]) => {
+      const pair = { shape: [2], chunks: [2], dimensions: ["x"], dtype, fillValue, items };
+      const found = await faults(await group({ t: pair }), { deep: true });
+      return found.map(({ level, message }) => `${level}: ${message}`);
+    };
+    const info = `info: readers of the CF conventions treat every stored ${zero} as missing: it is the fill value`;
+    const warning = `warning: holds ${zero}, which readers of the CF conventions treat as missing: it is the fill value`;
+    expect(await messages(stored)).toEqual([info, warning]);
+    expect(await messages(others)).toEqual([info]);
+  });
+
   it("of 0 are a warning of packed data", async () => {
     const url = await group({ t: { ...array, fillValue: 0, attributes: { scale_factor: 0.1 } } });
     expect(await told(url)).toEqual([

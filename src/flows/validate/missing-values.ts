@@ -1,4 +1,4 @@
-import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { ChunkData, FixedData, VariableData } from "../../codecs/chunk-data.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import {
   FILL_VALUE_ATTRIBUTE,
@@ -10,10 +10,12 @@ import {
   readDouble,
   statedMissing,
 } from "../../meta/conventions/missing-value.ts";
+import type { DataType } from "../../meta/data-type.ts";
+import { zeroElement } from "../../meta/fill-values.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
-import { coordsOf, product } from "../../util/shape.ts";
+import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { bytesText } from "../diff/compare-values.ts";
 import type { ValidateFinding } from "./finding.ts";
 
@@ -52,25 +54,31 @@ function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | 
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 
-/** A v2 array whose fill value is 0, which many writers put where nothing was asked for: xarray masks every 0. */
+/**
+ * A v2 array whose fill value is 0, false or an empty text, which many writers put where nothing was asked for: xarray
+ * masks every such item.
+ */
 function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
   if (!takesZeroForMissing(array)) return undefined;
-  const { attributes } = array.metadata;
+  const { attributes, dataType } = array.metadata;
   const isPacked = Object.hasOwn(attributes, "scale_factor") || Object.hasOwn(attributes, "add_offset");
   return {
     level: isPacked ? "warning" : "info",
     what: "missing-value",
     path: array.path,
-    message: `readers of the CF conventions treat every stored 0 as missing${isPacked ? ", a common value of packed data" : ""}: it is the fill value`,
+    message: `readers of the CF conventions treat every stored ${zeroText(dataType)} as missing${isPacked ? ", a common value of packed data" : ""}: it is the fill value`,
     pointer: "/fill_value",
   };
 }
 
+function zeroText(dataType: DataType): string {
+  return dataType.kind === "complex" ? "0" : bytesText(zeroElement(dataType), dataType);
+}
+
 /** Whether every 0 of an array is missing to readers of CF conventions, and no attribute says that it is to be. */
 function takesZeroForMissing({ metadata, layout }: ZarrArray): boolean {
-  const { attributes, dataType } = metadata;
-  if (layout.zarrFormat !== "v2" || !["int", "uint", "float", "complex"].includes(dataType.kind))
-    return false;
+  const { attributes } = metadata;
+  if (layout.zarrFormat !== "v2") return false;
   const isStated = ["missing_value", FILL_VALUE_ATTRIBUTE].some((name) => Object.hasOwn(attributes, name));
   const missing = missingValueOf(metadata, "v2");
   return !isStated && missing !== undefined && missing.every((byte) => byte === 0);
@@ -88,27 +96,35 @@ export class StoredZeros {
     if (dataType.kind === "uint" && dataType.size === 1) return undefined;
     if (!holdsZero(data, region)) return undefined;
     this.#found.add(array.path);
-    const message = "holds 0, which readers of the CF conventions treat as missing: it is the fill value";
+    const message = `holds ${zeroText(dataType)}, which readers of the CF conventions treat as missing: it is the fill value`;
     return { level: "warning", what: "missing-value", path: array.path, message, key };
   }
 }
 
-/** Whether any item of the array in a chunk has zero bytes alone. */
+/** Whether any item of the array in a chunk has zero bytes alone, or none. */
 function holdsZero(data: ChunkData, region: Region): boolean {
-  if (data.kind !== "fixed") return false;
-  const { bytes, itemSize, strides, shape } = data;
-  const isZero = (item: number) => {
-    const end = (item + 1) * itemSize;
-    for (let at = item * itemSize; at < end; at++) if (bytes[at] !== 0) return false;
-    return true;
-  };
+  const { shape } = data;
+  const isZero = data.kind === "fixed" ? zeroBytesOf(data) : emptyItemOf(data);
   if (region.shape.every((n, d) => n === shape[d])) {
     const items = product(shape);
     for (let item = 0; item < items; item++) if (isZero(item)) return true;
     return false;
   }
+  const strides = data.kind === "fixed" ? data.strides : cStrides(shape);
   for (const coords of coordsOf(region.shape)) {
     if (isZero(coords.reduce((sum, at, d) => sum + at * (strides[d] ?? 0), 0))) return true;
   }
   return false;
+}
+
+function zeroBytesOf({ bytes, itemSize }: FixedData): (item: number) => boolean {
+  return (item) => {
+    const end = (item + 1) * itemSize;
+    for (let at = item * itemSize; at < end; at++) if (bytes[at] !== 0) return false;
+    return true;
+  };
+}
+
+function emptyItemOf({ offsets }: VariableData): (item: number) => boolean {
+  return (item) => offsets[item] === offsets[item + 1];
 }
