@@ -38,8 +38,11 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   );
 }
 
-/** One range, with or without the name of its dimension. */
-const RANGE = String.raw`(?:[^/\\:=,]+=)?-?\d*(?::-?\d*){0,2}`;
+const INDEX = String.raw`-?\d*`;
+/** A bound as users write it who expect coordinates to be looked up: decimals and dates too. */
+const BOUND = String.raw`[-+]?(?:\d[\d.eExXTZ+-]*)?`;
+/** One range: of a named dimension, of the next one, or an index alone. */
+const RANGE = String.raw`(?:[^/\\:=,]+[=:]${BOUND}(?::${BOUND}){0,2}|${BOUND}(?::${BOUND}){1,2}|${INDEX})`;
 
 /**
  * Questions a DST that is written as ranges are: a Zarr store of that name is hardly meant.

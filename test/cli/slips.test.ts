@@ -100,6 +100,9 @@ describe("names of files that say a format", () => {
     ["0:1", "Write --slice 0:1 for a part, or ./0:1 for a Zarr store of that name."],
     ["time=0:1,x=3", "Write --slice time=0:1,x=3 for a part"],
     ["5", "Write --slice 5 for a part"],
+    ["45.0:50.0", "Write --slice 45.0:50.0 for a part"],
+    ["time=2020-01-01", "Write --slice time=2020-01-01 for a part"],
+    ["time:0:1", "Write --slice time:0:1 for a part"],
   ])("zarrflow slice g.zarr/t %s", async (words, hint) => {
     expect(await refusalOf("slice", "g.zarr/t", ...words.split(" "))).toContain(hint);
   });
@@ -126,7 +129,7 @@ describe("names of files that say a format", () => {
 
   it("are names of stores where that is said", async () => {
     const cwd = await group();
-    for (const target of ["f.npy/", "./0:1"]) {
+    for (const target of ["f.npy/", "./0:1", "year=2020.zarr", "2020-01-01"]) {
       expect(await runHere(cwd, "slice", "g.zarr/t", target, "--quiet")).toMatchObject({
         code: 0,
         stderr: "",
