@@ -1,10 +1,12 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
+import { fetchOfRuntime } from "./http/fetch-of-runtime.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
 import { connectionFailure } from "./http/http-failure.ts";
 import type { HttpResponse, PlainFetch } from "./http/http-response.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
+import { plainFetch } from "./http/plain-fetch.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { fetchWithTimeout } from "./remote/fetch-with-timeout.ts";
@@ -101,7 +103,7 @@ export class HttpStore implements Store {
 }
 
 function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStoreOptions): PlainFetch {
-  const send = fetch ?? ((...request: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...request));
+  const send = fetch ? plainFetch(fetch) : fetchOfRuntime;
   return async (url, init) => {
     await beforeRequest?.(init.signal ?? undefined);
     return fetchWithTimeout(send, url, init, timeout);

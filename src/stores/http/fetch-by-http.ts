@@ -1,8 +1,10 @@
 import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type * as Stream from "node:stream";
+import type { Readable } from "node:stream";
+import type * as Zlib from "node:zlib";
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
-import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { HttpResponse, PlainFetch } from "./http-response.ts";
+import type { HttpBody, HttpResponse, PlainFetch } from "./http-response.ts";
 
 type Client = (options: RequestOptions) => ClientRequest;
 
@@ -11,12 +13,12 @@ export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined
 
 const clients = new Map<string, Client>();
 
-/** Codings that are undone, as `fetch` does, by the names that answers and the runtime have for them. */
-const CODINGS = new Map<string | undefined, "gzip" | "deflate">([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"],
-]);
+/** What undoes codings, as `fetch` does, by the names that answers have for them. */
+const DECODERS: Readonly<Record<string, "createGunzip" | "createInflate">> = {
+  gzip: "createGunzip",
+  "x-gzip": "createGunzip",
+  deflate: "createInflate",
+};
 
 /** Statuses of answers without a body. */
 const EMPTY = [204, 304];
@@ -45,9 +47,10 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
       isAnswered = true;
       // Of what is answered before it was sent, nobody wants the rest.
       message.on("end", () => sent.writableFinished || sent.destroy());
-      const isEmpty = method === "HEAD" || isWithoutBody(message);
-      const body = isEmpty ? null : decoded(bodyOf(message, signal), message);
-      resolve(isEmpty ? read(message).then(() => answerOf(message, body)) : answerOf(message, body));
+      if (method !== "HEAD" && !isWithoutBody(message)) {
+        return resolve(answerOf(message, bodyOf(decoded(message), signal)));
+      }
+      resolve(readToEnd(message).then(() => answerOf(message, null)));
     });
     sent.end(body);
   });
@@ -56,7 +59,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
 /** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was configured to do. */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
-  const { request } = globalThis.process.getBuiltinModule(name) as typeof Http;
+  const { request } = builtin<typeof Http>(name);
   clients.set(protocol, request);
   return request;
 }
@@ -66,7 +69,7 @@ function isWithoutBody({ statusCode = 0, headers }: IncomingMessage): boolean {
 }
 
 /** Resolves when the message is at its end, whose connection the next request takes. */
-function read(message: IncomingMessage): Promise<void> {
+function readToEnd(message: Readable): Promise<void> {
   return new Promise((resolve) => {
     message.on("end", resolve).on("close", resolve).resume();
   });
@@ -87,44 +90,55 @@ function answerOf(message: IncomingMessage, body: HttpResponse["body"]): HttpRes
   };
 }
 
-function bodyOf(
-  message: IncomingMessage,
-  signal: AbortSignal | null | undefined,
-): ReadableStream<Uint8Array> {
+/** What a message brings, or what undoes its coding. */
+function bodyOf(message: Readable, signal: AbortSignal | null | undefined): HttpBody {
   message.pause();
-  let isWanted = true;
-  return new OwnReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        message.on("data", (piece) => {
-          if (!isWanted) return;
-          message.pause();
-          controller.enqueue(piece);
-        });
+  // One that breaks off before it is read says so to nobody else.
+  message.on("error", () => {});
+  return {
+    read(take) {
+      return new Promise<void>((resolve, reject) => {
+        const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
+        const end = () => (signal?.aborted ? fail(undefined) : resolve());
+        const cut = () => fail(message.errored ?? new Error("the connection was closed amid the response"));
+        if (message.destroyed) return cut();
+        const onPiece = (piece: Uint8Array) => {
+          const stop = () => letGo(message.off("data", onPiece));
+          try {
+            if (take(piece)) resolve(stop());
+          } catch (error) {
+            reject(error);
+            void stop();
+          }
+        };
         // A message that is given up ends, too: without what was not read of it.
-        message.on("end", () => {
-          if (signal?.aborted) controller.error(abortError(signal.reason));
-          else if (isWanted) controller.close();
-        });
-        message.on("error", (error) => controller.error(signal?.aborted ? abortError(signal.reason) : error));
-      },
-      pull() {
-        message.resume();
-      },
-      // When all has come the connection is of use again; else it is closed.
-      async cancel() {
-        isWanted = false;
-        if (message.complete) await read(message);
-        else message.destroy();
-      },
+        message.on("data", onPiece).on("end", end).on("error", fail).on("close", cut).resume();
+      });
     },
-    { highWaterMark: 0 },
-  );
+    cancel: () => letGo(message),
+  };
+}
+
+/** When all has come the connection is of use again; else it is closed. */
+async function letGo(message: Readable): Promise<void> {
+  if (!isComplete(message)) message.destroy();
+  else await readToEnd(message);
+}
+
+function isComplete(message: Readable): boolean {
+  return "complete" in message && message.complete === true;
 }
 
 /** What is stored compressed, and says so, whatever the request would take. */
-function decoded(body: ReadableStream<Uint8Array>, { headers }: IncomingMessage): ReadableStream<Uint8Array> {
-  const format = CODINGS.get(headers["content-encoding"]?.trim().toLowerCase());
-  if (format === undefined) return body;
-  return body.pipeThrough(new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>);
+function decoded(message: IncomingMessage): Readable {
+  const coding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  const decoder = DECODERS[coding];
+  if (decoder === undefined) return message;
+  const { pipeline } = builtin<typeof Stream>("node:stream");
+  // What fails is reported where it is read.
+  return pipeline(message, builtin<typeof Zlib>("node:zlib")[decoder](), () => {});
+}
+
+function builtin<Module>(name: string): Module {
+  return globalThis.process.getBuiltinModule(name) as Module;
 }

@@ -1,17 +1,20 @@
 import { ownFetch } from "../remote/request-hook.ts";
 import { canFetchByHttp, fetchByHttp } from "./fetch-by-http.ts";
 import type { PlainFetch } from "./http-response.ts";
+import { plainFetch } from "./plain-fetch.ts";
 
 /** What makes the connections of Node's `fetch`, once it is used or a program says so. */
 const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].map((name) =>
   Symbol.for(name),
 );
 
+const globalFetch = plainFetch((...request) => globalThis.fetch(...request));
+
 /** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
 export const fetchOfRuntime: PlainFetch = (url, init) =>
   canFetchByHttp && globalThis.fetch === ownFetch && !hasOwnDispatcher()
     ? fetchByHttp(url, init)
-    : globalThis.fetch(url, init as RequestInit);
+    : globalFetch(url, init);
 
 /** Whether `fetch` was given a proxy or the like. */
 function hasOwnDispatcher(): boolean {

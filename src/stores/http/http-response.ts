@@ -1,15 +1,30 @@
+/** The body of an answer, which is read once, or cancelled. */
+export interface HttpBody {
+  /**
+   * Gives its pieces as they come, until it ends; what follows is cancelled when `take` returns true, or throws. A piece
+   * belongs to who takes it.
+   *
+   * @throws what `take` throws; the platform's error where the body breaks off.
+   */
+  read(take: TakePiece): Promise<void>;
+  cancel(): Promise<void>;
+}
+
+/** Takes a piece of a body. Returns whether no more is wanted. */
+export type TakePiece = (piece: Uint8Array) => boolean;
+
 /** What is used of an answer to a request: `fetch` gives more. */
 export interface HttpResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly statusText: string;
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
-  readonly body: ReadableStream<Uint8Array> | null;
+  readonly body: HttpBody | null;
   /** As `fetch` gives it, `opaqueredirect` where browsers hide where a request is sent on to. */
   readonly type?: string;
 }
 
-/** What is used of `fetch`. */
+/** What is used of `fetch`, whose answers have other bodies. */
 export type PlainFetch = (
   url: URL,
   init: Omit<RequestInit, "headers" | "signal"> & {

@@ -2,7 +2,7 @@ import { joinBytes } from "../../util/buffers.ts";
 import type { ByteRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { connectionFailure } from "./http-failure.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { HttpBody, HttpResponse, TakePiece } from "./http-response.ts";
 
 /** The part of a body that is wanted. */
 export interface BodyPart {
@@ -20,7 +20,7 @@ const LONGEST_BODY = 2 ** 31 - 1;
  * @throws `short-read` when the body ends before the part does; `resource-limit` where there is no memory for it.
  */
 export async function readBody(
-  body: ReadableStream<Uint8Array> | null,
+  body: HttpBody | null,
   { skip, length }: BodyPart,
   allocate: (byteLength: number) => Uint8Array,
 ): Promise<Uint8Array> {
@@ -35,7 +35,7 @@ export async function readBody(
  * @throws `resource-limit` when there are more.
  */
 export async function readUnstated(
-  body: ReadableStream<Uint8Array> | null,
+  body: HttpBody | null,
   range: ByteRange,
   allocate: (byteLength: number) => Uint8Array,
   most = LONGEST_BODY,
@@ -47,15 +47,18 @@ export async function readUnstated(
 }
 
 /** Bytes of a body, none of which is kept. */
-export async function countBytes(body: ReadableStream<Uint8Array> | null): Promise<number> {
+export async function countBytes(body: HttpBody | null): Promise<number> {
   let size = 0;
-  for await (const piece of piecesFrom(body, 0)) size += piece.length;
+  await readFrom(body, 0, (piece) => {
+    size += piece.length;
+    return false;
+  });
   return size;
 }
 
 /** The buffer for what a server says will come, which may be more than there can be. */
 async function taken(
-  body: ReadableStream<Uint8Array> | null,
+  body: HttpBody | null,
   length: number,
   allocate: (byteLength: number) => Uint8Array,
 ): Promise<Uint8Array> {
@@ -78,20 +81,16 @@ export async function readText({ body }: Pick<HttpResponse, "body">, most: numbe
   return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }
 
-async function fill(
-  body: ReadableStream<Uint8Array> | null,
-  skip: number,
-  target: Uint8Array,
-): Promise<Uint8Array> {
+async function fill(body: HttpBody | null, skip: number, target: Uint8Array): Promise<Uint8Array> {
   let filled = 0;
   if (target.length === 0) await body?.cancel();
   else {
-    for await (const piece of piecesFrom(body, skip)) {
+    await readFrom(body, skip, (piece) => {
       const wanted = piece.subarray(0, target.length - filled);
       target.set(wanted, filled);
       filled += wanted.length;
-      if (filled === target.length) break;
-    }
+      return filled === target.length;
+    });
   }
   if (filled === target.length) return target;
   throw new ZarrflowError("short-read", "the response is shorter than expected", {
@@ -100,74 +99,57 @@ async function fill(
   });
 }
 
-async function firstBytes(
-  body: ReadableStream<Uint8Array> | null,
-  skip: number,
-  length: number,
-): Promise<Uint8Array[]> {
+async function firstBytes(body: HttpBody | null, skip: number, length: number): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   let left = length;
-  for await (const piece of piecesFrom(body, skip)) {
+  await readFrom(body, skip, (piece) => {
     pieces.push(piece.subarray(0, left));
     left -= Math.min(left, piece.length);
-    if (left === 0) break;
-  }
+    return left === 0;
+  });
   return pieces;
 }
 
-async function lastBytes(body: ReadableStream<Uint8Array> | null, length: number): Promise<Uint8Array[]> {
+async function lastBytes(body: HttpBody | null, length: number): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   let surplus = -length;
-  for await (const piece of piecesFrom(body, 0)) {
+  await readFrom(body, 0, (piece) => {
     pieces.push(piece);
     surplus += piece.length;
     for (let [first] = pieces; first && surplus >= first.length; [first] = pieces) {
       surplus -= first.length;
       pieces.shift();
     }
-  }
+    return false;
+  });
   const [first, ...others] = pieces;
   return first ? [first.subarray(Math.max(0, surplus)), ...others] : [];
 }
 
-async function collect(
-  body: ReadableStream<Uint8Array> | null,
-  skip: number,
-  most: number,
-): Promise<Uint8Array[]> {
+async function collect(body: HttpBody | null, skip: number, most: number): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of piecesFrom(body, skip)) {
+  await readFrom(body, skip, (piece) => {
     pieces.push(piece);
     size += piece.length;
-    if (size > most) {
-      throw new ZarrflowError("resource-limit", "the response is too large", {
-        expected: `at most ${most} bytes`,
-      });
-    }
-  }
+    if (size <= most) return false;
+    throw new ZarrflowError("resource-limit", "the response is too large", {
+      expected: `at most ${most} bytes`,
+    });
+  });
   return pieces;
 }
 
-/** The body's pieces without its first `skip` bytes; what is not taken is cancelled. */
-async function* piecesFrom(
-  body: ReadableStream<Uint8Array> | null,
-  skip: number,
-): AsyncGenerator<Uint8Array> {
-  const reader = body?.getReader();
-  if (reader === undefined) return;
+/** Reads a body without its first `skip` bytes; what is not taken is cancelled. */
+async function readFrom(body: HttpBody | null, skip: number, take: TakePiece): Promise<void> {
   let left = skip;
   try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error) => {
-        throw connectionFailure(error);
-      });
-      if (done) return;
-      const piece = value.subarray(Math.min(left, value.length));
-      left -= value.length - piece.length;
-      if (piece.length > 0) yield piece;
-    }
-  } finally {
-    await reader.cancel().catch(() => {}); // a body that failed has been reported already
+    await body?.read((piece) => {
+      const wanted = piece.subarray(Math.min(left, piece.length));
+      left -= piece.length - wanted.length;
+      return wanted.length > 0 && take(wanted);
+    });
+  } catch (error) {
+    throw connectionFailure(error);
   }
 }

@@ -1,7 +1,6 @@
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { OwnReadableStream, type ReadableStream } from "../../util/web-streams.ts";
-import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
+import type { HttpBody, HttpResponse, PlainFetch } from "../http/http-response.ts";
 
 /** Bytes a second of a body that is sent; the server did not respond in time while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
@@ -102,35 +101,28 @@ class SilenceWatch {
   }
 }
 
-/** The same body, each read of which is watched. */
-function watched(body: ReadableStream<Uint8Array>, watch: SilenceWatch): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new OwnReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        watch.begin();
-        try {
-          const { done, value } = await reader.read();
-          if (!done) {
-            watch.received(value.length);
-            return controller.enqueue(value);
-          }
-          watch.end();
-          controller.close();
-        } catch (error) {
-          watch.end();
-          throw error;
-        } finally {
+/** The same body, whose pieces are watched while it is read. */
+function watched(body: HttpBody, watch: SilenceWatch): HttpBody {
+  return {
+    async read(take) {
+      watch.begin();
+      try {
+        await body.read((piece) => {
           watch.pause();
-        }
-      },
-      async cancel(reason) {
+          watch.received(piece.length);
+          if (take(piece)) return true;
+          watch.begin();
+          return false;
+        });
+      } finally {
         watch.end();
-        await reader.cancel(reason);
-      },
+      }
     },
-    { highWaterMark: 0 },
-  );
+    async cancel() {
+      watch.end();
+      await body.cancel();
+    },
+  };
 }
 
 function sizeOf(body: RequestInit["body"]): number {

@@ -4,6 +4,7 @@ import type { Fetch } from "../../util/platform-types.ts";
 import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
 import { connectionFailure } from "../http/http-failure.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
+import { plainFetch } from "../http/plain-fetch.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
@@ -113,7 +114,7 @@ export class S3Client {
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
     this.retry = retrier(`s3://${options.bucket}`, options.retry);
-    this.#fetch = options.fetch ?? fetchOfRuntime;
+    this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
       const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);

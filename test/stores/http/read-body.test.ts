@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
+import { bodyOfStream } from "../../../src/stores/http/plain-fetch.ts";
 import { countBytes, readBody, readUnstated } from "../../../src/stores/http/read-body.ts";
 
 it.each([0, 2])("lets go of a body of which %d bytes are wanted", async (length) => {
   const cancel = vi.fn();
-  const body = new ReadableStream<Uint8Array>({
+  const stream = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new Uint8Array(5)),
     cancel,
   });
+  const body = bodyOfStream(stream);
   expect(await readBody(body, { skip: 4, length }, (size) => new Uint8Array(size))).toHaveLength(length);
   expect(cancel).toHaveBeenCalledOnce();
 });
@@ -23,7 +25,7 @@ describe("a body whose length nobody states", () => {
       controller.enqueue(Uint8Array.from({ length: 10 }, (_, i) => sent * 10 + i));
       sent++;
     };
-    const body = new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
+    const body = bodyOfStream(new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 }));
     return { body, cancel, sent: () => sent };
   }
 

@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpResponse } from "../../../src/stores/http/http-response.ts";
+import { plainFetch } from "../../../src/stores/http/plain-fetch.ts";
+import { readText } from "../../../src/stores/http/read-body.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
 import { withRetry } from "../../../src/stores/with/retry.ts";
+
+const byFetch = plainFetch(fetch);
 
 const closings: (() => void)[] = [];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -31,16 +36,25 @@ async function serveParts(begin: string) {
     answers.push(response);
     response.writeHead(200).write(begin);
   });
-  const response = await fetchWithTimeout(fetch, url, {}, 200);
+  const response = await fetchWithTimeout(byFetch, url, {}, 200);
   const [answer] = answers;
-  const reader = response.body?.getReader();
-  if (!answer || !reader) throw new Error("there is no body");
-  return { answer, read: async () => Buffer.from((await reader.read()).value ?? "").toString() };
+  const { body } = response;
+  if (!answer || !body) throw new Error("there is no body");
+  const pieces: string[] = [];
+  const read = () =>
+    body.read((piece) => {
+      pieces.push(Buffer.from(piece).toString());
+      return false;
+    });
+  const came = async (text: string) => {
+    while (pieces.join("") !== text) await setImmediate();
+  };
+  return { answer, read, came };
 }
 
 const silence = { code: "transient", reason: "the server did not respond in time" };
 
-const textOf = ({ body }: HttpResponse) => new Response(body).text();
+const textOf = (response: HttpResponse) => readText(response, 1e6);
 
 /** Sends so many bytes every 10 ms, for ever; counts requests. */
 async function serveDrops(bytes: number) {
@@ -57,48 +71,49 @@ async function serveDrops(bytes: number) {
 describe("fetchWithTimeout", () => {
   it("passes on an answer as it is", async () => {
     const url = await serve((_, response) => response.writeHead(206, "Part", { a: "b" }).end("text"));
-    const response = await fetchWithTimeout(fetch, url, {}, 1000);
+    const response = await fetchWithTimeout(byFetch, url, {}, 1000);
     expect([response.status, response.statusText, response.headers.get("a")]).toEqual([206, "Part", "b"]);
     expect(await textOf(response)).toBe("text");
   });
 
   it("fails when there is no answer", async () => {
     const url = await serve(() => {});
-    const failing = expect(fetchWithTimeout(fetch, url, {}, 50)).rejects.toMatchObject(silence);
+    const failing = expect(fetchWithTimeout(byFetch, url, {}, 50)).rejects.toMatchObject(silence);
     await vi.advanceTimersByTimeAsync(50);
     await failing;
   });
 
   it("fails when the body stops, and gives the connection up", async () => {
-    const { answer, read } = await serveParts("abc");
+    const { answer, read, came } = await serveParts("abc");
     const closed = once(answer, "close");
-    expect(await read()).toBe("abc");
     const failing = expect(read()).rejects.toMatchObject(silence);
+    await came("abc");
     await vi.advanceTimersByTimeAsync(200);
     await failing;
     await closed;
   });
 
   it("waits for a body that comes slowly, piece by piece", async () => {
-    const { answer, read } = await serveParts("a");
-    expect(await read()).toBe("a");
-    for (const piece of "bcdef") {
-      const reading = read();
+    const { answer, read, came } = await serveParts("a");
+    const reading = read();
+    await came("a");
+    for (const text of ["ab", "abc", "abcd"]) {
       await vi.advanceTimersByTimeAsync(199);
-      answer.write(piece);
-      expect(await reading).toBe(piece);
+      answer.write(text.slice(-1));
+      await came(text);
     }
     answer.end();
-    expect(await read()).toBe("");
+    await reading;
   });
 
   it("not counted the time in which nobody reads", async () => {
-    const { answer, read } = await serveParts("abc");
+    const { answer, read, came } = await serveParts("abc");
     await vi.advanceTimersByTimeAsync(1000);
-    expect(await read()).toBe("abc");
-    await vi.advanceTimersByTimeAsync(1000);
+    const reading = read();
+    await came("abc");
     answer.end("d");
-    expect(await read()).toBe("d");
+    await reading;
+    await came("abcd");
   });
 
   it("gives a body that is sent the time that a slow connection takes", async () => {
@@ -107,7 +122,7 @@ describe("fetchWithTimeout", () => {
       asked = resolve;
     });
     const url = await serve((_, response) => asked(response));
-    const send = () => fetchWithTimeout(fetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
+    const send = () => fetchWithTimeout(byFetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
     const sending = send();
     await vi.advanceTimersByTimeAsync(1099);
     (await answer).end();
@@ -120,11 +135,11 @@ describe("fetchWithTimeout", () => {
   it("ends with the caller's reason, before and amid the answer", async () => {
     const url = await serve((_, response) => void response.writeHead(200).write("a"));
     const caller = new AbortController();
-    const response = await fetchWithTimeout(fetch, url, { signal: caller.signal }, 10_000);
+    const response = await fetchWithTimeout(byFetch, url, { signal: caller.signal }, 10_000);
     const reading = textOf(response);
     caller.abort(new Error("enough"));
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
-    await expect(fetchWithTimeout(fetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
+    await expect(fetchWithTimeout(byFetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
       code: "aborted",
       cause: new Error("enough"),
     });
@@ -135,7 +150,7 @@ describe("fetchWithTimeout", () => {
     const url = await serve((_, response) => void answers.push(response));
     const send = async (caller: AbortController) => {
       const seen = answers.length;
-      const sending = fetchWithTimeout(fetch, url, { method: "PUT", signal: caller.signal }, 10_000, 500);
+      const sending = fetchWithTimeout(byFetch, url, { method: "PUT", signal: caller.signal }, 10_000, 500);
       await vi.waitFor(() => expect(answers.length).toBe(seen + 1));
       caller.abort(new Error("enough"));
       return { sending };
@@ -166,11 +181,9 @@ describe("fetchWithTimeout", () => {
   it("waits longer for a body of which 1 KiB arrives a second, or more", async () => {
     vi.useRealTimers();
     const drops = await serveDrops(100);
-    const { body } = await fetchWithTimeout(fetch, drops.url, {}, 200);
-    const reader = body?.getReader();
+    const { body } = await fetchWithTimeout(byFetch, drops.url, {}, 200);
     const begun = performance.now();
-    while (performance.now() - begun < 2500) await reader?.read();
-    await reader?.cancel();
+    await body?.read(() => performance.now() - begun > 2500);
     expect(drops.requests).toBe(1);
   });
 
@@ -181,7 +194,7 @@ describe("fetchWithTimeout", () => {
       const drip = setInterval(() => response.write("x") && sent++, 10);
       response.on("close", () => clearInterval(drip));
     });
-    const response = await fetchWithTimeout(fetch, url, {}, 300);
+    const response = await fetchWithTimeout(byFetch, url, {}, 300);
     await expect(textOf(response)).rejects.toMatchObject({
       code: "transient",
       reason: "the server sends too slowly",

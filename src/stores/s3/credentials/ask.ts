@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { connectionFailure, failureOf } from "../../http/http-failure.ts";
 import type { HttpResponse } from "../../http/http-response.ts";
+import { plainFetch } from "../../http/plain-fetch.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
 import { fetchWithTimeout } from "../../remote/fetch-with-timeout.ts";
@@ -27,7 +28,7 @@ export interface TextAnswer {
 export async function ask({ url, timeout, headers, ...question }: Question): Promise<TextAnswer> {
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
-    const response = await fetchWithTimeout(globalThis.fetch, url, init, timeout);
+    const response = await fetchWithTimeout(plainFetch(globalThis.fetch), url, init, timeout);
     return { text: await readText(response, LONGEST_ANSWER), response };
   } catch (error) {
     throw connectionFailure(error, url.origin);
