@@ -10,7 +10,7 @@ import { together } from "./read-together.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
 /** Chunks that are looked for beside each other: in zips they lie in any order. */
-const MAX_LOOKED_AT = 1024;
+export const MAX_LOOKED_AT = 1024;
 
 /** A chunk, and where its value lies. */
 interface PlacedChunk {

@@ -2,6 +2,7 @@ import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
+import { MAX_LOOKED_AT } from "../../streams/read-neighbours.ts";
 import { chunksPerRequest } from "../../streams/read-together.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
@@ -21,6 +22,12 @@ import { assertBudget } from "./task-memory.ts";
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
 const MIN_SLAB = 2 ** 20;
 const CHUNKS_AHEAD = 2;
+/**
+ * Of a store that is waited for, the chunks in flight are those of so many slabs: while the last ones of a slab are on
+ * their way, those of the next ones are, too.
+ */
+const SLABS_IN_FLIGHT = 4;
+const MIN_FAR_SLAB = 2 ** 16;
 
 /**
  * Slabs that are read straight from the source, each of the largest shape that fits.
@@ -44,32 +51,48 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const inFarObject = array.store?.neighbours !== undefined;
   const areTogether = inFarObject || array.shards !== undefined;
   const wanted = io * (areTogether ? chunksPerRequest(pipeline, inFarObject) : 1);
-  const readAhead = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
-  const left = maxMemory - readAhead * bytesPerChunk;
+  const inFlight = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
+  const left = maxMemory - inFlight * bytesPerChunk;
   const whole = product(selection.shape) * itemSize;
   const most = pooledSize(whole) <= left ? left : left / 2;
   const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
-  const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, readAhead });
-  const slabsHeld = product(slabShape) < product(selection.shape) ? 2 : 1;
+  const isWaitedFor = array.store !== undefined && array.store.getSync === undefined;
+  const smallest = { bytes: MIN_SLAB, chunks: CHUNKS_AHEAD * inFlight };
+  if (inFarObject) smallest.chunks = MAX_LOOKED_AT;
+  else if (isWaitedFor) Object.assign(smallest, { bytes: MIN_FAR_SLAB, chunks: inFlight / SLABS_IN_FLIGHT });
+  const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, smallest });
   assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
+  const slabs = product(gridShape(selection.shape, slabShape));
   const slabBytes = pooledSize(product(slabShape) * itemSize);
+  const readAhead = isWaitedFor ? Math.min(inFlight, Math.ceil(chunksRead / Math.max(1, slabs))) : inFlight;
   const leaseBytes = readAhead * bytesPerChunk + slabBytes;
+  const inBudget = Math.floor((maxMemory - (slabs > 1 ? slabBytes : 0)) / leaseBytes);
+  const slabsAtOnce = isWaitedFor
+    ? Math.max(1, Math.min(slabs, inBudget, Math.ceil(inFlight / readAhead) + 1))
+    : 1;
   const { sides } = slabCostRequest({ ...request, slabShape });
   const split = { strategy, readAhead, leaseBytes, expectedBytes: leaseBytes, chunksRead };
   return {
     slabShape,
-    slabsHeld,
+    slabsAtOnce,
     ...slabJob(request, sides, split),
     chunksRead,
-    predictedPeak: leaseBytes + (slabsHeld - 1) * slabBytes,
+    predictedPeak: slabsAtOnce * leaseBytes + (slabs > slabsAtOnce ? slabBytes : 0),
   };
+}
+
+interface SlabSearch {
+  readonly maxItems: number;
+  readonly itemSize: number;
+  /** What the smallest slab holds. */
+  readonly smallest: { readonly bytes: number; readonly chunks: number };
 }
 
 /** The smallest of the slabs for which no chunk is read more often than for the largest: their memory is used again. */
 function bestSlab(
   selection: Selection,
   chunkShape: readonly number[],
-  { maxItems, itemSize, readAhead }: { maxItems: number; itemSize: number; readAhead: number },
+  { maxItems, itemSize, smallest }: SlabSearch,
 ): Pick<SlabPlan, "slabShape" | "chunksRead"> {
   const measured = (items: number) => {
     const slabShape = largestSlab(selection, chunkShape, items);
@@ -77,9 +100,9 @@ function bestSlab(
   };
   const largest = measured(maxItems);
   const slabs = (slabShape: readonly number[]) => product(gridShape(selection.shape, slabShape));
-  for (let items = Math.ceil(MIN_SLAB / Math.max(1, itemSize)); items < maxItems; items *= 2) {
+  for (let items = Math.ceil(smallest.bytes / Math.max(1, itemSize)); items < maxItems; items *= 2) {
     const smaller = measured(items);
-    const isWorthwhile = smaller.chunksRead >= slabs(smaller.slabShape) * CHUNKS_AHEAD * readAhead;
+    const isWorthwhile = smaller.chunksRead >= slabs(smaller.slabShape) * smallest.chunks;
     if (smaller.chunksRead === largest.chunksRead && isWorthwhile) return smaller;
   }
   return largest;

@@ -10,7 +10,7 @@ import type { Sides } from "./task-memory.ts";
 /** An array by the chunks that are read of it. */
 export interface SlabArray {
   readonly path: string;
-  readonly store?: Pick<Store, "neighbours">;
+  readonly store?: Pick<Store, "neighbours" | "getSync">;
   readonly metadata: ArrayMetadata;
   readonly layout: { readonly zarrFormat: ZarrFormat };
   readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
@@ -20,8 +20,8 @@ export interface SlabArray {
 export interface SlabPlan {
   /** Shape of a slab: whole trailing dimensions, a part of one, single items of those before it. */
   readonly slabShape: readonly number[];
-  /** Slabs held at one time: the one that is taken and, where there are several, the one being read. */
-  readonly slabsHeld: 1 | 2;
+  /** Slabs that one thread makes at one time, while the one before is taken. */
+  readonly slabsAtOnce: number;
   /** The slabs as target chunks: a task makes one. With passes, chunks are read once, and slabs made of scratch objects. */
   readonly job: ArrayJob;
   /** Tasks of each stage; those of the last make slabs. */

@@ -46,7 +46,7 @@ function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<SlabCa
     const split = { strategy, readAhead, leaseBytes, expectedBytes, chunksRead, passes, cost };
     const plan = {
       slabShape,
-      slabsHeld: 2 as const,
+      slabsAtOnce: 1,
       ...slabJob(request, sides, split),
       chunksRead,
       predictedPeak: passes.reduce((most, pass) => Math.max(most, pass.leaseBytes), leaseBytes + slabBytes),

@@ -15,7 +15,7 @@ import type { MissingChunks, StoredChunks } from "./stored-chunks.ts";
 const PRESENT_AT_ONCE = 1000;
 
 /**
- * Reads the chunks of slabs, one slab after the other. Files are read one by one, by calls that block, as long as they
+ * Reads the chunks of slabs. Files are read one by one, by calls that block, as long as they
  * answer at once; of those that do not, and of all other stores, several values are asked for at one time. Where many
  * chunks are missing, those that are stored are listed, and no other is asked for.
  */

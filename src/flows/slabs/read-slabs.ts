@@ -32,7 +32,7 @@ export interface ReadSlabsOptions {
 }
 
 /**
- * Reads a selection as slabs in C order, within a memory budget; the next one is read while one is used. Where chunks
+ * Reads a selection as slabs in C order, within a memory budget; the next ones are read while one is used. Where chunks
  * would be decoded too often, all of them go through scratch objects before the first slab.
  *
  * @throws what reading and decoding throw; `no-space` where scratch objects do not fit.
@@ -82,7 +82,7 @@ async function otherThreads(
   return slabsOfThreads(reading, { ...options, source, threads: threads ?? (await coresAvailable()) });
 }
 
-/** Runs the tasks of a reading, one after the other: one slab is made while the one before is used. */
+/** Runs the tasks of a reading: slabs are made while the one before is used. */
 async function* slabsInOrder(
   reading: SlabReading,
   { maxMemory, scratch, stop }: { maxMemory: number; scratch: Scratch | undefined; stop: AbortController },

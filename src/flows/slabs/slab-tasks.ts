@@ -32,9 +32,9 @@ export function slabDriver({ store }: ZarrArray, { job }: SlabPlan): Driver {
   return store.getSync === undefined || job.passes ? "streams" : "loop";
 }
 
-/** The tasks of a reading: one at a time makes a slab, while the one before is used. */
+/** The tasks of a reading: each makes a slab. */
 export function slabTasks({ plan, driver, io }: Pick<SlabReading, "plan" | "driver" | "io">): TaskPlan {
-  return { jobs: [plan.job], stages: plan.stages, execution: { driver, tasksAtOnce: 1, io } };
+  return { jobs: [plan.job], stages: plan.stages, execution: { driver, tasksAtOnce: plan.slabsAtOnce, io } };
 }
 
 /** Runs tasks of a reading; each slab is handed to `takeSlab`. */

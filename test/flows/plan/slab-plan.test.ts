@@ -6,8 +6,18 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 
 const MIB = 2 ** 20;
 
-async function planned(chunks: number[], option: Parameters<typeof planSlice>[1], io = 4) {
-  const store = new MemoryStore();
+/** A store whose calls may block, as those of files may. */
+class BlockingStore extends MemoryStore {
+  getSync() {
+    return undefined;
+  }
+}
+
+async function planned(
+  chunks: number[],
+  option: Parameters<typeof planSlice>[1],
+  { io = 4, store = new BlockingStore() }: { io?: number; store?: MemoryStore } = {},
+) {
   const target = await create(store, { shape: [512, 256, 256], dataType: "float32", chunks });
   await target.close();
   return planSlice(await openArray(store), option, { maxMemory: 256 * MIB, io });
@@ -27,12 +37,12 @@ describe("slabs", () => {
         [64, 128],
       ],
     );
-    expect(plan).toMatchObject({ slabShape: [64, 64, 64], slabs: 8, slabsHeld: 2, chunksRead: 512 });
+    expect(plan).toMatchObject({ slabShape: [64, 64, 64], slabs: 8, chunksRead: 512 });
     expect(bytes(plan.slabShape)).toBe(MIB);
   });
 
   it("hold more chunks than are read at one time", async () => {
-    const plan = await planned([1, 256, 256], [], 16);
+    const plan = await planned([1, 256, 256], [], { io: 16 });
     expect(plan).toMatchObject({ slabShape: [32, 256, 256], chunksRead: 512 });
   });
 
@@ -48,6 +58,30 @@ describe("slabs", () => {
 
   it("are as large as fits where none is cut between chunks", async () => {
     const plan = await planned([10, 256, 256], [[3, 503]]);
-    expect(plan).toMatchObject({ slabs: 1, slabsHeld: 1, chunksRead: 51 });
+    expect(plan).toMatchObject({ slabs: 1, slabsAtOnce: 1, chunksRead: 51 });
+  });
+
+  it("are several at one time, each of a part of the chunks in flight, where a store is waited for", async () => {
+    const far = { io: 64, store: new MemoryStore() };
+    const plan = await planned(
+      [1, 256, 256],
+      [
+        [0, 512],
+        [64, 128],
+        [64, 128],
+      ],
+      far,
+    );
+    expect(plan).toMatchObject({ slabShape: [16, 64, 64], slabs: 32, slabsAtOnce: 4, chunksRead: 512 });
+    expect(plan.job.readAhead).toBe(16);
+  });
+
+  it("fit the budget together with the one that is taken", async () => {
+    for (const io of [1, 7, 64, 256]) {
+      const plan = await planned([1, 256, 256], [], { io, store: new MemoryStore() });
+      const { leaseBytes } = plan.job;
+      expect(plan.slabsAtOnce * leaseBytes + bytes(plan.slabShape)).toBeLessThanOrEqual(256 * MIB);
+      expect(plan.predictedPeak).toBeGreaterThanOrEqual(plan.slabsAtOnce * leaseBytes);
+    }
   });
 });
