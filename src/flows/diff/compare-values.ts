@@ -47,7 +47,7 @@ export async function compareValues(
   { maxMemory, path, onEvent, selection = wholeSelection(a.shape), ...options }: CompareOptions,
 ): Promise<ValueDifference | undefined> {
   const [needA, needB] = await Promise.all(
-    [a, b].map(async (array) => smallestSlabBudget(await array.innerChunks().pipeline())),
+    [a, b].map(async (array) => smallestSlabBudget(array, await array.innerChunks().pipeline())),
   );
   const needed = (needA ?? 0) + (needB ?? 0);
   assertBudget(needed, maxMemory, a.path);

@@ -1,16 +1,17 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
-import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { MAX_LOOKED_AT } from "../../streams/read-neighbours.ts";
 import { chunksPerRequest } from "../../streams/read-together.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { axesOver, chunkVisits } from "./chunk-visits.ts";
+import { bytesInFlight, chunksInFlight, decodedInFlight, type InFlight } from "./in-flight-bytes.ts";
 import { costOfSlabs, slabCostRequest } from "./slab-cost.ts";
 import {
   largestSlab,
+  type SlabArray,
   type SlabCandidate,
   type SlabPlan,
   type SlabRequest,
@@ -45,14 +46,14 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const { array, pipeline, selection, maxMemory, io } = request;
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = slabItemBytes(pipeline);
-  const bytesPerChunk = decodeFootprint(pipeline);
-  assertBudget(smallestSlabBudget(pipeline), maxMemory, array.path);
+  assertBudget(smallestSlabBudget(array, pipeline), maxMemory, array.path);
 
   const inFarObject = array.store?.neighbours !== undefined;
   const areTogether = inFarObject || array.shards !== undefined;
   const wanted = io * (areTogether ? chunksPerRequest(pipeline, inFarObject) : 1);
-  const inFlight = Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / bytesPerChunk)));
-  const left = maxMemory - inFlight * bytesPerChunk;
+  const perChunk = chunkInFlight(array, pipeline);
+  const inFlight = Math.max(1, Math.min(wanted, chunksInFlight(perChunk, maxMemory / 4)));
+  const left = maxMemory - bytesInFlight(perChunk, inFlight);
   const whole = product(selection.shape) * itemSize;
   const most = pooledSize(whole) <= left ? left : left / 2;
   const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
@@ -65,7 +66,7 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const slabs = product(gridShape(selection.shape, slabShape));
   const slabBytes = pooledSize(product(slabShape) * itemSize);
   const readAhead = isWaitedFor ? Math.min(inFlight, Math.ceil(chunksRead / Math.max(1, slabs))) : inFlight;
-  const leaseBytes = readAhead * bytesPerChunk + slabBytes;
+  const leaseBytes = bytesInFlight(perChunk, readAhead) + slabBytes;
   const inBudget = Math.floor((maxMemory - (slabs > 1 ? slabBytes : 0)) / leaseBytes);
   const slabsAtOnce = isWaitedFor
     ? Math.max(1, Math.min(slabs, inBudget, Math.ceil(inFlight / readAhead) + 1))
@@ -109,8 +110,12 @@ function bestSlab(
 }
 
 /** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */
-export function smallestSlabBudget(pipeline: CodecPipeline): number {
-  return decodeFootprint(pipeline) + 2 * pooledSize(slabItemBytes(pipeline));
+export function smallestSlabBudget(array: SlabArray, pipeline: CodecPipeline): number {
+  return bytesInFlight(chunkInFlight(array, pipeline), 1) + 2 * pooledSize(slabItemBytes(pipeline));
+}
+
+function chunkInFlight({ shards }: SlabArray, pipeline: CodecPipeline): InFlight {
+  return decodedInFlight({ ...pipeline, shardShape: shards?.chunksPerShard });
 }
 
 function countReads(selection: Selection, chunkShape: readonly number[], slab: readonly number[]) {

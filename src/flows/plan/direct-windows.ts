@@ -1,12 +1,12 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { chunksPerShard } from "../../streams/chunk-sizes.ts";
-import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { encodeFootprint } from "../../streams/encode-chunks.ts";
 import { regridFootprint } from "../../streams/regrid.ts";
 import { collectedFootprint, maxShardSize } from "../../streams/shard-output.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver } from "./chunk-visits.ts";
+import { bytesInFlight, decodedInFlight, type InFlight } from "./in-flight-bytes.ts";
 import type { GridSide } from "./plan.ts";
 import { leastSameGridBytes } from "./same-grid-windows.ts";
 import { inBuffers, indexBytes } from "./task-memory.ts";
@@ -26,7 +26,7 @@ import {
 export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): number {
   const { target } = request.sides;
   const window = regridFootprint(target) + encodeFootprint(target);
-  return leastSameGridBytes(request, ({ source }) => decodeFootprint(source)) + window;
+  return leastSameGridBytes(request, ({ source }) => decodedInFlight(source)) + window;
 }
 
 /**
@@ -35,18 +35,17 @@ export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): num
  */
 export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
-  const perSource = decodeFootprint(sides.source);
   const dimensions = axesOver(selection, sides.source.chunkShape);
-  const inFlight = decodeFootprint(inBuffers(sides).source);
-  return fitWindows(request, { dimensions, bytes: perSource, expectedBytes: inFlight });
+  const inFlight = decodedInFlight(sides.source);
+  return fitWindows(request, { dimensions, inFlight, expected: decodedInFlight(inBuffers(sides).source) });
 }
 
-/** What is scattered into windows: how it is split along each dimension, and the bytes of a buffer for one. */
+/** What is scattered into windows: how it is split along each dimension, and what its parts hold. */
 export interface Scattered {
   readonly dimensions: readonly Axis[];
-  readonly bytes: number;
-  /** What of these lies in buffers. */
-  readonly expectedBytes: number;
+  readonly inFlight: InFlight;
+  /** What of that lies in buffers. */
+  readonly expected: InFlight;
   /** The most bytes of a window; the budget alone bounds it by default. */
   readonly windowBytes?: number;
 }
@@ -54,7 +53,7 @@ export interface Scattered {
 /** Windows that fit the budget, so that the fewest of `scattered` are read twice. */
 export function fitWindows(
   request: WindowRequest,
-  { dimensions, bytes, expectedBytes, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
+  { dimensions, inFlight, expected, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
 ): Windows {
   const { sides, maxMemory } = request;
   const { target } = sides;
@@ -70,15 +69,16 @@ export function fitWindows(
   const isSmall =
     target.shardShape !== undefined &&
     size <= SMALL_SHARD &&
-    held + bytes + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
+    held + bytesInFlight(inFlight, 1) + product(unit) * perCollected + pooledSize(size) <= maxMemory / 2;
   const isWhole = target.shardShape === undefined || isSmall;
   const isCollected = isSmall || (target.shardShape !== undefined && isPutTogether(request));
 
   const perTarget = isSmall ? perCollected : perChunk;
   const buffer = isSmall ? 0 : openShardBytes(request);
   const least = isSmall ? product(unit) * perTarget + pooledSize(size) : perTarget;
-  const readAhead = readAheadWithin(request, bytes, maxMemory - held - buffer - least);
-  const fixed = held + buffer + readAhead * bytes + (isSmall ? pooledSize(size) : 0);
+  const readAhead = readAheadWithin(request, inFlight, maxMemory - held - buffer - least);
+  const reading = bytesInFlight(inFlight, readAhead);
+  const fixed = held + buffer + reading + (isSmall ? pooledSize(size) : 0);
   const splits = dimensions.map(({ step, sourceChunk }) => Math.max(1, Math.floor(sourceChunk / step)));
   const { shape, visits } = searchWindow({
     dimensions,
@@ -100,10 +100,11 @@ export function fitWindows(
     readAhead,
     leaseBytes: fixed + product(shape) * perTarget,
     expectedBytes: isOneByOne
-      ? mostOpen(dimensions, target.chunkShape, shape) * perTarget + Math.max(expectedBytes, encoding)
+      ? mostOpen(dimensions, target.chunkShape, shape) * perTarget +
+        Math.max(bytesInFlight(expected, 1), encoding)
       : fixed -
         held -
-        readAhead * (bytes - expectedBytes) +
+        (reading - bytesInFlight(expected, readAhead)) +
         encoding +
         indexBytes(sides) +
         product(shape) * perTarget,

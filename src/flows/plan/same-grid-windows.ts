@@ -1,6 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { collectedFootprint, maxShardSize } from "../../streams/shard-output.ts";
 import { product } from "../../util/shape.ts";
+import { bytesInFlight, type InFlight } from "./in-flight-bytes.ts";
 import { inBuffers, indexBytes, type Sides } from "./task-memory.ts";
 import {
   isPutTogether,
@@ -13,28 +14,28 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** Bytes that one source chunk may hold between its read and its release. */
-export type InFlight = (sides: Sides) => number;
+/** What source chunks hold between their read and their release. */
+export type InFlightOf = (sides: Sides) => InFlight;
 
 /** The smallest budget within which runs of chunks can be made. */
 export function leastSameGridBytes(
   request: Omit<WindowRequest, "maxMemory">,
-  inFlightBytes: InFlight,
+  inFlightOf: InFlightOf,
 ): number {
-  return inFlightBytes(request.sides) + openShardBytes(request) + indexBytes(request.sides);
+  return bytesInFlight(inFlightOf(request.sides), 1) + openShardBytes(request) + indexBytes(request.sides);
 }
 
 /** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
-export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight): Windows {
+export function sameGridWindows(request: WindowRequest, inFlightOf: InFlightOf): Windows {
   const { sides, maxMemory } = request;
   const { target } = sides;
-  const perChunk = inFlightBytes(sides);
+  const inFlight = inFlightOf(sides);
   const grid = gridShape(target.shape, target.chunkShape);
   const unit = unitOf(target, grid);
-  const shards = shardsAtOnce(request, perChunk + indexBytes(sides));
+  const shards = shardsAtOnce(request, bytesInFlight(inFlight, 1) + indexBytes(sides));
   const open = shards === undefined ? openShardBytes(request) : shards * collectedFootprint(target);
   const fixed = indexBytes(sides) + open;
-  const readAhead = readAheadWithin(request, perChunk, maxMemory - fixed);
+  const readAhead = readAheadWithin(request, inFlight, maxMemory - fixed);
   const wanted = Math.max(readAhead, Math.ceil(WANTED_TASK_BYTES / Math.max(1, target.decodedSize)));
   const run = target.shardShape ? Math.max(1, shards ?? 1) : wanted;
   const window = runOfChunks(gridShape(grid, unit), run).map((n, d) => n * (unit[d] ?? 1));
@@ -42,8 +43,8 @@ export function sameGridWindows(request: WindowRequest, inFlightBytes: InFlight)
     window,
     ...(shards !== undefined && { shardBuffer: maxShardSize(target) }),
     readAhead,
-    leaseBytes: fixed + readAhead * perChunk,
-    expectedBytes: fixed + readAhead * inFlightBytes(inBuffers(sides)),
+    leaseBytes: fixed + bytesInFlight(inFlight, readAhead),
+    expectedBytes: fixed + bytesInFlight(inFlightOf(inBuffers(sides)), readAhead),
     chunksRead: product(grid),
   };
 }

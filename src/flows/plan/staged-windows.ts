@@ -1,9 +1,9 @@
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { chunksPerShard } from "../../streams/chunk-sizes.ts";
-import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { product } from "../../util/shape.ts";
 import { type Axis, axesOver, chunkVisits } from "./chunk-visits.ts";
 import { fitWindows } from "./direct-windows.ts";
+import { bytesInFlight, chunksInFlight, decodedInFlight } from "./in-flight-bytes.ts";
 import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";
 import type { ScratchPass } from "./plan.ts";
 import { headerSize, pieceFootprint } from "./scratch-layout.ts";
@@ -48,7 +48,8 @@ const VARIABLE_COPIES = 3;
  */
 export function* stagedWindows(request: StagedRequest): Generator<StagedWindows> {
   const { sides, selection, volume } = request;
-  const scattered = { bytes: SMALLEST_BUFFER, expectedBytes: SMALLEST_BUFFER, windowBytes: volume };
+  const smallest = { waiting: SMALLEST_BUFFER, working: 0 };
+  const scattered = { inFlight: smallest, expected: smallest, windowBytes: volume };
   const windowsFor = (box: readonly number[]) =>
     fitWindows(request, { ...scattered, dimensions: dimensionsOf(request, box) });
   let box: readonly number[] = sides.source.chunkShape;
@@ -157,18 +158,19 @@ function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<Scr
   const { sides, maxMemory, io, isVariable } = request;
   const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (pass === 0 ? indexBytes(sides) : 0);
-  const perRead = pass === 0 ? decodeFootprint(sides.source) : pieceFootprint(job, pass - 1);
-  const perBuffer = pass === 0 ? decodeFootprint(inBuffers(sides).source) : perRead;
+  const ofPieces = { waiting: pass === 0 ? 0 : pieceFootprint(job, pass - 1), working: 0 };
+  const inFlight = pass === 0 ? decodedInFlight(sides.source) : ofPieces;
+  const expected = pass === 0 ? decodedInFlight(inBuffers(sides).source) : ofPieces;
   const readAhead =
     pass === 0
-      ? readAheadWithin(request, perRead, maxMemory - held)
-      : Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - held) / perRead));
+      ? readAheadWithin(request, inFlight, maxMemory - held)
+      : Math.min(PIECES_AHEAD, io, chunksInFlight(inFlight, maxMemory - held));
   return {
     box: job.passes?.[pass]?.box ?? [],
     readAhead,
     tasks: product(boxGrid(splitsOf(job, pass))),
-    leaseBytes: held + readAhead * perRead,
-    expectedBytes: held + readAhead * perBuffer,
+    leaseBytes: held + bytesInFlight(inFlight, readAhead),
+    expectedBytes: held + bytesInFlight(expected, readAhead),
   };
 }
 

@@ -2,6 +2,7 @@ import { chunksPerShard } from "../../streams/chunk-sizes.ts";
 import { chunksPerRequest } from "../../streams/read-together.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { collectedFootprint } from "../../streams/shard-output.ts";
+import { chunksInFlight, type InFlight } from "./in-flight-bytes.ts";
 import type { ArrayJob, Driver, GridSide } from "./plan.ts";
 import type { Sides } from "./task-memory.ts";
 
@@ -53,14 +54,14 @@ export function unitOf(target: GridSide, grid: readonly number[]): number[] {
   return grid.map((n, d) => Math.max(1, Math.min(n, inShard?.[d] ?? 1)));
 }
 
-/** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare. */
+/** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare; at least one. */
 export function readAheadWithin(
   { sides, maxMemory, io, inFarObject = false }: WindowRequest,
-  perChunk: number,
+  inFlight: InFlight,
   spare: number,
 ): number {
   const { source } = sides;
   const areTogether = inFarObject || source.shardShape !== undefined;
   const wanted = io * (areTogether ? chunksPerRequest(source, inFarObject) : 1);
-  return Math.max(1, Math.min(wanted, Math.floor(maxMemory / 4 / perChunk), Math.floor(spare / perChunk)));
+  return Math.max(1, Math.min(wanted, chunksInFlight(inFlight, Math.min(maxMemory / 4, spare))));
 }

@@ -121,6 +121,7 @@ function bodyOf(message: Readable, signal: AbortSignal | null | undefined): Http
 
 /** When all has come the connection is of use again; else it is closed. */
 async function letGo(message: Readable): Promise<void> {
+  if (message.readableEnded || message.destroyed) return;
   if (!isComplete(message)) message.destroy();
   else await readToEnd(message);
 }

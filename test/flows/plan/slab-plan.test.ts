@@ -72,7 +72,7 @@ describe("slabs", () => {
       ],
       far,
     );
-    expect(plan).toMatchObject({ slabShape: [16, 64, 64], slabs: 32, slabsAtOnce: 4, chunksRead: 512 });
+    expect(plan).toMatchObject({ slabShape: [16, 64, 64], slabs: 32, slabsAtOnce: 5, chunksRead: 512 });
     expect(plan.job.readAhead).toBe(16);
   });
 

@@ -78,6 +78,17 @@ describe("fetchByHttp", () => {
     expect(connections()).toBe(1);
   });
 
+  it("cancels a body that was read, or was cancelled before", async () => {
+    const { url } = await serve((_, response) => response.end("0123456789"));
+    const { body } = await fetchByHttp(url, { headers: {} });
+    await body?.read(() => false);
+    await body?.cancel();
+    const { body: other } = await fetchByHttp(url, { headers: {} });
+    await other?.cancel();
+    await other?.cancel();
+    await expect(other?.read(() => false)).rejects.toThrow("closed");
+  });
+
   it("follows no redirection", async () => {
     const { url } = await serve((_, response) => response.writeHead(307, { location: "/b" }).end());
     const answer = await fetchByHttp(url, { headers: {} });

@@ -1,5 +1,5 @@
-import { decodeFootprint } from "../../../streams/decode-chunks.ts";
 import { directWindows, leastDirectBytes } from "../direct-windows.ts";
+import { decodedInFlight } from "../in-flight-bytes.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
 /** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */
@@ -9,7 +9,7 @@ export const direct: Strategy<"direct", true> = {
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,
-  inFlightBytes: ({ source }) => decodeFootprint(source),
+  inFlight: ({ source }) => decodedInFlight(source),
   leastBytes: leastDirectBytes,
   *candidates(request) {
     for (const maxMemory of shares(request)) {

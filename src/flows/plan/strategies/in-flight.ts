@@ -3,7 +3,7 @@ import { pieceFootprint } from "../scratch-layout.ts";
 import type { Task } from "../task.ts";
 import { strategyNamed } from "./strategies.ts";
 
-/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold. */
+/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold while it waits. */
 export function inFlightOf(task: Task): {
   readonly isOfSource: boolean;
   readonly readAhead: number;
@@ -17,7 +17,7 @@ export function inFlightOf(task: Task): {
     isOfSource,
     readAhead,
     bytesPerChunk: isOfSource
-      ? strategyNamed(job.strategy).inFlightBytes(job)
+      ? strategyNamed(job.strategy).inFlight(job).waiting
       : pieceFootprint(job, pass - 1),
   };
 }

@@ -1,6 +1,6 @@
-import { decodeFootprint } from "../../../streams/decode-chunks.ts";
 import { product } from "../../../util/shape.ts";
 import { leastDirectBytes } from "../direct-windows.ts";
+import { decodedInFlight } from "../in-flight-bytes.ts";
 import { stagedSlabs } from "../staged-slabs.ts";
 import { stagedWindows } from "../staged-windows.ts";
 import { type Strategy, shares } from "./strategy.ts";
@@ -18,7 +18,7 @@ export const staged: Strategy<"staged", true> = {
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,
-  inFlightBytes: ({ source }) => decodeFootprint(source),
+  inFlight: ({ source }) => decodedInFlight(source),
   leastBytes: leastDirectBytes,
   *candidates(request) {
     if (product(request.selection.shape) === 0) return;

@@ -2,6 +2,7 @@ import type { CodecPipeline } from "../../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../../meta/array-metadata.ts";
 import type { Selection } from "../../../streams/selection.ts";
 import type { Places } from "../costs.ts";
+import type { InFlight } from "../in-flight-bytes.ts";
 import type { SlabCandidate, SlabRequest } from "../slabs.ts";
 import type { StagedWindows } from "../staged-windows.ts";
 import type { Task } from "../task.ts";
@@ -19,8 +20,8 @@ export interface Strategy<Name extends string = string, ChangesGrid extends bool
   readonly changesGrid: ChangesGrid;
   /** Why it cannot make the target; undefined where it can. */
   whyNot(arrays: Arrays): string | undefined;
-  /** Bytes of pooled buffers that one source chunk may hold between its read and its release. */
-  inFlightBytes(sides: Sides): number;
+  /** What source chunks hold between their read and their release. */
+  inFlight(sides: Sides): InFlight;
   /** The smallest budget within which it can be done. */
   leastBytes(request: Omit<WindowRequest, "maxMemory">): number;
   /** The ways that are worth trying to split the work into tasks; none where none fits the budget. */

@@ -1,14 +1,19 @@
 import { pooledSize } from "../../../streams/buffer-pool.ts";
-import { decodeFootprint } from "../../../streams/decode-chunks.ts";
 import { encodeFootprint } from "../../../streams/encode-chunks.ts";
+import { decodedInFlight, type InFlight } from "../in-flight-bytes.ts";
 import { whyNotSameGrid, whyNotSameLayout } from "../same-arrays.ts";
 import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
 import type { Sides } from "../task-memory.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** A chunk is decoded, then encoded: the one or the other holds the most. */
-const inFlightBytes = ({ source, target }: Sides) =>
-  Math.max(decodeFootprint(source), pooledSize(target.decodedSize) + encodeFootprint(target));
+/** A chunk waits as it was read, or as it was encoded; between, it is decoded and then encoded. */
+function inFlight({ source, target }: Sides): InFlight {
+  const { waiting, working } = decodedInFlight(source);
+  return {
+    waiting: Math.max(waiting, pooledSize(target.maxEncodedSize)),
+    working: Math.max(working, pooledSize(target.decodedSize) + encodeFootprint(target)),
+  };
+}
 
 /** The same grid, other codecs. */
 export const transcode: Strategy<"transcode", false> = {
@@ -19,8 +24,8 @@ export const transcode: Strategy<"transcode", false> = {
   whyNot: ({ from, to, selection, pipelines }) =>
     whyNotSameGrid(from, to, selection) ??
     (pipelines && whyNotSameLayout(pipelines.reading, pipelines.writing)),
-  inFlightBytes,
-  leastBytes: (request) => leastSameGridBytes(request, inFlightBytes),
-  candidates: (request) => [{ windows: sameGridWindows(request, inFlightBytes) }],
+  inFlight,
+  leastBytes: (request) => leastSameGridBytes(request, inFlight),
+  candidates: (request) => [{ windows: sameGridWindows(request, inFlight) }],
   stages: () => ["decode", "encode"],
 };

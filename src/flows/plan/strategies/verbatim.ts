@@ -1,11 +1,15 @@
 import { readFootprint } from "../../../streams/read-chunks.ts";
+import type { InFlight } from "../in-flight-bytes.ts";
 import { whyNotSameCoding, whyNotSameFill, whyNotSameGrid } from "../same-arrays.ts";
 import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
 import type { Sides } from "../task-memory.ts";
 
 import { mayMiss, type Strategy } from "./strategy.ts";
 
-const inFlightBytes = ({ source }: Sides) => readFootprint(source, source.shardShape !== undefined);
+const inFlight = ({ source }: Sides): InFlight => ({
+  waiting: readFootprint(source, source.shardShape !== undefined),
+  working: 0,
+});
 
 /** The same grid and codecs. */
 export const verbatim: Strategy<"verbatim", false> = {
@@ -19,8 +23,8 @@ export const verbatim: Strategy<"verbatim", false> = {
     if (mayMiss(missing)) return "missing chunks are written, because the fill values differ";
     return missing === undefined ? whyNotSameFill(from, to) : undefined;
   },
-  inFlightBytes,
-  leastBytes: (request) => leastSameGridBytes(request, inFlightBytes),
-  candidates: (request) => [{ windows: sameGridWindows(request, inFlightBytes) }],
+  inFlight,
+  leastBytes: (request) => leastSameGridBytes(request, inFlight),
+  candidates: (request) => [{ windows: sameGridWindows(request, inFlight) }],
   stages: () => [],
 };
