@@ -20,9 +20,6 @@ export type ReadableStream<T> = globalThis.ReadableStream<T>;
 export type TransformStream<I, O> = globalThis.TransformStream<I, O>;
 export type WritableStream<T> = globalThis.WritableStream<T>;
 
-/** The runtime's own: `fetch` and what it answers with take no other. */
-export const OwnReadableStream: OfPlatform<"ReadableStream"> = globalThis.ReadableStream;
-
 /** A stream that pulls from an iterable when read, and closes it when cancelled. */
 export function streamFrom<T>(items: AsyncIterable<T> | Iterable<T>): ReadableStream<T> {
   const iterator = iteratorOf(items);
