@@ -149,31 +149,6 @@ it("goes on when a chunk of the source that could not be read has been put right
   expect(besides(target)).toEqual([]);
 });
 
-it("scratch objects in S3 are used again by a run that resumes", async () => {
-  bucket = await serveReachableBucket();
-  const flow: Flow = (target, options) =>
-    rechunk(source, target, {
-      chunks: [40, 2, 2],
-      strategy: "staged",
-      scratch: `s3://${BUCKET}/scratch`,
-      ...options,
-    });
-  const target = folder.next("out.zarr");
-  const options = { maxMemory: "100kB", resume: true };
-  const { ended } = await stoppedAfter(flow, target, 3, options);
-  expect(ended).toMatchObject({ code: "aborted" });
-  const isScratch = (key: string) => key.startsWith("scratch/zarrflow-scratch-") && !key.endsWith("lock");
-  expect([...bucket.objects.keys()].filter(isScratch)).not.toEqual([]);
-  const report = await flow(target, { ...SERIAL, ...options });
-  expect(report.tasksResumed).toBeGreaterThan(0);
-  const undisturbed = folder.next("out.zarr");
-  const { tasks } = await flow(undisturbed, { ...SERIAL, maxMemory: "100kB" });
-  expect(report.tasks + (report.tasksResumed ?? 0)).toBe(tasks);
-  expect(filesBelow(target)).toEqual(filesBelow(undisturbed));
-  expect([...bucket.objects.keys()]).toEqual([]);
-  await bucket.close();
-});
-
 describe.each(Object.entries(FLOWS))("%s", (_name, flow) => {
   beforeEach(async () => {
     bucket = await serveReachableBucket();

@@ -142,7 +142,7 @@ async function fill(
   if (build.store.singleWriter) await publish();
   const maxMemory = budget.limit;
   const keeping = {
-    keptBy: options.stop && build.keep && (build.controlFolder ?? build.journal?.description),
+    keptBy: build.keep && (build.controlFolder ?? build.journal?.description),
     left: before.scratch,
     isKept: (error: unknown) => isKept(error, options, log),
   };

@@ -54,7 +54,7 @@ export interface ReadPiece extends PlacedPiece {
  * Reads the pieces of the pass before that a task is made of, as chunks of the target's items: those of which there
  * are no data are missing chunks.
  *
- * @throws `source-changed` when an object is gone or has another size; what the store throws.
+ * @throws `corrupt-store` when an object is gone or has another size; what the store throws.
  */
 export function readScratch(task: Task, options: ReadScratchOptions): ReadableStream<DecodedChunk> {
   const { inFlight, buffers, signal, concurrency } = options;
@@ -167,9 +167,9 @@ async function readRange(
 }
 
 function changed(key: string): ZarrflowError {
-  return new ZarrflowError("source-changed", "a scratch object was removed or changed", {
+  return new ZarrflowError("corrupt-store", "a scratch object was removed or changed", {
     key,
-    hint: "Make sure that nothing else writes to the scratch folder, and run again.",
+    hint: "Make sure that no other program removes or changes scratch objects, and run again; with --resume, removed ones are written again.",
   });
 }
 

@@ -188,7 +188,7 @@ describe("nothing is left", () => {
         for (const name of readdirSync(scratch)) rmSync(join(scratch, name, "0"), { recursive: true });
       },
     }));
-    expect(error).toMatchObject({ code: "source-changed", details: { key: expect.stringMatching(/^0\//) } });
+    expect(error).toMatchObject({ code: "corrupt-store", details: { key: expect.stringMatching(/^0\//) } });
   });
 
   test("when the source is taken away", async () => {
