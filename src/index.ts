@@ -29,9 +29,13 @@ export type { ValueList, Values } from "./hierarchy/write/values.ts";
 export type { DataTypeName } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export {
+  type DetailsByCode,
+  type DetailsOf,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorOf,
   EXIT_CODES,
   isZarrflowError,
+  type PlainCode,
   ZarrflowError,
 } from "./util/errors.ts";

@@ -26,5 +26,6 @@ export function codecFailure(error: unknown, codec: string, direction: "decode" 
 
 /** `error` of one part of a chunk, with the part's name in front. */
 export function partFailure(part: string, error: ZarrflowError): ZarrflowError {
-  return new ZarrflowError(error.code, `${part}: ${error.reason}`, error.details, { cause: error });
+  const { code, reason, details } = error;
+  return ZarrflowError.like({ code, reason: `${part}: ${reason}`, details }, { cause: error });
 }

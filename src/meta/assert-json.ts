@@ -1,5 +1,5 @@
 import { parseInteger } from "../util/decimal.ts";
-import { type ErrorCode, ZarrflowError } from "../util/errors.ts";
+import { type PlainCode, ZarrflowError } from "../util/errors.ts";
 import { pointerTo } from "../util/json-pointer.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
@@ -11,7 +11,7 @@ export function invalid(pointer: string, reason: string, value?: JsonValue): Zar
 }
 
 export function refusal(
-  code: ErrorCode,
+  code: PlainCode,
   pointer: string,
   reason: string,
   value?: JsonValue,

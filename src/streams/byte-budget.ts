@@ -74,6 +74,7 @@ export class ByteBudget implements Admission {
     throwIfAborted(signal);
     if (bytes > this.limit) {
       throw new ZarrflowError("budget-too-small", "a task does not fit the memory budget", {
+        neededBytes: bytes,
         expected: `at most ${this.limit} bytes`,
         found: `${bytes} bytes`,
       });

@@ -37,7 +37,10 @@ export const EXIT_CODES = {
 
 export type ErrorCode = keyof typeof EXIT_CODES;
 
-/** Where an error happened and what was wrong; every field is optional, none ever holds a credential. */
+/**
+ * Where an error happened and what was wrong; every field is optional, none ever holds a credential. Errors of some codes
+ * have more: `DetailsByCode`.
+ */
 export interface ErrorDetails {
   /** Format of the metadata, such as `v2`. */
   format?: string;
@@ -53,8 +56,6 @@ export interface ErrorDetails {
   coords?: readonly number[];
   /** JSON pointer into the metadata document. */
   pointer?: string;
-  /** All the pointers, where a `loss-refused` has several. */
-  pointers?: readonly string[];
   /** The offending value; shortened to 80 characters. */
   value?: unknown;
   /** Name of the codec that failed. */
@@ -65,18 +66,46 @@ export interface ErrorDetails {
   expected?: number | string;
   /** What came instead. */
   found?: number | string;
-  /** Seconds after which the server wants to be asked again. */
-  retryAfter?: number;
-  /** Whether the server asks for fewer requests, by all. */
-  overload?: boolean;
   /** The way out, as a sentence. */
   hint?: string;
 }
 
+/** What errors of one code have among their details besides `ErrorDetails`. */
+export interface DetailsByCode {
+  "loss-refused": {
+    /** JSON pointers to all that the format cannot represent, as `allowLoss` takes them. */
+    readonly pointers: readonly string[];
+  };
+  "budget-too-small": {
+    /** The smallest budget that is enough, in bytes. */
+    readonly neededBytes: number;
+  };
+  transient: {
+    /** Seconds after which the server wants to be asked again. */
+    readonly retryAfter?: number;
+    /** Whether the server asks for fewer requests, by all. */
+    readonly overload?: boolean;
+  };
+}
+
+/** The details of errors of one code. */
+export type DetailsOf<Code extends ErrorCode> = ErrorDetails &
+  (Code extends keyof DetailsByCode ? DetailsByCode[Code] : unknown);
+
+/** An error of one code, with its details. */
+export interface ErrorOf<Code extends ErrorCode> extends ZarrflowError {
+  readonly code: Code;
+  readonly details: DetailsOf<Code>;
+}
+
+/** Codes whose errors have no details but those that all may have. */
+export type PlainCode = Exclude<ErrorCode, keyof DetailsByCode>;
+
 const brand = Symbol.for("zarrflow.error");
 
 /**
- * The one error class: a closed `code`, a sentence, and `details` that outer layers fill in on the way up.
+ * The one error class: a closed `code`, a sentence, and `details` that outer layers fill in on the way up. What else the
+ * details of a code hold is known after `isZarrflowError(error, code)`.
  *
  * @example
  * ```ts
@@ -96,6 +125,20 @@ export class ZarrflowError extends Error {
   readonly details: ErrorDetails;
   readonly reason: string;
 
+  constructor(code: PlainCode, reason: string, details?: ErrorDetails, options?: ErrorOptions);
+  constructor(code: "transient", reason: string, details?: DetailsOf<"transient">, options?: ErrorOptions);
+  constructor(
+    code: "loss-refused",
+    reason: string,
+    details: DetailsOf<"loss-refused">,
+    options?: ErrorOptions,
+  );
+  constructor(
+    code: "budget-too-small",
+    reason: string,
+    details: DetailsOf<"budget-too-small">,
+    options?: ErrorOptions,
+  );
   constructor(code: ErrorCode, reason: string, details: ErrorDetails = {}, options?: ErrorOptions) {
     super(redact(reason), withoutSecretCause(options));
     this.code = code;
@@ -107,6 +150,15 @@ export class ZarrflowError extends Error {
 
   get exitCode(): number {
     return EXIT_CODES[this.code];
+  }
+
+  /** An error with the code, the reason and the details of another. */
+  static like(
+    { code, reason, details }: Pick<ZarrflowError, "code" | "reason" | "details">,
+    options?: ErrorOptions,
+  ): ZarrflowError {
+    // The details are those of the code, whichever that is.
+    return new ZarrflowError(code as PlainCode, reason, details, options);
   }
 
   /**
@@ -124,7 +176,9 @@ export class ZarrflowError extends Error {
   }
 }
 
-/** Whether `error` is ours, also when it comes from another copy of the package. */
+/** Whether `error` is ours, and of the code where one is given, also when it comes from another copy of the package. */
+export function isZarrflowError(error: unknown): error is ZarrflowError;
+export function isZarrflowError<Code extends ErrorCode>(error: unknown, code: Code): error is ErrorOf<Code>;
 export function isZarrflowError(error: unknown, code?: ErrorCode): error is ZarrflowError {
   if (!(error instanceof Error) || !(brand in error)) return false;
   return code === undefined || ("code" in error && error.code === code);

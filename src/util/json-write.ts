@@ -84,7 +84,12 @@ function formatNumber(value: number): string {
 function unusual(value: number, nonFinite: "refuse" | "null" | "token", path: JsonPath): string {
   if (nonFinite === "null") return "null";
   if (nonFinite === "token") return String(value);
-  throw new ZarrflowError("loss-refused", `JSON cannot hold ${value}`, { pointer: pointerOf(path), value });
+  const pointer = pointerOf(path);
+  throw new ZarrflowError("loss-refused", `JSON cannot hold ${value}`, {
+    pointer,
+    pointers: [pointer],
+    value,
+  });
 }
 
 function quote(text: string, ascii: boolean): string {

@@ -107,7 +107,7 @@ async function lossesOf(url: string, to: "v2" | "v3"): Promise<string[]> {
     return [];
   } catch (error) {
     if (!isZarrflowError(error, "loss-refused")) throw error;
-    return [...(error.details.pointers ?? [])];
+    return [...error.details.pointers];
   } finally {
     nameMemoryStore("conventions-there", undefined);
   }

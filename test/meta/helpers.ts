@@ -32,6 +32,13 @@ export function failure(act: () => unknown): ZarrflowError {
   throw new Error("nothing was thrown");
 }
 
+/** The JSON pointers of the `loss-refused` that `act` throws. */
+export function lostPointers(act: () => unknown): readonly string[] {
+  const error = failure(act);
+  if (!isZarrflowError(error, "loss-refused")) throw error;
+  return error.details.pointers;
+}
+
 /** What `format` makes of documents, given as JSON texts or values by key. */
 export function parseWith(
   zarrFormat: FormatDefinition,

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type ErrorCode, EXIT_CODES, open } from "../../src/index.ts";
+import { convert, type ErrorCode, EXIT_CODES, isZarrflowError, open, rechunk } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { REACHED } from "./reached-codes.ts";
 import { failureOf, type Row, refused, testRows } from "./rows.ts";
@@ -20,6 +21,31 @@ describe("the closed list of codes", () => {
     const error = await failureOf(() => REACHED[code](place));
     expect(error.message, error.message).not.toBe("");
     expect(error).toMatchObject({ code, exitCode: EXIT_CODES[code] });
+  });
+});
+
+describe("what errors of one code have among their details", () => {
+  const chunk = hex("01020304");
+
+  it("budget-too-small: the smallest budget that is enough", async () => {
+    const rechunked = async (maxMemory: number) =>
+      rechunk(await nodeIn(bytes(4, {}, chunk)), new MemoryStore(), { chunks: [2], maxMemory });
+    const error = await failureOf(() => rechunked(1));
+    if (!isZarrflowError(error, "budget-too-small")) throw error;
+    const { neededBytes } = error.details;
+    await expect(rechunked(neededBytes - 1)).rejects.toMatchObject({ details: { neededBytes } });
+    expect((await rechunked(neededBytes)).keysWritten).toBeGreaterThan(0);
+  });
+
+  it("loss-refused: the pointers that allowLoss takes", async () => {
+    const converted = async (allowLoss: readonly string[]) => {
+      const source = bytes(4, { ext: { must_understand: false } }, chunk);
+      return convert(await nodeIn(source), new MemoryStore(), { to: "v2", allowLoss });
+    };
+    const error = await failureOf(() => converted([]));
+    if (!isZarrflowError(error, "loss-refused")) throw error;
+    expect(error.details.pointers).toContain("/ext");
+    expect((await converted(error.details.pointers)).keysWritten).toBeGreaterThan(0);
   });
 });
 

@@ -102,7 +102,7 @@ it("is what errors do with all their details", () => {
   const url = "https://user:hunter2@h/a?token=hunter2";
   const cause = new TypeError(`Request cannot be constructed from ${url}`);
   const details = { store: url, key: url, value: url, found: url, hint: `Write ${url}`, pointers: [url] };
-  const error = new ZarrflowError("transient", `no ${url}`, details, { cause }).addContext({ path: url });
+  const error = new ZarrflowError("loss-refused", `no ${url}`, details, { cause }).addContext({ path: url });
   const { message, reason, stack } = error;
   const texts = [message, reason, stack, JSON.stringify(error.details), String(error.cause)];
   for (const text of texts) expect(text).not.toContain("hunter2");

@@ -26,7 +26,8 @@ export function failureText(
   if (!isZarrflowError(error)) {
     return `${name} this is a bug in zarrflow; please report it\n${printableLines(redact(stackOf(error)))}`;
   }
-  const lines = detailLines(inFlags(error)).map((line) => `  ${printable(line)}`);
+  const pointers = isZarrflowError(error, "loss-refused") ? error.details.pointers : undefined;
+  const lines = detailLines(inFlags(error), pointers).map((line) => `  ${printable(line)}`);
   return [`${name} ${printable(error.message)}`, ...lines, ...unfinishedLines(unfinished)].join("\n");
 }
 
@@ -47,12 +48,15 @@ function unfinishedLines(unfinished: UnfinishedWords | undefined): string[] {
 }
 
 /** The details that the message does not hold already. */
-function detailLines({ store, format, value, pointers, hint }: ErrorDetails): string[] {
+function detailLines(
+  { store, format, value, pointer, hint }: ErrorDetails,
+  pointers: readonly string[] | undefined,
+): string[] {
   return [
     store !== undefined && `store: ${store}`,
     format !== undefined && `format: ${format}`,
     value !== undefined && `value: ${value}`,
-    pointers !== undefined && `pointers: ${pointers.join(", ")}`,
+    pointers !== undefined && pointer === undefined && `pointers: ${pointers.join(", ")}`,
     hint !== undefined && `hint: ${hint}`,
   ].filter((line) => line !== false);
 }

@@ -20,12 +20,9 @@ export function inOption<T>(option: string, read: () => T): T {
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
     const { value, hint } = error.details;
-    throw new ZarrflowError(
-      error.code,
-      `\`${option}\`: ${error.reason}`,
-      { value, ...(hint !== undefined && { hint }) },
-      { cause: error },
-    );
+    const details = { value, ...(hint !== undefined && { hint }) };
+    const reason = `\`${option}\`: ${error.reason}`;
+    throw ZarrflowError.like({ code: error.code, reason, details }, { cause: error });
   }
 }
 

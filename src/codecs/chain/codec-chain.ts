@@ -204,7 +204,7 @@ function settingPointer({ stated }: CodecConfig, pointer: string, setting: strin
 function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
   // An error of its own for each chunk, whose key and coords are filled in on the way up.
   const fail = (): never => {
-    throw new ZarrflowError(refusal.code, refusal.reason, refusal.details, { cause: refusal });
+    throw ZarrflowError.like(refusal, { cause: refusal });
   };
   return {
     kind: "bytes-to-bytes",

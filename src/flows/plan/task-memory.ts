@@ -49,6 +49,7 @@ export function assertBudget(
   if (needed <= maxMemory) return;
   throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
     path,
+    neededBytes: needed,
     expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
     found: `${maxMemory} bytes`,
     hint:

@@ -1,4 +1,4 @@
-import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
 import { decodeChunkKey, encodeChunkKey } from "../chunk-key.ts";
 import type { HierarchyKeys, NodeLayout } from "../format.ts";
 import { joinKey } from "../join-key.ts";
@@ -88,7 +88,7 @@ function isDraftPath(form: DraftForm, path: string): boolean {
 function normalDraftPath({ name: format }: DraftForm, path: string): string {
   const normal = path.replace(/^\//, "");
   if (normal === "") return normal;
-  const refusal = (code: ErrorCode, reason: string, value?: string) =>
+  const refusal = (code: PlainCode, reason: string, value?: string) =>
     new ZarrflowError(code, reason, { format, path, value });
   if (normal.startsWith("/") || normal.includes("//")) {
     throw refusal("path-not-allowed", "a path must not have two slashes in a row");

@@ -1,11 +1,11 @@
-import { type ErrorCode, type ErrorDetails, ZarrflowError } from "../../util/errors.ts";
+import { type ErrorDetails, type PlainCode, ZarrflowError } from "../../util/errors.ts";
 
 interface SystemError extends Error {
   readonly code: string;
   readonly syscall: string;
 }
 
-const codes = new Map<string, readonly [ErrorCode, string]>([
+const codes = new Map<string, readonly [PlainCode, string]>([
   ["ENOENT", ["not-found", "there is no such file or folder"]],
   ["EACCES", ["access-denied", "permission denied"]],
   ["EPERM", ["access-denied", "operation not permitted"]],
@@ -38,8 +38,11 @@ export function hasSystemCode(error: unknown, ...codes: readonly string[]): bool
 /** What to throw for the failure of a file call: system errors as ours, with `details`; all else as it is. */
 export function fileError(error: unknown, details: ErrorDetails): unknown {
   if (!isSystemError(error)) return error;
-  const [code, reason] = codes.get(error.code) ?? ["transient", `${error.syscall} failed with ${error.code}`];
-  return new ZarrflowError(code, reason, details, { cause: error });
+  const known = codes.get(error.code);
+  if (known) return new ZarrflowError(...known, details, { cause: error });
+  return new ZarrflowError("transient", `${error.syscall} failed with ${error.code}`, details, {
+    cause: error,
+  });
 }
 
 function isSystemError(error: unknown): error is SystemError {

@@ -1,4 +1,4 @@
-import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { HttpResponse } from "./http-response.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
@@ -11,25 +11,17 @@ const OVERLOAD = [429, 503];
 export function failureOf(response: Pick<HttpResponse, "status" | "statusText" | "headers">): ZarrflowError {
   const { status, statusText } = response;
   const found = `${status} ${statusText}`.trim();
+  if (status === 401)
+    return new ZarrflowError("access-denied", "the server requires authentication", { found });
+  if (status === 403) return new ZarrflowError("access-denied", "the server denies access", { found });
+  if (!TRANSIENT.includes(status))
+    return new ZarrflowError("unsupported-operation", "the server rejects the request", { found });
   const retryAfter = retryAfterOf(response);
-  return new ZarrflowError(codeOf(status), reasonOf(status), {
+  return new ZarrflowError("transient", "the server is temporarily unavailable", {
     found,
     ...(retryAfter !== undefined && { retryAfter }),
     ...(OVERLOAD.includes(status) && { overload: true }),
   });
-}
-
-function codeOf(status: number): ErrorCode {
-  if (status === 401 || status === 403) return "access-denied";
-  return TRANSIENT.includes(status) ? "transient" : "unsupported-operation";
-}
-
-function reasonOf(status: number): string {
-  if (status === 401) return "the server requires authentication";
-  if (status === 403) return "the server denies access";
-  return TRANSIENT.includes(status)
-    ? "the server is temporarily unavailable"
-    : "the server rejects the request";
 }
 
 /** Seconds of a `Retry-After`, which holds seconds or a date. */

@@ -54,11 +54,12 @@ export function retrier(
   { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
 ): Retrier {
   let hasAnswered = false;
-  const isOverload = (error: unknown) => isForNow(error) && error.details.overload === true;
+  const isOverload = (error: unknown) =>
+    isZarrflowError(error, "transient") && error.details.overload === true;
   const limit = new AdaptiveLimit(isOverload, overloadsOf(store));
   const waitAfter = (error: ZarrflowError, attempt: number): number | undefined => {
-    const { retryAfter = 0 } = error.details;
-    const least = retryAfter * 1000;
+    const seconds = isZarrflowError(error, "transient") ? error.details.retryAfter : undefined;
+    const least = (seconds ?? 0) * 1000;
     const most = attempts ?? (hasAnswered ? MAX_ATTEMPTS : FIRST_ATTEMPTS);
     if (attempt >= most || least > longestWait) return undefined;
     return Math.max(least, Math.random() * Math.min(longestWait, firstWait * 2 ** (attempt - 1)));

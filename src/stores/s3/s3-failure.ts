@@ -1,4 +1,4 @@
-import { type ErrorCode, ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
 import { failureOf } from "../http/http-failure.ts";
 import { textOf } from "./xml.ts";
 
@@ -7,7 +7,7 @@ export const BUCKET_HINT =
   "Bucket names have 3 to 63 characters: lowercase letters, digits, hyphens and periods.";
 
 interface Meaning {
-  readonly code: ErrorCode;
+  readonly code: PlainCode | "transient";
   readonly reason: string;
   readonly hint?: string;
   readonly overload?: boolean;
@@ -84,16 +84,24 @@ export function s3Failure(
   code: string | undefined,
 ): ZarrflowError {
   const failure = failureOf(response);
-  const meaning = code === undefined ? undefined : MEANINGS.get(code);
-  const found = code === undefined ? failure.details.found : `${response.status} ${code}`;
+  if (code === undefined) return failure;
+  const meaning = MEANINGS.get(code);
+  const found = `${response.status} ${code}`;
   if (meaning === undefined) {
-    return new ZarrflowError(failure.code, failure.reason, { ...failure.details, ...(found && { found }) });
+    return ZarrflowError.like({
+      code: failure.code,
+      reason: failure.reason,
+      details: { ...failure.details, found },
+    });
   }
-  const { retryAfter, overload = meaning.overload } = failure.details;
-  return new ZarrflowError(meaning.code, meaning.reason, {
-    ...(found !== undefined && { found }),
+  const { reason, hint } = meaning;
+  const details = { found, ...(hint && { hint }) };
+  if (meaning.code !== "transient") return new ZarrflowError(meaning.code, reason, details);
+  const ofStatus = isZarrflowError(failure, "transient") ? failure.details : undefined;
+  const { retryAfter, overload = meaning.overload } = ofStatus ?? {};
+  return new ZarrflowError("transient", reason, {
+    ...details,
     ...(retryAfter !== undefined && { retryAfter }),
     ...(overload && { overload }),
-    ...(meaning.hint && { hint: meaning.hint }),
   });
 }

@@ -20,7 +20,8 @@ export async function refuses(
   what: string,
 ): Promise<void> {
   const error = await rejection(promise, what);
-  if (!isZarrflowError(error, code)) throw new Error(`${what}: not ${code}`, { cause: error });
+  const isExpected = code === undefined ? isZarrflowError(error) : isZarrflowError(error, code);
+  if (!isExpected) throw new Error(`${what}: not ${code}`, { cause: error });
 }
 
 async function rejection(promise: Promise<unknown>, what: string): Promise<unknown> {

@@ -144,9 +144,9 @@ export function unpackError(packed: unknown): unknown {
   if (typeof packed !== "object" || packed === null || !("code" in packed)) {
     return (packed as { readonly error: unknown } | undefined)?.error;
   }
-  const { code, reason, details, stack, cause } = packed as PackedError;
+  const { stack, cause, ...parts } = packed as PackedError;
   const options = cause === undefined ? undefined : { cause: unpackError(cause) };
-  const error = new ZarrflowError(code, reason, details, options);
+  const error = ZarrflowError.like(parts, options);
   if (stack !== undefined) error.stack = stack;
   return error;
 }
