@@ -17,6 +17,7 @@ import { toJson } from "./text/json.ts";
 import { place } from "./text/place.ts";
 import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
+import type { TraceFile } from "./trace.ts";
 import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } from "./unfinished-run.ts";
 import { packageVersion } from "./version.ts";
 
@@ -31,16 +32,27 @@ export async function planAndRun(
 ): Promise<void> {
   const recorder = new RunRecorder();
   const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.printLine);
+  const trace = values.trace === undefined ? undefined : await openTrace(values.trace);
   const onEvent = (event: FlowEvent) => {
+    trace?.note(event);
     // Threads are started between the two.
     if (event.type === "plan") optimiseLater("off");
     if (event.type === "task-start" || event.type === "progress") optimiseLater("on");
     recorder.note(event);
     if (event.type === "retry") retries.note(event.retry);
   };
-  const planned = await plan({ onEvent });
-  if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
-  else await run(planned, values, onEvent, recorder, terminal);
+  try {
+    const planned = await plan({ onEvent });
+    if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
+    else await run(planned, values, onEvent, recorder, terminal);
+  } finally {
+    trace?.close();
+  }
+}
+
+async function openTrace(path: string): Promise<TraceFile> {
+  const { TraceFile } = await import("./trace.ts");
+  return new TraceFile(path);
 }
 
 /** Prints what would be done, where it can be, writes the page about it, and closes what was opened for it. */

@@ -154,6 +154,12 @@ export const writingOptions = {
     type: "boolean",
     summary: "with --dry-run: show why other strategies were not chosen, and their predicted cost",
   },
+  trace: {
+    type: "string",
+    value: "FILE",
+    summary:
+      "write each event of the run to FILE as a line of JSON: tasks, each key that is written, retries; replaces FILE",
+  },
   report: {
     type: "string",
     value: "FILE.html",

@@ -54,7 +54,7 @@ export type WarningEvent = { readonly type: "warning" } & Warning;
 
 /**
  * The events of a flow, in this order: `plan` once, `warning` for each, `task-start` and `task-end` for each task, with
- * `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is
+ * `written` for each value and `progress` between them now and then, `retry` at any time, also before, `verify` and `read` now and then where that is
  * asked for, `done` once, at the end. A run that fails ends with `task-failed` if a task made it fail, and with
  * `unfinished` if its work is kept.
  */
@@ -69,6 +69,11 @@ export type FlowEvent =
    * the flow throws. None if the run was aborted, or failed outside its tasks.
    */
   | { readonly type: "task-failed"; readonly task: number; readonly error: unknown }
+  /**
+   * A value was stored under a key of the target: a chunk or a shard by a task, before the end of that; a key that was
+   * copied as it is, or a document, by none.
+   */
+  | { readonly type: "written"; readonly key: string; readonly size: number; readonly task?: number }
   | { readonly type: "progress"; readonly progress: Progress }
   /** A request to any store of this process failed transiently, and will be made again. */
   | { readonly type: "retry"; readonly retry: Retry }

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { truncate } from "node:fs/promises";
+import { readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";
@@ -37,6 +37,30 @@ describe("a run", () => {
       expect(progress.expectedBytes).toBeLessThanOrEqual(report.peakBuffers);
     }
   });
+
+  it.each([1, 3])(
+    "in %i threads names each value that it writes once, before the end of its task",
+    async (threads) => {
+      const folder = await array();
+      const target = `${folder}.out`;
+      const events: FlowEvent[] = [];
+      await rechunk(folder, target, {
+        ...{ chunks: [30, 20], maxMemory: 400_000, threads },
+        onEvent: (event) => events.push(event),
+      });
+      const written = events.filter((event) => event.type === "written");
+      const sizes = await Promise.all(
+        (await readdir(target)).map(async (key) => [key, (await stat(join(target, key))).size]),
+      );
+      expect(written.map(({ key, size }) => [key, size]).sort()).toEqual(sizes.sort());
+      for (const [at, end] of events.entries()) {
+        if (end.type !== "task-end") continue;
+        const ofTask = written.filter(({ task }) => task === end.task);
+        expect(ofTask.reduce((sum, { size }) => sum + size, 0)).toBe(end.bytes);
+        expect(ofTask.every((event) => events.indexOf(event) < at)).toBe(true);
+      }
+    },
+  );
 
   it.each([1, 3])(
     "in %i threads reports the task that failed once, with the error that it throws",

@@ -129,7 +129,17 @@ async function sliceToZarr(
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
 function assertFileOnly(values: SliceValues): void {
-  const only = ["chunks", "shards", "codec", "to", "allow-loss", "verify", "write-empty", "report"] as const;
+  const only = [
+    "chunks",
+    "shards",
+    "codec",
+    "to",
+    "allow-loss",
+    "verify",
+    "write-empty",
+    "trace",
+    "report",
+  ] as const;
   const misplaced = only.find((name) => values[name] !== undefined);
   if (misplaced === undefined) return;
   throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {

@@ -132,6 +132,8 @@ export class RunLog {
     this.#counts.bytesWritten += entry.size;
     this.#keys++;
     this.ledger.record(entry);
+    const { key, size, task } = entry;
+    this.emit({ type: "written", key, size, ...(task !== undefined && { task }) });
   }
 
   keysVerified(keys: number): void {

@@ -209,7 +209,8 @@ describe("tasks in threads", () => {
         worker: { threads },
         onEvent,
       });
-      const of = (type: string) => events.flatMap((e) => (e.type === type && "task" in e ? [e.task] : []));
+      const of = (type: string) =>
+        events.flatMap((e) => (e.type === type && "task" in e && e.task !== undefined ? [e.task] : []));
       return {
         report,
         started: of("task-start").sort((a, b) => a - b),

@@ -1,0 +1,67 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import type { FlowEvent } from "../flows/events.ts";
+import { fileError } from "../stores/files/file-error.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import { toJson } from "./text/json.ts";
+
+/** Characters of lines that are written together. */
+const WRITTEN_TOGETHER = 64_000;
+
+/**
+ * Writes the events of a run to a file as they happen, each as a line of JSON with the milliseconds since the start;
+ * without `progress`, which counts what the others name.
+ */
+export class TraceFile {
+  readonly #store: string;
+  readonly #file: number;
+  readonly #begin = performance.now();
+  #lines = "";
+
+  /** Replaces what is at `path`. @throws `not-found`, `access-denied` and others, with the file's name. */
+  constructor(path: string) {
+    this.#store = `file ${path}`;
+    this.#file = this.#call(() => openSync(path, "w"));
+  }
+
+  note(event: FlowEvent): void {
+    if (event.type === "progress") return;
+    const ms = Math.round((performance.now() - this.#begin) * 10) / 10;
+    this.#lines += `${toJson({ ms, ...withPlainErrors(event) })}\n`;
+    if (this.#lines.length >= WRITTEN_TOGETHER) this.#write();
+  }
+
+  close(): void {
+    try {
+      this.#write();
+    } finally {
+      closeSync(this.#file);
+    }
+  }
+
+  #write(): void {
+    let left = Buffer.from(this.#lines);
+    this.#lines = "";
+    while (left.length > 0) left = left.subarray(this.#call(() => writeSync(this.#file, left)));
+  }
+
+  #call<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      throw fileError(error, { store: this.#store });
+    }
+  }
+}
+
+/** The event with the code and the message of its error, which is no JSON. */
+function withPlainErrors(event: FlowEvent): object {
+  if (event.type === "task-failed") return { ...event, error: plainError(event.error) };
+  if (event.type !== "retry") return event;
+  const { error, ...retry } = event.retry;
+  return { type: event.type, ...retry, error: plainError(error) };
+}
+
+function plainError(error: unknown): object {
+  if (!isZarrflowError(error)) return { message: String(error) };
+  return { code: error.code, message: error.message };
+}
