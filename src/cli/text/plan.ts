@@ -46,7 +46,7 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
       (isFiltered
         ? `${nodes} are kept at the target, or skipped`
         : `${nodes} at the target are kept, with the keys beside them`),
-    sweepText(publication, isFiltered),
+    copiedKeysText(publication, isFiltered),
     copied &&
       `copied that way: ${counted(copied.keys, "key")}, ${formatBytes(copied.bytes)}, documents included`,
     copied?.keysKept !== undefined &&
@@ -56,11 +56,14 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
 }
 
 /** What becomes of keys that no task makes and no filter or node at the target holds back. */
-function sweepText({ sweep, existing }: Plan["publication"], isFiltered: boolean): string | undefined {
+function copiedKeysText(
+  { copyKeys, existing }: Plan["publication"],
+  isFiltered: boolean,
+): string | undefined {
   if (existing === "update") {
     return "keys that differ from the target are copied as they are; keys that the source lacks are deleted";
   }
-  if (!sweep) return undefined;
+  if (!copyKeys) return undefined;
   if (existing === "skip") return "keys of nodes that the target lacks are copied as they are";
   return `all other keys${isFiltered ? " that are selected" : ""} are copied as they are`;
 }

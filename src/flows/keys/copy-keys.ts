@@ -9,16 +9,16 @@ import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pagesFrom } from "../../util/web-streams.ts";
 import type { RunLog } from "../run/run-log.ts";
-import { copySmallValues, type Swept } from "./copy-small-values.ts";
-import { CopyReadAtOnce } from "./copy-sync.ts";
+import { copySmallValues, type KeyToCopy } from "./copy-small-values.ts";
+import { SyncCopier } from "./copy-sync.ts";
 import { copyMemory, copyValue, moreMemory } from "./copy-value.ts";
 import { listWanted } from "./list-wanted.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
 
-export interface SweepOptions {
-  /** Keys that begin with it are swept. */
+export interface CopyKeysOptions {
+  /** Keys that begin with it are copied. */
   readonly prefix: string;
-  /** What is swept in place of the store's own listing, page by page. */
+  /** What is copied in place of the store's own listing, page by page. */
   readonly listing?: AsyncIterable<readonly KeyEntry[]>;
   /** The key under which a source key is copied; undefined for one that is left to others. */
   readonly targetKeyOf: (key: string) => string | undefined;
@@ -55,10 +55,10 @@ const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
  *
  * @throws what the stores throw, with the key; `aborted` when it was stopped before the last key.
  */
-export async function sweep(
+export async function copyKeys(
   source: ListableStore,
   target: WritableStore,
-  options: SweepOptions,
+  options: CopyKeysOptions,
 ): Promise<void> {
   const {
     prefix,
@@ -85,12 +85,12 @@ export async function sweep(
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
   const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
-  const atOnce = new CopyReadAtOnce({ source, target, mostBytes, skipChecksum, budget, buffers, log });
+  const syncCopier = new SyncCopier({ source, target, mostBytes, skipChecksum, budget, buffers, log });
 
-  const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: Swept, context: Context) => {
+  const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: KeyToCopy, context: Context) => {
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) throw changed(key, undefined, undefined);
-    atOnce.noteSize(size);
+    syncCopier.noteSize(size);
     // A store that lists checksums checks what is read whole.
     const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
@@ -126,15 +126,15 @@ export async function sweep(
     }
     log.keyCopied(targetKey, size, skipChecksum ? undefined : checksum);
   };
-  const copyUnseen = async (value: Swept, context: Context) => {
+  const copyUnseen = async (value: KeyToCopy, context: Context) => {
     const size = await copier?.(value, value.targetKey, context);
     if (size === undefined || size !== (value.size ?? size)) throw changed(value.key, value.size, size);
     log.keyCopied(value.targetKey, size);
   };
-  const copy = async (value: Swept, context: Context) => {
+  const copy = async (value: KeyToCopy, context: Context) => {
     try {
       if (copier) await copyUnseen(value, context);
-      else if (!(await atOnce.copy(value, context.signal))) await copySeen(value, context);
+      else if (!(await syncCopier.copy(value, context.signal))) await copySeen(value, context);
     } catch (error) {
       if (isZarrflowError(error)) error.addContext({ key: value.key });
       throw error;
@@ -157,8 +157,8 @@ export async function sweep(
 
 async function* sweptFrom(
   pages: AsyncIterable<readonly KeyEntry[]>,
-  targetKeyOf: SweepOptions["targetKeyOf"],
-): AsyncGenerator<readonly Swept[]> {
+  targetKeyOf: CopyKeysOptions["targetKeyOf"],
+): AsyncGenerator<readonly KeyToCopy[]> {
   for await (const page of pages) {
     yield page.flatMap((listed) => {
       const targetKey = targetKeyOf(listed.key);
@@ -174,17 +174,19 @@ async function* untilStopped<T>(pages: AsyncIterable<T>, stop: AbortSignal | und
   }
 }
 
-interface DoneOptions extends Required<Pick<SweepOptions, "isDone">>, Pick<SweepOptions, "log" | "signal"> {
+interface DoneOptions
+  extends Required<Pick<CopyKeysOptions, "isDone">>,
+    Pick<CopyKeysOptions, "log" | "signal"> {
   readonly source: ListableStore;
 }
 
 /** The values that the target does not have yet. */
 async function* notDone(
-  pages: AsyncIterable<readonly Swept[]>,
+  pages: AsyncIterable<readonly KeyToCopy[]>,
   { source, isDone, log, signal }: DoneOptions,
-): AsyncGenerator<readonly Swept[]> {
+): AsyncGenerator<readonly KeyToCopy[]> {
   for await (const page of pages) {
-    const left: Swept[] = [];
+    const left: KeyToCopy[] = [];
     for (const value of page) {
       const size = value.size ?? (await source.size(value.key, { signal }));
       if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed(size);

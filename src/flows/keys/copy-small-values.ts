@@ -5,7 +5,7 @@ import type { RunLog } from "../run/run-log.ts";
 import { processSync, readInto } from "./sync-fast-path.ts";
 
 /** A value to be copied, and where to. */
-export interface Swept extends KeyEntry {
+export interface KeyToCopy extends KeyEntry {
   readonly targetKey: string;
 }
 
@@ -26,9 +26,9 @@ export interface SmallCopyOptions {
  * large ones, and what did not succeed, whatever the reason.
  */
 export async function* copySmallValues(
-  pages: AsyncIterable<readonly Swept[]>,
+  pages: AsyncIterable<readonly KeyToCopy[]>,
   options: SmallCopyOptions,
-): AsyncGenerator<Swept> {
+): AsyncGenerator<KeyToCopy> {
   const { source, target, smallBytes, buffers, signal } = options;
   if (smallBytes === 0 || !source.getSync || !target.setSync) {
     for await (const page of pages) yield* page;
@@ -44,7 +44,7 @@ export async function* copySmallValues(
 
 /** The size of a value that was copied; undefined where nothing was done that would not be done again. */
 function copySmallValue(
-  { key, size: listed, targetKey }: Swept,
+  { key, size: listed, targetKey }: KeyToCopy,
   buffer: Uint8Array,
   { source, target, skipChecksum, log }: SmallCopyOptions,
 ): number | undefined {

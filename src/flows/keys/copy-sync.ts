@@ -5,7 +5,7 @@ import { BlockingIo } from "../../util/blocking-io.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
-import type { Swept } from "./copy-small-values.ts";
+import type { KeyToCopy } from "./copy-small-values.ts";
 import { readInto } from "./sync-fast-path.ts";
 
 export interface CopyReadOptions {
@@ -24,7 +24,7 @@ export interface CopyReadOptions {
  * Copies values of which each is read before anything else happens, in place of four calls that wait, and written by a store
  * that has to be waited for.
  */
-export class CopyReadAtOnce {
+export class SyncCopier {
   readonly #options: CopyReadOptions;
   /** Bytes that a value may have whose size is not listed: those of the largest one so far. */
   #likely = 0;
@@ -44,7 +44,7 @@ export class CopyReadAtOnce {
    *
    * @throws what the target throws; `aborted`.
    */
-  async copy({ key, size: listed, targetKey }: Swept, signal: AbortSignal): Promise<boolean> {
+  async copy({ key, size: listed, targetKey }: KeyToCopy, signal: AbortSignal): Promise<boolean> {
     const { source, target, mostBytes, skipChecksum, budget, buffers, log } = this.#options;
     const most = listed ?? this.#likely;
     if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#io.isSlow) return false;

@@ -52,7 +52,7 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
   const documents = await loadDocuments(plan, { source, signal });
   let keys = documents.size;
   let bytes = [...documents.values()].reduce((sum, { length }) => sum + length, 0);
-  if (!publication.sweep) return { keys, bytes };
+  if (!publication.copyKeys) return { keys, bytes };
   const store = assertListable(source);
   const targetKeyOf = keysToCopy(plan, documents);
   const onFolder = folderCheck(plan);

@@ -33,7 +33,7 @@ export interface JobRequest {
   readonly io: number;
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
-  /** Whether a sweep copies the keys of verbatim arrays, so that these have no tasks. */
+  /** Whether the keys of verbatim arrays are copied as they are, so that these have no tasks. */
   readonly keysToCopy: boolean;
   /** Threads that run tasks, and tasks that run at one time. */
   readonly threads: number;
@@ -68,7 +68,7 @@ export async function chooseJob(request: JobRequest): Promise<JobChoice> {
   try {
     const choice = await possibleStrategies(request);
     const collectsShards = choice.sides.target.shardShape !== undefined && hasIndexAtStart(request.target);
-    const leastBytes = isSwept(request, choice)
+    const leastBytes = isCopiedByKey(request, choice)
       ? pooledSize(1)
       : (choice.possible[0]?.leastBytes({ ...request, ...choice, collectsShards }) ?? 0);
     return { ...choice, collectsShards, leastBytes };
@@ -97,7 +97,7 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
     isVariable,
     chunksWritten,
   });
-  const hasTasks = !isSwept(request, choice);
+  const hasTasks = !isCopiedByKey(request, choice);
   if (hasTasks) {
     const chunks = Math.max(windows.chunksRead, chunksWritten);
     assertCountable({ items: product(request.selection.shape), chunks }, request.source.path);
@@ -121,8 +121,8 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
   };
 }
 
-/** Whether the sweep copies the array's keys as they are. */
-function isSwept(
+/** Whether the keys of the array are copied as they are. */
+function isCopiedByKey(
   { keysToCopy }: JobRequest,
   { possible, sides }: Pick<JobChoice, "possible" | "sides">,
 ): boolean {

@@ -33,7 +33,7 @@ export async function chosenJob(
     io: driver === "loop" ? 1 : request.io,
     writerBytes: writerMemory(request.target.store),
     inFarObject: request.source.store.kind === "zip-value",
-    keysToCopy: request.sweep,
+    keysToCopy: request.copyKeys,
     threads,
     tasksAtOnce: request.tasksAtOnce,
     driver,
@@ -77,7 +77,7 @@ export function sizedJobs(chosen: readonly ChosenJob[], request: HierarchyPlanRe
 function assertAllFit(
   chosen: readonly ChosenJob[],
   held: number,
-  { source, target, sweep, maxMemory }: HierarchyPlanRequest,
+  { source, target, copyKeys, maxMemory }: HierarchyPlanRequest,
 ): void {
   const needs = chosen.map(({ job, choice }) => ({
     path: job.source.path,
@@ -86,7 +86,7 @@ function assertAllFit(
   }));
   const start = {
     path: source.path,
-    leastBytes: sweep ? copyMemory(2, 1, writerMemory(target.store)) : 0,
+    leastBytes: copyKeys ? copyMemory(2, 1, writerMemory(target.store)) : 0,
     collectsShards: false,
     wayOut: "choose smaller chunks",
   };

@@ -63,7 +63,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       from,
       documents: [...sharedDocuments(from, zarrFormat), ...inPublishingOrder(documents), ...ancestors],
       consolidate: consolidatedTargets(request),
-      sweep: request.sweep,
+      copyKeys: request.copyKeys,
     },
     totals,
     warnings: request.converted?.warnings ?? [],

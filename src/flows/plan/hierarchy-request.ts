@@ -48,9 +48,9 @@ export interface HierarchyPlanRequest {
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
   /** JSON pointers of what the format may drop. */
   readonly allowLoss?: readonly string[];
-  /** Whether the source's listing is swept for keys that no task and no document covers. */
-  readonly sweep: boolean;
-  /** Whether any document changes; else consolidated metadata stay true and are swept with the rest. */
+  /** Whether keys of the source's listing that no task and no document covers are copied as they are. */
+  readonly copyKeys: boolean;
+  /** Whether any document changes; else consolidated metadata stay true and are copied with the rest. */
   readonly changed: boolean;
   /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
   readonly consolidated: readonly string[];

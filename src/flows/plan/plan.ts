@@ -213,11 +213,11 @@ export interface Publication {
   /** Target groups whose consolidated metadata are made of the documents above and put last, the deepest first. */
   readonly consolidate: readonly string[];
   /**
-   * Whether the source's listing is swept: every key that is neither a document above nor a chunk of a job with
+   * Whether keys of the source's listing are copied: every key that is neither a document above nor a chunk of a job with
    * tasks is copied as it is.
    */
-  readonly sweep: boolean;
-  /** Globs of the keys that are swept, by their paths below the source. */
+  readonly copyKeys: boolean;
+  /** Globs of the keys that are copied, by their paths below the source. */
   readonly filter?: KeyFilter;
   /** Paths of source nodes that stay behind, with what keys lie in them. */
   readonly leftOut?: readonly string[];

@@ -44,14 +44,14 @@ function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; r
   });
 }
 
-/** The node's documents as they are; where consolidated metadata alone hold them, and are swept, none. */
+/** The node's documents as they are; where consolidated metadata alone hold them, and are copied, none. */
 function kept(
   node: SourceNode,
   layout: NodeLayout,
-  { sweep, changed, consolidated }: HierarchyPlanRequest,
+  { copyKeys, changed, consolidated }: HierarchyPlanRequest,
 ): readonly PlannedDocument[] {
   if (node.consolidated === undefined) return copied(node, layout);
-  if (sweep && !changed && consolidated.some((group) => isAtOrAbove(group, node.path))) return [];
+  if (copyKeys && !changed && consolidated.some((group) => isAtOrAbove(group, node.path))) return [];
   const decoder = new TextDecoder();
   return copied(node, layout).map(({ key, from }) => ({
     key,

@@ -7,7 +7,7 @@ import { itemBytes } from "./task-memory.ts";
 
 export interface TotalsRequest {
   readonly target: NodeSpec;
-  readonly sweep: boolean;
+  readonly copyKeys: boolean;
   readonly maxMemory: number;
   readonly tasksAtOnce: number;
   readonly io: number;
@@ -40,11 +40,11 @@ export function totalsOf(
     logicalBytes,
     readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
     scratchBytes: sum((job) => job.cost?.scratchBytes ?? 0),
-    predictedPeak: held + Math.max(tasksPeak(withTasks, within), sweepPeak(jobs, within)),
+    predictedPeak: held + Math.max(tasksPeak(withTasks, within), copyPeak(jobs, within)),
   };
 }
 
-/** Bytes of the largest task; jobs whose keys are swept have none. */
+/** Bytes of the largest task; jobs whose keys are copied as they are have none. */
 export function largestTask(jobs: readonly ArrayJob[]): number {
   return jobs.flatMap(tasksOf).reduce((most, { leaseBytes }) => Math.max(most, leaseBytes), 0);
 }
@@ -70,8 +70,8 @@ function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "leaseBytes" | "expect
 }
 
 /** Bytes of all chunks that are copied as they are at one time. */
-function sweepPeak(jobs: readonly ArrayJob[], { target, sweep, maxMemory, io }: TotalsRequest): number {
-  if (!sweep) return 0;
+function copyPeak(jobs: readonly ArrayJob[], { target, copyKeys, maxMemory, io }: TotalsRequest): number {
+  if (!copyKeys) return 0;
   const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
   const largest = stored.reduce((most, size) => Math.max(most, size), 1);
   const writerBytes = writerMemory(target.store);

@@ -190,7 +190,7 @@ async function planFrom(
     missing,
     change,
     ...(allowLoss && { allowLoss }),
-    sweep: isListable(root.store) && options.slice === undefined,
+    copyKeys: isListable(root.store) && options.slice === undefined,
     changed,
     consolidated:
       changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],

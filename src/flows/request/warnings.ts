@@ -30,9 +30,9 @@ export function planWarnings(plan: Plan): Warning[] {
 const COLLECTION_GROUP = /(?:^|\/)OME\/(?:\.zgroup|zarr\.json)$/;
 
 function leftOutWarnings({ operation, publication }: Plan): Warning[] {
-  const { sweep, documents } = publication;
+  const { copyKeys, documents } = publication;
   const group = documents.find(({ key }) => COLLECTION_GROUP.test(key));
-  if (sweep || operation === "slice" || group === undefined) return [];
+  if (copyKeys || operation === "slice" || group === undefined) return [];
   return [
     {
       message:
@@ -55,8 +55,8 @@ function unlistedWarnings({ target }: Plan): Warning[] {
 }
 
 function plainWarnings({ operation, source, jobs, publication }: Plan): Warning[] {
-  const { documents, existing, sweep } = publication;
-  if (operation !== "copy" || !sweep || existing || jobs.length + documents.length > 0) return [];
+  const { documents, existing, copyKeys } = publication;
+  if (operation !== "copy" || !copyKeys || existing || jobs.length + documents.length > 0) return [];
   return [
     {
       message: "the source is not a Zarr hierarchy: all keys below it are copied",

@@ -43,7 +43,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
 }
 
 /**
- * Runs a plan: tasks, sweep, documents, verification, and at last the publication. Of a build that an earlier run left
+ * Runs a plan: tasks, keys copied as they are, documents, verification, and at last the publication. Of a build that an earlier run left
  * unfinished, what that has done is not done again. On any failure the target is discarded, or kept where that was asked
  * for and may help, and the first failure is thrown as it was.
  */
@@ -160,11 +160,11 @@ async function fill(
       log,
     });
   });
-  if (plan.publication.sweep) {
+  if (plan.publication.copyKeys) {
     const isDone = (value: StoredValue) => before.values.has(valueText(value));
-    const sweeping = { documents, skipChecksum: verify === false, budget, buffers, log, stop, signal };
+    const copying = { documents, skipChecksum: verify === false, budget, buffers, log, stop, signal };
     await copyAllKeys(source, build.store, plan, {
-      ...sweeping,
+      ...copying,
       ...(build.holds && { isDone }),
       documentsLast: build.isInPlace === true,
     });

@@ -60,11 +60,11 @@ function assertVerbatim({ publication, jobs }: Plan): void {
       hint: "Replace the target, or omit the options that change arrays.",
     });
   }
-  if (publication.sweep) return;
+  if (publication.copyKeys) return;
   throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys");
 }
 
-/** A plan whose sweep leaves a part of the source, and which adds to what is there. */
+/** A plan that leaves a part of the source, and which adds to what is there. */
 export function filterPlan(
   plan: Plan,
   how: {

@@ -10,7 +10,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { sweep } from "../keys/copy-keys.ts";
+import { copyKeys } from "../keys/copy-keys.ts";
 import { folderCheck, keysToCopy } from "../keys/keys-to-copy.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
@@ -137,7 +137,7 @@ export async function copyDifferences(
     await before(pair.key);
     return pair.left;
   };
-  await sweep(source, target, {
+  await copyKeys(source, target, {
     prefix: "",
     listing: copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal }))),
     targetKeyOf: keysToCopy(plan, documents),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CopyReadAtOnce } from "../../../src/flows/keys/copy-sync.ts";
+import { SyncCopier } from "../../../src/flows/keys/copy-sync.ts";
 import { MemoryLedger } from "../../../src/flows/run/ledger/ledger.ts";
 import { RunLog } from "../../../src/flows/run/run-log.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
@@ -29,7 +29,7 @@ function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, sk
   const buffers = new BufferPool(1e6);
   const ledger = new MemoryLedger();
   const log = new RunLog(ledger, () => 0, undefined);
-  const copier = new CopyReadAtOnce({ source, target, mostBytes: 1000, skipChecksum, budget, buffers, log });
+  const copier = new SyncCopier({ source, target, mostBytes: 1000, skipChecksum, budget, buffers, log });
   return { copier, target, ledger, held: () => [budget.leased, buffers.taken] };
 }
 
@@ -39,7 +39,7 @@ async function entriesOf(ledger: MemoryLedger) {
   return entries;
 }
 
-describe("CopyReadAtOnce", () => {
+describe("SyncCopier", () => {
   it("copies a value of listed size, and enters it in the ledger", async () => {
     const { copier, target, ledger, held } = setUp();
     expect(await copier.copy({ ...keysToCopy, size: 5 }, signal)).toBe(true);
