@@ -22,7 +22,7 @@ export async function writeOutputFile(
   pieces: AsyncIterable<Uint8Array>,
   { ifExists, signal }: FileOutputOptions,
 ): Promise<boolean> {
-  const isThere = await checkFree(path, ifExists);
+  const isThere = await assertFree(path, ifExists);
   if (isThere && ifExists === "skip") return false;
   const partial = join(dirname(path), temporaryName());
   const sink = await FileSink.create(partial);
@@ -31,7 +31,7 @@ export async function writeOutputFile(
       await sink.write(piece);
       signal.throwIfAborted();
     }
-    await checkFree(path, ifExists === "skip" ? "error" : ifExists);
+    await assertFree(path, ifExists === "skip" ? "error" : ifExists);
     await sink.close();
     await rename(partial, path);
     return true;
@@ -47,7 +47,7 @@ export async function writeOutputFile(
  * @throws as it.
  */
 export async function assertOutputReplaceable(path: string): Promise<void> {
-  await checkFree(path, "replace");
+  await assertFree(path, "replace");
 }
 
 /**
@@ -55,7 +55,7 @@ export async function assertOutputReplaceable(path: string): Promise<void> {
  *
  * @throws `target-exists` when something is there that must stay; `not-found` when its folder is missing.
  */
-async function checkFree(path: string, ifExists: FileOutputOptions["ifExists"]): Promise<boolean> {
+async function assertFree(path: string, ifExists: FileOutputOptions["ifExists"]): Promise<boolean> {
   const existing = await statOf(path);
   if (existing === undefined) {
     if (await statOf(dirname(path))) return false;

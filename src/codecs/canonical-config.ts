@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import { normalConfiguration } from "../meta/v2/codec.ts";
+import { canonicalConfiguration } from "../meta/v2/codec.ts";
 import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
@@ -43,7 +43,7 @@ function fromV3(json: JsonValue): CodecConfig {
 
 function fromNumcodecs(id: string, configuration: JsonObject): CodecConfig {
   const name = nameOfV2(id) ?? id;
-  return { name, configuration: normalConfiguration(name, configuration) };
+  return { name, configuration: canonicalConfiguration(name, configuration) };
 }
 
 function asJson(value: unknown): JsonObject {

@@ -153,7 +153,7 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
     return;
   }
   const read = await readNodes(root, store, { io, signal });
-  // Where no other node has documents, consolidated metadata may tell of some.
+  // Where no other node has documents, consolidated metadata may list some.
   const listed = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
   const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;
   const known = areOnlyListed ? { ...listed, broken: new Set([...read.broken, ...listed.broken]) } : read;

@@ -67,7 +67,7 @@ async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Prom
 /**
  * Whether chunks lie at nested keys, and none at flat ones. The key of what cannot be read counts too.
  *
- * @throws what the listings throw, where that does not tell.
+ * @throws what the listings throw, where that does not decide it.
  */
 async function hasNestedAlone(
   { layout, metadata }: ZarrArray,

@@ -16,17 +16,17 @@ const LOOK_EVERY = 200;
  * change different members of a hierarchy, none loses what the other wrote. Stores without conditional writes have no
  * turns.
  *
- * @param step is to call `demand` before it writes, which fails when the turn is over
+ * @param step is to call `assertHeld` before it writes, which fails when the turn is over
  * @throws `locked` when others take turns without end.
  */
-export async function inTurn<T>(
+export async function withConsolidatedTurn<T>(
   store: LockStore,
   path: string,
-  step: (demand: () => Promise<void>) => Promise<T>,
+  step: (assertHeld: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const lock = await takeTurn(store, joinKey(path, CONSOLIDATED_LOCK_NAME));
   try {
-    return await step(async () => lock?.demand());
+    return await step(async () => lock?.assertHeld());
   } finally {
     // what is left counts for nothing soon
     await lock?.release().catch(() => {});

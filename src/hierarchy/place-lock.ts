@@ -11,7 +11,7 @@ import { assertUnlockedAbove } from "./parent-hierarchy.ts";
 /** A place of a hierarchy that one run alone writes at. */
 export interface LockedPlace {
   /** @throws `locked` when another run has taken it over. */
-  demand(): Promise<void>;
+  assertHeld(): Promise<void>;
   /** Gives it free. What is left of the lock counts for nothing soon. */
   release(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function lockPlace(
     await release();
     throw error;
   }
-  return { demand: async () => lock?.demand(), release };
+  return { assertHeld: async () => lock?.assertHeld(), release };
 }
 
 /** Takes a step at a place that is locked meanwhile. @throws as `lockPlace` */

@@ -8,7 +8,7 @@ import { draftOf } from "./v3-draft/bootstrap.ts";
 /** Names that distinguish the formats, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
 
-/** The key at a hierarchy's root that may tell of all its nodes; see `hierarchyFormat`. */
+/** The key at a hierarchy's root that may list all its nodes; see `hierarchyFormat`. */
 export const HIERARCHY_KEY = "zarr.json";
 
 /** The keys that show which format a node at `path` is of, in the order in which they count. */

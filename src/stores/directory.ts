@@ -4,11 +4,11 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { DirectoryListings } from "./directory/directory-listings.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
-import { replaceFileAtOnce, writeFileAtOnce } from "./directory/file-at-once.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { FolderWatch, type MissingNote, noteMissingBelow } from "./directory/missing-values.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
+import { replaceValueSync, writeValueSync } from "./directory/sync-values.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
 import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
@@ -33,7 +33,7 @@ import type {
   WritableStore,
 } from "./store.ts";
 import { processTag } from "./target/process-record.node.ts";
-import { inTurn } from "./writer.ts";
+import { serialized } from "./writer.ts";
 
 export interface DirectoryStoreOptions {
   /**
@@ -102,13 +102,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     this.#exclusive = exclusive;
     this.#written = { files: this.#files, fsync };
     if (files !== undefined) return;
-    if (this.#found.canReadAtOnce) {
+    if (this.#found.canReadSync) {
       this.getSync = (key, options = {}) => {
         this.#check(key, options.signal);
-        return this.#found.readAtOnce(key, options);
+        return this.#found.readSync(key, options);
       };
     }
-    if (!fsync) this.setSync = (key, bytes) => this.#writeAtOnce(key, bytes);
+    if (!fsync) this.setSync = (key, bytes) => this.#writeSync(key, bytes);
   }
 
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
@@ -191,7 +191,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
       openFileWriter(this.#written, this.#temporary(key), this.#folders.pathOf(key)),
     );
     const attempt = (step: () => Promise<void>) => this.#attempt(key, step);
-    return inTurn(
+    return serialized(
       {
         write: (bytes) => attempt(() => writer.write(bytes)),
         ...(writer.writeSync && { writeSync: writer.writeSync }),
@@ -255,13 +255,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     }
   }
 
-  #writeAtOnce(key: string, bytes: Uint8Array): boolean {
+  #writeSync(key: string, bytes: Uint8Array): boolean {
     this.#check(key, undefined);
     if (!this.#folders.makeSync(folderOf(key))) return false;
     const path = this.#folders.pathOf(key);
     return this.#exclusive
-      ? writeFileAtOnce(path, bytes)
-      : replaceFileAtOnce(this.#temporary(key), path, bytes);
+      ? writeValueSync(path, bytes)
+      : replaceValueSync(this.#temporary(key), path, bytes);
   }
 
   /** Writes to the folder of `key`, which is made where it is missing. */

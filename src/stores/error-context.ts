@@ -3,7 +3,7 @@ import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/error
 import { fileError } from "./files/file-error.ts";
 import { assertKey } from "./key.ts";
 
-/** `error` as a failure of a store, and of a key in it: errors of ours tell so, others are passed on as they are. */
+/** `error` as a failure of a store, and of a key in it: errors of ours say so, others are passed on as they are. */
 export function withErrorContext(error: unknown, store: string, key?: string): unknown {
   if (!isZarrflowError(error)) return error;
   return error.addContext(key === undefined ? { store } : { store, key });

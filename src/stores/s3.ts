@@ -31,7 +31,7 @@ import type {
   WritableStore,
   WriterOptions,
 } from "./store.ts";
-import { inTurn } from "./writer.ts";
+import { serialized } from "./writer.ts";
 
 export type { S3CredentialSource, S3Credentials } from "./s3/credentials.ts";
 export type { S3Encryption } from "./s3/encryption.ts";
@@ -152,7 +152,7 @@ export class S3Store implements ListableStore, WritableStore {
     const about = <T>(run: () => Promise<T>) => this.#about(key, undefined, run);
     const writer = await about(() => MultipartWriter.open(this.#client, this.#root + key, options));
     let isLeft = false;
-    const steps = inTurn(
+    const steps = serialized(
       {
         write: (bytes) => about(() => writer.write(bytes)),
         commit: () => about(() => writer.commit()),

@@ -8,7 +8,7 @@ import type { StoreWriter } from "./store.ts";
  * a second `abort`, or one after `commit`, does nothing; any other late call fails. Once `signal` is aborted,
  * `write` and `commit` fail with its reason.
  */
-export function inTurn(steps: StoreWriter, key: string, signal?: AbortSignal): StoreWriter {
+export function serialized(steps: StoreWriter, key: string, signal?: AbortSignal): StoreWriter {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let end: { readonly error: unknown } | undefined;
@@ -59,7 +59,7 @@ export function bufferedWriter(
   signal: AbortSignal | undefined,
 ): StoreWriter {
   const pieces: Uint8Array[] = [];
-  return inTurn(
+  return serialized(
     {
       write: async (bytes) => {
         pieces.push(new Uint8Array(bytes));

@@ -39,7 +39,7 @@ export class OpenChunks<B extends OpenBox> {
    *
    * @returns whether they can; if not, nothing was done.
    */
-  addAtOnce(piece: DecodedChunk, items: Region, selection: Selection): boolean {
+  addSync(piece: DecodedChunk, items: Region, selection: Selection): boolean {
     const { data } = piece;
     if (data?.kind !== "fixed") return false;
     const { bytes, strides, itemSize } = data;

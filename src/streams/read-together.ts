@@ -8,7 +8,7 @@ export const MAX_CHUNKS = 256;
 /** Bytes that are read together far away, at most: more are no faster in one request. */
 const MAX_FAR_TOGETHER = 8 * 2 ** 20;
 /** Beyond `MAX_TOGETHER` so many chunks are read together, at most: more requests at one time are worth more. */
-const FEW_CHUNKS = 16;
+const MAX_FAR_CHUNKS = 16;
 /** A request may take so much of what a task may have in flight, that others go on beside it. */
 const REQUESTS_AT_ONCE = 4;
 
@@ -39,7 +39,7 @@ export function together<T>({ inFlight, isFar, bytesOf }: TogetherOptions<T>): T
   };
   const fits = (parts: readonly T[], length: number): boolean => {
     const isLong = length > MAX_TOGETHER;
-    const isFew = parts.length <= FEW_CHUNKS && length <= MAX_FAR_TOGETHER;
+    const isFew = parts.length <= MAX_FAR_CHUNKS && length <= MAX_FAR_TOGETHER;
     if (isLong && !(isFar && isFew && inFlight)) return false;
     if (inFlight === undefined) return true;
     const { budget, bytesPerChunk } = inFlight;
@@ -56,6 +56,6 @@ export function chunksPerRequest(
   isFar: boolean,
 ): number {
   const within = (bytes: number) => Math.floor(bytes / maxEncodedSize);
-  const few = isFar ? Math.min(FEW_CHUNKS, within(MAX_FAR_TOGETHER)) : 0;
+  const few = isFar ? Math.min(MAX_FAR_CHUNKS, within(MAX_FAR_TOGETHER)) : 0;
   return Math.max(1, few, Math.min(MAX_CHUNKS, within(MAX_TOGETHER)));
 }

@@ -116,7 +116,7 @@ export function regridStage(
   const addToAll = (piece: DecodedChunk, items: Region): DecodedChunk[] => {
     const coords = chunksTouched(items, chunk.shape);
     if (!touched?.areAt(coords)) touched = new OpenChunks(coords, [...coordsIn(coords)].map(chunkAt));
-    const isAdded = touched.addAtOnce(piece, items, selection);
+    const isAdded = touched.addSync(piece, items, selection);
     const wholes: DecodedChunk[] = [];
     for (const box of touched.boxes) {
       box.missing -= isAdded ? countShared(box.region, items) : addShared(box, piece, items);

@@ -190,7 +190,7 @@ async function printSkipped(output: string, { json, quiet }: SliceValues, termin
   else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
 }
 
-/** Bytes of all items where each has the same; undefined where the format or the type does not tell. */
+/** Bytes of all items where each has the same; undefined where the format or the type does not say. */
 async function itemBytes(slice: Slice, format: SliceFormat): Promise<number | undefined> {
   const dataType = await slice.dataType();
   if (isTextFormat(format) || !isFixed(dataType)) return undefined;

@@ -28,7 +28,7 @@ export function flowProgress({
   });
 }
 
-/** The same by the events of a run; undefined for those that tell nothing of how far it is. */
+/** The same by the events of a run; undefined for those that say nothing of how far it is. */
 export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate | undefined {
   const advance = flowProgress(plan);
   let latest: ProgressUpdate = { bytes: 0, words: [] };

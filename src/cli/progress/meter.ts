@@ -19,7 +19,7 @@ export class Meter {
     this.#samples = this.#samples.slice(Math.max(0, first));
   }
 
-  /** Bytes a second over the last seconds; undefined before there is anything to tell. */
+  /** Bytes a second over the last seconds; undefined before there is anything to show. */
   get rate(): number | undefined {
     const first = this.#samples[0];
     const last = this.#samples.at(-1);

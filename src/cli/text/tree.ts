@@ -74,7 +74,7 @@ function nodeText(node: TreeNode, isRoot: boolean): string {
   return `${dataType} ${formatShape(shape, names)} in chunks of ${grid}${zarrFormat}`;
 }
 
-/** What there is to tell of a node but that it is implied, which its line says. */
+/** What there is to say of a node but that it is implied, which its line says. */
 function findingsOf(node: TreeNode): string[] {
   if (node.kind === "broken") return [node.error.message];
   if (node.kind === "group" && node.implied) return [];

@@ -8,7 +8,7 @@ export function copyMemory(size: number, pieceBytes: number, writerBytes: number
 }
 
 /** Most pieces of one value that are under way at one time, on either side. */
-const MOST_PIECES = 16;
+const MAX_PIECES = 16;
 
 /** What more than its least copying a large value can use. */
 export interface MoreMemory {
@@ -40,7 +40,7 @@ export function moreMemory(
   },
 ): MoreMemory {
   const pieceCost = pooledSize(pieceBytes);
-  const wanted = Math.min(MOST_PIECES, Math.ceil(size / pieceBytes)) - 1;
+  const wanted = Math.min(MAX_PIECES, Math.ceil(size / pieceBytes)) - 1;
   const each = (isFar ? pieceCost : 0) + writerBytes;
   const more = each === 0 ? 0 : Math.max(0, Math.min(wanted, Math.floor(free / each)));
   return { bytes: more * each, pieces: isFar ? 1 + more : 1, writer: (1 + more) * writerBytes };

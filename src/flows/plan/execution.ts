@@ -4,7 +4,7 @@ import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.t
 
 /** What a thread costs before it runs its first task, in milliseconds. */
 const START_MS = 40;
-/** Rough costs of a chunk, and of a decoded byte: whether a thread is worth its start is all that they tell. */
+/** Rough costs of a chunk, and of a decoded byte: whether a thread is worth its start is all that they decide. */
 const CHUNK_MS = 0.03;
 const BYTE_MS = 1.5e-6;
 

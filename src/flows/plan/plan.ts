@@ -46,7 +46,7 @@ export interface Plan {
   readonly warnings: readonly NodeWarning[];
 }
 
-/** What there is to know about a node that no error will tell. */
+/** What there is to know about a node that no error will say. */
 export interface NodeWarning {
   readonly message: string;
   /** Its path below the node that the flow reads; absent for that itself. */

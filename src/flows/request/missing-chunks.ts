@@ -31,7 +31,7 @@ export interface MissingChunksRequest {
 
 /**
  * How many chunks are missing of each array whose fill value is another in the target's format, so that they must be
- * written out; found by listing, where the store can. Of shards, whose chunks a listing does not tell, and of stores
+ * written out; found by listing, where the store can. Of shards, whose chunks a listing does not name, and of stores
  * that cannot list it is what is known, or the most that there can be.
  *
  * @throws `loss-refused` with `/fill_value` for an array that misses more than 10,000, unless that is allowed.

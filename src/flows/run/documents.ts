@@ -16,7 +16,7 @@ export interface LoadDocumentsOptions {
 }
 
 /**
- * The documents to publish, in order, consolidated metadata last; these tell of `others` too, of nodes that are there.
+ * The documents to publish, in order, consolidated metadata last; these list `others` too, of nodes that are there.
  *
  * @throws `source-changed` where one is gone since the plan was made.
  */

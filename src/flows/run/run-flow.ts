@@ -94,7 +94,7 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
 }
 
 /**
- * The build of a plan's target. Where it is replaced at its place, the groups around it do not tell of it any more from
+ * The build of a plan's target. Where it is replaced at its place, the groups around it do not list it any more from
  * before its first key is deleted.
  */
 async function openHidden(

@@ -63,17 +63,17 @@ export class RunLog {
   keyResumed(size: number): void {
     this.#resumed.keys++;
     this.#resumed.bytes += size;
-    this.#tell();
+    this.#reportProgress();
   }
 
   keysKept(keys: number): void {
     this.#kept += keys;
-    this.#tell();
+    this.#reportProgress();
   }
 
   keyDeleted(): void {
     this.#deleted++;
-    this.#tell();
+    this.#reportProgress();
   }
 
   emit(event: FlowEvent): void {
@@ -97,7 +97,7 @@ export class RunLog {
       if (failure) this.emit({ type: "task-failed", task, ...failure });
       else this.emit(end ? { type: "task-end", task, ...end } : { type: "task-start", task });
     }
-    this.#tell();
+    this.#reportProgress();
   }
 
   /** The threads that noted tasks. */
@@ -121,7 +121,7 @@ export class RunLog {
     this.#counts.bytesRead += size;
     this.#copied++;
     this.#enter({ key, size, ...(checksum !== undefined && { crc32: checksum }) });
-    this.#tell();
+    this.#reportProgress();
   }
 
   documentWritten(key: string, bytes: Uint8Array): void {
@@ -140,7 +140,7 @@ export class RunLog {
     this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     this.#nowAndThen(() => ({ type: "progress", progress: this.progress }));
   }
 

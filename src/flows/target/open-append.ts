@@ -18,7 +18,7 @@ interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<Tar
 /**
  * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
  * where the new arrays' will are deleted before, as they would read as theirs; those of groups above that are
- * consolidated tell of the new nodes in the end. Giving it up deletes the documents and chunks that were added.
+ * consolidated list the new nodes in the end. Giving it up deletes the documents and chunks that were added.
  *
  * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
  */
@@ -70,7 +70,7 @@ export async function openAppend(
     ...(lock && { lost: lock.lost }),
     reopen: async () => store,
     async publish({ onWarning, ...options } = {}) {
-      await lock?.demand(options);
+      await lock?.assertHeld(options);
       throwIfAborted(options.signal);
       isPublished = true;
       await refreshConsolidated(store, { groups, nodes: [] }, renewed, { maxMetadata }).finally(() =>

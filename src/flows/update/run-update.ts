@@ -142,7 +142,7 @@ async function update(
   listed.noteMissing(context.source, plan.jobs);
   await context.assertUnchanged?.({ signal });
   const verified = await readBack();
-  await lock?.demand({ signal });
+  await lock?.assertHeld({ signal });
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const outdated = changes.outdated(documents);
   log.keysKept(documents.size - outdated.size);

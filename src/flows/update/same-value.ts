@@ -23,7 +23,7 @@ const MD5 = /^[0-9a-f]{32}$/i;
 const MD5_OF_PARTS = /^[0-9a-f]{32}-\d+$/i;
 
 /**
- * Whether two values are the same: by size, then by what listings tell of their bytes, which saves reading one of them
+ * Whether two values are the same: by size, then by what listings say of their bytes, which saves reading one of them
  * or both; where neither decides it, byte for byte. Times are not looked at. A doubt means that they differ.
  *
  * @throws `source-changed` where one of them has another size than was listed.
@@ -75,7 +75,7 @@ function hasChecksum({ store, listed }: ListedValue, expected: KeyEntry, into: U
   return bytes !== undefined && bytes.length === expected.size && crc32(bytes) === expected.crc32;
 }
 
-/** What both listings tell; undefined where they tell nothing that can be compared. */
+/** What both listings say; undefined where they say nothing that can be compared. */
 function sameByListing(a: KeyEntry, b: KeyEntry): boolean | undefined {
   if (a.crc32 !== undefined && b.crc32 !== undefined) return a.crc32 === b.crc32;
   if (a.etag === undefined || b.etag === undefined) return undefined;

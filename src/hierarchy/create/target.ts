@@ -144,14 +144,14 @@ async function lockedDraft(
     return {
       ...draft,
       async publish(documents, undo) {
-        await lock.demand();
+        await lock.assertHeld();
         await draft.publish(documents, undo);
         await lock.release();
       },
       async discard(undo, reason) {
         try {
           // what another run has taken over is its own
-          await lock.demand();
+          await lock.assertHeld();
           await draft.discard(undo, reason);
         } finally {
           await lock.release();

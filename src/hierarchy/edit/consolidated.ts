@@ -10,7 +10,7 @@ import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
-import { inTurn } from "../consolidated-turn.ts";
+import { withConsolidatedTurn } from "../consolidated-turn.ts";
 import { documentsBelow } from "../keys-below.ts";
 import { openNode } from "../open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
@@ -25,7 +25,7 @@ export interface DocumentChanges {
 
 /** What changes while consolidated metadata are kept true. */
 export interface ConsolidatedScope {
-  /** Paths of the groups whose consolidated metadata tell of it. */
+  /** Paths of the groups whose consolidated metadata list it. */
   readonly groups: readonly string[];
   /** Paths of the nodes that change; they leave the consolidated metadata with all below before anything changes. */
   readonly nodes: readonly string[];
@@ -34,7 +34,7 @@ export interface ConsolidatedScope {
 /**
  * Changes nodes, and keeps the consolidated metadata of the groups above true at every moment: the nodes leave them
  * before the first key changes, and come back when all is done. A change that fails is followed by what is there then;
- * a run that is killed leaves consolidated metadata that lack the nodes, never ones that tell of what is not there.
+ * a run that is killed leaves consolidated metadata that lack the nodes, never ones that list what is not there.
  *
  * Once the change has begun `signal` is not looked at.
  *
@@ -175,9 +175,9 @@ export class ConsolidatedMetadata {
       return all && (await change(all));
     };
     if ((await next()) === undefined) return undefined;
-    return inTurn(this.#store, document.path, async (demand) => {
+    return withConsolidatedTurn(this.#store, document.path, async (assertHeld) => {
       const documents = await next();
-      await demand();
+      await assertHeld();
       return documents && document.write(documents, written, reading);
     });
   }

@@ -15,8 +15,8 @@ import {
 } from "./missing-value.ts";
 
 /** Reports what of one array cannot be carried. */
-type Tell = (message: string, hint?: string) => void;
-const nobody: Tell = () => {};
+type Warn = (message: string, hint?: string) => void;
+const nobody: Warn = () => {};
 
 /**
  * The missing value of variables: in v2 the fill value, in v3 the attribute `_FillValue`. In v3 the fill value is what
@@ -33,8 +33,8 @@ export const missingValues: Convention = {
       if (metadata.kind !== "array") return node;
       const named = from === "v3" && areVariables ? namedScalar(metadata) : metadata;
       if (!isVariable(named)) return node;
-      const tell: Tell = (message, hint) => note({ path, message, ...(hint && { hint }) });
-      return { path, metadata: converted(metadata, named, { from, to, tell }) };
+      const warn: Warn = (message, hint) => note({ path, message, ...(hint && { hint }) });
+      return { path, metadata: converted(metadata, named, { from, to, warn }) };
     });
   },
 };
@@ -42,13 +42,13 @@ export const missingValues: Convention = {
 interface Change {
   readonly from: ZarrFormat;
   readonly to: ZarrFormat;
-  readonly tell: Tell;
+  readonly warn: Warn;
 }
 
 /** An array in the other format, with what it was for the way back. */
-function converted(before: ArrayMetadata, named: ArrayMetadata, { from, to, tell }: Change): ArrayMetadata {
+function converted(before: ArrayMetadata, named: ArrayMetadata, { from, to, warn }: Change): ArrayMetadata {
   const names = [FILL_VALUE_ATTRIBUTE];
-  const forth = to === "v3" ? toV3(named, tell) : toV2(named, tell);
+  const forth = to === "v3" ? toV3(named, warn) : toV2(named, warn);
   const back = to === "v3" ? toV2(forth, nobody) : toV3(forth, nobody);
   const restored = restoreBefore(forth, before.beforeConversion, { format: to, names });
   const way =
@@ -62,14 +62,14 @@ function namedScalar(metadata: ArrayMetadata): ArrayMetadata {
   return isScalar ? { ...metadata, dimensionNames: [] } : metadata;
 }
 
-function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
+function toV3(metadata: ArrayMetadata, warn: Warn): ArrayMetadata {
   const { attributes, dataType, fillValue } = metadata;
   const stated = statedMissing(attributes);
   const missing = missingValueOf(metadata, "v2");
   const attribute = missing && writeMissing(missing, dataType);
   if (attribute === undefined && (missing ?? stated) !== undefined) {
     const value = missing ? (writeFillV3(missing, dataType) ?? "") : (stated ?? "");
-    tell(
+    warn(
       `the missing value ${text(value)} is dropped: v3 cannot store it for this data type in a form that xarray reads`,
       "Items equal to it are read as ordinary values.",
     );
@@ -81,14 +81,14 @@ function toV3(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
   };
 }
 
-function toV2(metadata: ArrayMetadata, tell: Tell): ArrayMetadata {
+function toV2(metadata: ArrayMetadata, warn: Warn): ArrayMetadata {
   const { attributes, dataType, fillValue } = metadata;
   const stated = statedMissing(attributes);
   if (stated === undefined) {
     if (!hasNodata(attributes)) return { ...metadata, fillValue: { bytes: null } };
     const value = fillValue.bytes && writeFillV3(fillValue.bytes, dataType);
     if (value !== null) {
-      tell(
+      warn(
         `the fill value ${text(value ?? "")} is kept; GDAL treats it as nodata, and xarray treats it as missing in v2`,
       );
     }

@@ -36,7 +36,7 @@ export type V1Order = "as-written" | "as-stated";
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
  */
 export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMetadata {
-  expectFormat1(document);
+  assertFormat1(document);
   const shape = assertLengths(document, "shape", 0);
   const chunkShape = assertLengths(document, "chunks", 1);
   if (shape.length === 0) throw invalid("/shape", "an array needs at least one dimension", []);
@@ -73,7 +73,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
 }
 
 /** Holds that `zarr_format` is the number 1. */
-function expectFormat1(document: JsonObject): void {
+function assertFormat1(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 1n) return;
   if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 1", format);

@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { assertObject, integerOf, invalid, isObject, refusal, required } from "../assert-json.ts";
 import type { Losses } from "../losses.ts";
-import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 
-/** The members of `meta` that tell how chunks are compressed. */
+/** The members of `meta` that say how chunks are compressed. */
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
 
 /** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. */
@@ -39,10 +39,10 @@ export function parseV1Compression(document: JsonObject): CodecConfig | undefine
 /** Options in their normal form; null stands for the writer's own choice. */
 function configurationOf(name: string, options: JsonValue): JsonObject {
   const pointer = "/compression_opts";
-  if (name === "blosc") return normalConfiguration(name, assertObject(options ?? {}, pointer));
+  if (name === "blosc") return canonicalConfiguration(name, assertObject(options ?? {}, pointer));
   if (name === "lzma") {
     const usual = { format: 1, check: -1, preset: null, filters: null };
-    return { ...usual, ...normalConfiguration(name, assertObject(options ?? {}, pointer)) };
+    return { ...usual, ...canonicalConfiguration(name, assertObject(options ?? {}, pointer)) };
   }
   const level = integerOf(options ?? 1);
   if (level === undefined) throw invalid(pointer, "must be a level or null", options);

@@ -26,7 +26,7 @@ export function objectType(codec: string): DataType | undefined {
 
 /**
  * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
- * data type, of which `|O` alone does not tell.
+ * data type, which `|O` alone does not say.
  *
  * @throws `invalid-metadata`, `unsupported-codec`.
  */

@@ -32,13 +32,13 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   }
   return {
     name: name ?? id,
-    configuration: normalConfiguration(id, configuration),
+    configuration: canonicalConfiguration(id, configuration),
     stated: { zarrFormat: "v2", json, pointer: idPointer },
   };
 }
 
 /** A numcodecs configuration, without `id`, in its normal form. */
-export function normalConfiguration(id: string, configuration: JsonObject): JsonObject {
+export function canonicalConfiguration(id: string, configuration: JsonObject): JsonObject {
   const plain = plainNumbers(configuration);
   if (id !== "blosc") return plain;
   const shuffle = member(plain, "shuffle") ?? 1;
@@ -60,7 +60,7 @@ function plainNumbers(configuration: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(configuration).map(([name, value]) => [name, plain(value)]));
 }
 
-/** The numcodecs configuration that `normalConfiguration` reads as this one. */
+/** The numcodecs configuration that `canonicalConfiguration` reads as this one. */
 export function numcodecsConfiguration({ name, configuration }: CodecConfig): JsonObject {
   if (name === "blosc") {
     const { typesize: _, shuffle = "shuffle", ...rest } = configuration;

@@ -16,7 +16,7 @@ import {
 import type { Endian } from "../data-type.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
-import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 import type { DraftForm } from "./form.ts";
 
 /** Compressors, by the last name of their URI. */
@@ -51,7 +51,7 @@ function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): Code
   const [, id = ""] = URI.exec(uri) ?? [];
   if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
   const at = pointerTo(POINTER, "configuration");
-  const configuration = normalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
+  const configuration = canonicalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
   if (id === "gzip") assertLevel(configuration, at);
   return { name: id, configuration, stated: { zarrFormat, json, pointer } };
 }

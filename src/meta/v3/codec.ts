@@ -7,7 +7,7 @@ import { assertWord, member } from "../assert-json.ts";
 import type { Endian } from "../data-type.ts";
 import { type Extension, parseExtension, writeExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
-import { normalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
 
 const ENDIANS = ["little", "big"] as const;
 
@@ -42,7 +42,7 @@ export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding
 function normalise({ name, configuration }: Extension): { name: string; configuration: JsonObject } {
   const normalName = nameOfV3(name);
   const isOfNumcodecs = normalName !== undefined && name.startsWith(NUMCODECS);
-  const normal = isOfNumcodecs ? normalConfiguration(normalName, configuration) : configuration;
+  const normal = isOfNumcodecs ? canonicalConfiguration(normalName, configuration) : configuration;
   return { name: normalName ?? name, configuration: withoutDefaults(normalName ?? name, normal) };
 }
 

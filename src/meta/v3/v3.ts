@@ -57,14 +57,14 @@ function parseNode(
       ...limits,
       cut: CUT_V3,
     });
-    expectFormat3(document);
+    assertFormat3(document);
     const type = assertWord(required(document, "node_type"), ["array", "group"], "/node_type");
     const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);
     return { metadata, findings };
   });
 }
 
-function expectFormat3(document: JsonObject): void {
+function assertFormat3(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 3n) return;
   if (typeof format === "string" && /^https?:/.test(format)) {

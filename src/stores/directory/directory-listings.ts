@@ -49,12 +49,12 @@ export class DirectoryListings {
     return streamFrom(this.#runs(signal));
   }
 
-  #listing(tell: ListOptions["onUnreadable"]): Listing {
+  #listing(report: ListOptions["onUnreadable"]): Listing {
     const { folders, files, failure } = this.#options;
     const onUnreadable = (name: string, reason: unknown) => {
       const error = failure(reason, name);
-      if (tell === undefined || !isOfEntry(error)) throw error;
-      tell(name, error);
+      if (report === undefined || !isOfEntry(error)) throw error;
+      report(name, error);
     };
     return { folders, files, onUnreadable };
   }

@@ -61,9 +61,9 @@ export class DirectoryTree {
   }
 
   /** As `has`, looked up before it returns; undefined where that does not tell it for certain. */
-  hasAtOnce(folder: string): boolean | undefined {
+  hasSync(folder: string): boolean | undefined {
     if (this.isKnown(folder)) return true;
-    const isAboveThere = this.hasAtOnce(folderOf(folder));
+    const isAboveThere = this.hasSync(folderOf(folder));
     if (!isAboveThere) return isAboveThere;
     try {
       if (!lstatSync(this.pathOf(folder)).isDirectory()) return undefined;

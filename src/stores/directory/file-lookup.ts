@@ -11,8 +11,8 @@ import { folderOf } from "../key.ts";
 import type { GetOptions, GetSyncOptions, SyncRead } from "../store.ts";
 import { assertMissing, assertVersion, folderInPlace } from "../version.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
-import { readFileAtOnce, readIntoAtOnce } from "./file-at-once.ts";
 import { isWatched, noteMissing } from "./missing-values.ts";
+import { readIntoSync, readValueSync } from "./sync-values.ts";
 
 /** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
 const NO_LINK: number | undefined = constants.O_NOFOLLOW;
@@ -44,7 +44,7 @@ export class FileLookup {
   }
 
   /** Whether a file is known to be no symbolic link without looking. */
-  get canReadAtOnce(): boolean {
+  get canReadSync(): boolean {
     return this.#exclusive || NO_LINK !== undefined;
   }
 
@@ -75,7 +75,7 @@ export class FileLookup {
   async #open(key: string): Promise<number | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
-      if (this.canReadAtOnce) {
+      if (this.canReadSync) {
         try {
           return await this.#files.open(this.#folders.pathOf(key), READ);
         } catch (error) {
@@ -94,15 +94,15 @@ export class FileLookup {
    *
    * @returns undefined where that cannot be done: `read` then says why
    */
-  readAtOnce(key: string, options: GetSyncOptions): SyncRead | undefined {
-    const isFolderThere = this.#exclusive || this.#folders.hasAtOnce(folderOf(key));
+  readSync(key: string, options: GetSyncOptions): SyncRead | undefined {
+    const isFolderThere = this.#exclusive || this.#folders.hasSync(folderOf(key));
     if (isFolderThere === undefined) return undefined;
     const path = this.#folders.pathOf(key);
     const found = !isFolderThere
       ? { bytes: undefined }
       : options.into
-        ? readIntoAtOnce(path, READ, options.into)
-        : readFileAtOnce(path, READ, options, versionCheck(options));
+        ? readIntoSync(path, READ, options.into)
+        : readValueSync(path, READ, options, versionCheck(options));
     if (found === undefined || found.bytes !== undefined) return found;
     if (options.ifVersion !== undefined) return undefined;
     this.#noteMissing(key);

@@ -24,7 +24,7 @@ const SMALL_BYTES = 32 * 1024;
  *
  * @returns undefined where that fails, or it does not fit
  */
-export function readIntoAtOnce(path: string, flags: number, into: Uint8Array): SyncRead | undefined {
+export function readIntoSync(path: string, flags: number, into: Uint8Array): SyncRead | undefined {
   try {
     const fd = openSync(path, flags);
     try {
@@ -51,7 +51,7 @@ export function readIntoAtOnce(path: string, flags: number, into: Uint8Array): S
  * @param check called with what the system knows of the file, before it is read
  * @returns undefined where that fails, or there are more than `maxBytes`
  */
-export function readFileAtOnce(
+export function readValueSync(
   path: string,
   flags: number,
   { range, allocate = plainBuffers.take, maxBytes = Number.POSITIVE_INFINITY }: GetOptions,
@@ -80,12 +80,12 @@ function afterFailure(error: unknown): SyncRead | undefined {
 }
 
 /** Writes `bytes` to `path`, in place of what is there. Whether that was done; if not, anything may be there. */
-export function writeFileAtOnce(path: string, bytes: Uint8Array): boolean {
+export function writeValueSync(path: string, bytes: Uint8Array): boolean {
   return writeNewFile(path, O_WRONLY | O_CREAT | O_TRUNC, bytes);
 }
 
 /** Writes `bytes` to a new file `temporary`, then renames it to `path`. Whether that was done; if not, all is as it was. */
-export function replaceFileAtOnce(temporary: string, path: string, bytes: Uint8Array): boolean {
+export function replaceValueSync(temporary: string, path: string, bytes: Uint8Array): boolean {
   try {
     if (writeNewFile(temporary, O_WRONLY | O_CREAT | O_EXCL, bytes)) {
       renameSync(temporary, path);
@@ -110,7 +110,7 @@ function readUpTo(fd: number, into: Uint8Array, from: number, end: number, offse
 }
 
 /** Writes `bytes` at a position of an open file. Whether that was done; if not, a part may be there. */
-export function writeAtOnce(fd: number, bytes: Uint8Array, position: number): boolean {
+export function writePieceSync(fd: number, bytes: Uint8Array, position: number): boolean {
   try {
     for (let done = 0; done < bytes.length; ) {
       done += writeSync(fd, bytes, done, bytes.length - done, position + done);
@@ -125,7 +125,7 @@ function writeNewFile(path: string, flags: number, bytes: Uint8Array): boolean {
   try {
     const fd = openSync(path, flags);
     try {
-      return writeAtOnce(fd, bytes, 0);
+      return writePieceSync(fd, bytes, 0);
     } finally {
       closeSync(fd);
     }

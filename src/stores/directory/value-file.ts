@@ -1,7 +1,7 @@
 import { constants, lstatSync } from "node:fs";
 import { asyncFileCalls, type FileCalls, writeFully } from "../files/file-calls.ts";
 import type { StoreWriter } from "../store.ts";
-import { writeAtOnce } from "./file-at-once.ts";
+import { writePieceSync } from "./sync-values.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, S_IWUSR: OWNER_WRITES } = constants;
 
@@ -70,7 +70,7 @@ export async function openFileWriter(
     },
     ...(files === asyncFileCalls && {
       writeSync(bytes) {
-        if (!writeAtOnce(fd, bytes, position)) return false;
+        if (!writePieceSync(fd, bytes, position)) return false;
         position += bytes.length;
         return true;
       },

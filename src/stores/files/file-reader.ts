@@ -26,7 +26,7 @@ export class FileReader implements RangeReader {
     this.#path = path;
     this.size = size;
     dropped.register(this, closer(files, fd), this);
-    if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readAtOnce(offset, into);
+    if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readSync(offset, into);
   }
 
   /** @throws `not-found` where no file is at `path`; `access-denied`, `too-many-files`. */
@@ -65,7 +65,7 @@ export class FileReader implements RangeReader {
     }
   }
 
-  #readAtOnce(offset: number, into: Uint8Array): boolean {
+  #readSync(offset: number, into: Uint8Array): boolean {
     try {
       for (let done = 0; done < into.length; ) {
         const count = readSync(this.#fd, into, done, into.length - done, offset + done);

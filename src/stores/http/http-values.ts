@@ -140,7 +140,7 @@ export class HttpValues {
     return { offset: skip, length };
   }
 
-  /** For servers that do not tell the size to a HEAD. */
+  /** For servers that do not give the size to a HEAD. */
   async #sizeByReading(key: string, options: ValueState): Promise<number | undefined> {
     const response = await this.#ask("GET", key, options, "bytes=0-0");
     if (response === undefined) return undefined;

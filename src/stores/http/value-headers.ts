@@ -36,7 +36,7 @@ export interface ContentRange {
   readonly start: number;
   /** One past the last byte. */
   readonly end: number;
-  /** Undefined where the server does not tell. */
+  /** Undefined where the server does not say. */
   readonly size: number | undefined;
 }
 

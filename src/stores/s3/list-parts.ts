@@ -6,7 +6,7 @@ import { elements, textOf } from "./xml.ts";
 /** Parts that the server has of an upload, in order. */
 interface ListedParts {
   readonly parts: readonly UploadedPart[];
-  /** When they were listed, in milliseconds by the server's clock; NaN where it does not tell. */
+  /** When they were listed, in milliseconds by the server's clock; NaN where it does not say. */
   readonly at: number;
 }
 

@@ -6,7 +6,7 @@ import { escaped, textOf } from "./xml.ts";
 export interface MultipartUpload {
   readonly key: string;
   readonly id: string;
-  /** When, in milliseconds by the server's clock; NaN where it does not tell. */
+  /** When, in milliseconds by the server's clock; NaN where it does not say. */
   readonly begun: number;
 }
 

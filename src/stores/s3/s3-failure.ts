@@ -30,7 +30,7 @@ const stale: Meaning = {
 };
 const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not valid" };
 
-/** S3's own codes, where they tell more than the status. */
+/** S3's own codes, where they say more than the status. */
 const MEANINGS = new Map<string, Meaning>([
   ["SlowDown", busy],
   ["Throttling", busy],

@@ -99,7 +99,7 @@ export class FileJournal implements Journal {
     this.#writtenAt = performance.now();
   }
 
-  /** The first failure: those that follow tell that the file is closed. */
+  /** The first failure: those that follow say that the file is closed. */
   #failed(error: unknown): unknown {
     this.#failure ??= fileError(error, { store: this.description });
     return this.#failure;

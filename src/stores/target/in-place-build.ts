@@ -58,7 +58,7 @@ export async function openInPlaceBuild(
     reopen: async () => store,
     async publish({ signal, onWarning } = {}) {
       throwIfAborted(signal);
-      await lock?.demand({ signal });
+      await lock?.assertHeld({ signal });
       isPublished = true;
       await removeMarks(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
     },

@@ -112,7 +112,7 @@ export class PrefixLock {
   async #settle(options: StoreOptions): Promise<void> {
     try {
       await pause(SETTLED_AFTER, options.signal);
-      await this.demand(options);
+      await this.assertHeld(options);
     } catch (error) {
       clearInterval(this.#renewal);
       throw error;
@@ -120,20 +120,20 @@ export class PrefixLock {
   }
 
   /** @throws `locked` when another run has taken the place over. */
-  async demand(options: StoreOptions = {}): Promise<void> {
+  async assertHeld(options: StoreOptions = {}): Promise<void> {
     this.lost.throwIfAborted();
     const found = await readLock(this.#store, { ...options, key: this.#key });
     if (found?.owner !== this.#record.owner) throw lost(this.#store, found);
   }
 
-  /** Whether the place is still this run's. Fails when the store does not tell soon: who asks wants to end. */
+  /** Whether the place is still this run's. Fails when the store does not answer soon: who asks wants to end. */
   async isHeld(): Promise<boolean> {
     if (this.lost.aborted) return false;
     const signal = AbortSignal.timeout(TOLD_WITHIN);
     return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
-  /** Gives the place free; one that is another's stays so. `isSure`: `demand` found just now that it is this run's. */
+  /** Gives the place free; one that is another's stays so. `isSure`: `assertHeld` found just now that it is this run's. */
   async release({ isSure = false } = {}): Promise<void> {
     if (this.#isTakeover && !this.lost.aborted) await this.#removeLeft();
     await this.#end(() => this.#store.delete(this.#key), isSure);
@@ -255,7 +255,7 @@ export function notReleased(
   };
 }
 
-/** Undefined where the store cannot tell. */
+/** Undefined where the store does not know. */
 async function setIfAbsent(
   store: LockStore,
   key: string,

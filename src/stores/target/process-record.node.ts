@@ -52,7 +52,7 @@ function machineHash(): string | undefined {
   return boot === undefined ? undefined : textHash(`${boot} ${namespace}`).slice(0, 12);
 }
 
-/** When a process was started; undefined where the system does not tell. */
+/** When a process was started; undefined where the system does not say. */
 function startOf(pid: number | "self"): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -90,7 +90,7 @@ export class ResumedZip implements WritableStore {
         size += bytes.length;
         checksum = crc32(bytes, checksum);
       },
-      commit: async () => this.#assertHeld({ key, size, crc32: checksum }),
+      commit: async () => this.#assertSame({ key, size, crc32: checksum }),
       abort: async () => {},
     };
   }
@@ -108,11 +108,11 @@ export class ResumedZip implements WritableStore {
   }
 
   #isThere(key: string, bytes: Uint8Array): true {
-    this.#assertHeld({ key, size: bytes.length, crc32: crc32(bytes) });
+    this.#assertSame({ key, size: bytes.length, crc32: crc32(bytes) });
     return true;
   }
 
-  #assertHeld(value: StoredValue): void {
+  #assertSame(value: StoredValue): void {
     if (this.holds(value)) return;
     throw new ZarrflowError("target-not-empty", "the unfinished zip has another value at this key", {
       key: value.key,

@@ -8,7 +8,7 @@ import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 /** Calls after which there is a value at a key. */
 const WRITING: readonly string[] = ["set", "commit"];
 
-/** Where a target is built in a store that cannot tell its keys. */
+/** Where a target is built in a store that cannot list its keys. */
 export function unlistedPlace(store: WritableStore): TargetPlace {
   return {
     check: (options) => assertPlaceFree(store, options),
@@ -17,7 +17,7 @@ export function unlistedPlace(store: WritableStore): TargetPlace {
 }
 
 /**
- * Builds a target in a store that cannot tell its keys, under its final ones: it is whole once its documents are
+ * Builds a target in a store that cannot list its keys, under its final ones: it is whole once its documents are
  * written, which come last. Whether the place is empty shows by documents alone. The keys that are written are kept
  * in mind, to be deleted where the build is given up; a store without `delete` keeps them, without the documents that
  * were not yet written.

@@ -55,7 +55,7 @@ async function openZipValueBuild(
   };
   const commit = async () => {
     await zip.finish();
-    await Promise.all([lock?.demand({ signal }), assertStillFree()]);
+    await Promise.all([lock?.assertHeld({ signal }), assertStillFree()]);
     if (!isCommitted) await zip.value.commit();
     isCommitted = true;
   };

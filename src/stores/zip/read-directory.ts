@@ -34,14 +34,14 @@ export async function readDirectory(
   const index = new ZipIndex();
   const findings: StoreFinding[] = [];
   let untold = 0;
-  const tell = (key: string, message: string, kind: Pick<StoreFinding, "isDuplicate"> = {}) => {
+  const note = (key: string, message: string, kind: Pick<StoreFinding, "isDuplicate"> = {}) => {
     if (findings.length < MAX_FINDINGS) findings.push({ key, message, ...kind });
     else untold++;
   };
   const archive = await DirectoryReader.open(reader, signal);
   try {
     const tellCount = (stated: number, found: number) =>
-      tell(
+      note(
         "",
         `the zip directory states ${stated} entries, but has ${found}: some readers do not find all of them`,
       );
@@ -59,10 +59,10 @@ export async function readDirectory(
       }
       const key = name.slice(prefix.length);
       if (!isKey(key)) {
-        tell(key, "zip entry skipped: its name is not a key");
+        note(key, "zip entry skipped: its name is not a key");
         continue;
       }
-      if (link) tell(key, "the zip entry is a symbolic link, which is not followed and cannot be read");
+      if (link) note(key, "the zip entry is a symbolic link, which is not followed and cannot be read");
       const isSecond = index.add(key, {
         offset,
         packedSize: entry.compressedSize,
@@ -71,7 +71,7 @@ export async function readDirectory(
         method: link ? LINK : entry.isEncrypted() ? ENCRYPTED : entry.compressionMethod,
         nameLength: entry.fileNameLength,
       });
-      if (isSecond) tell(key, "two zip entries have this name: the later one counts", { isDuplicate: true });
+      if (isSecond) note(key, "two zip entries have this name: the later one counts", { isDuplicate: true });
     }
   } catch (error) {
     throwIfAborted(signal);

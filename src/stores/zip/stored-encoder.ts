@@ -47,7 +47,7 @@ export class StoredEncoder implements EntryEncoder {
       this.#enter(entry);
     }
     this.#offset = written.bytes ?? this.#offset;
-    if (sink.writeSync) this.addSync = (key, bytes) => this.#addAtOnce(key, bytes);
+    if (sink.writeSync) this.addSync = (key, bytes) => this.#addSync(key, bytes);
   }
 
   async add(key: string, bytes: Uint8Array): Promise<void> {
@@ -94,7 +94,7 @@ export class StoredEncoder implements EntryEncoder {
     await this.#append(endRecords(this.#entries, offset, this.#offset - offset));
   }
 
-  #addAtOnce(key: string, bytes: Uint8Array): boolean {
+  #addSync(key: string, bytes: Uint8Array): boolean {
     const entry = this.#entryOf(key, bytes);
     const header = localHeader(entry);
     if (!this.#sink.writeSync?.(header, bytes)) return false;

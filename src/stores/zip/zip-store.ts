@@ -82,7 +82,7 @@ export class ZipStore implements ListableStore {
       sizeOf: (key) => this.#sizeOf(key),
       crc32Of: (key) => directory.index.crc32Of(key),
     };
-    if (reader.readSync) this.getSync = (key, options) => this.#readAtOnce(key, options);
+    if (reader.readSync) this.getSync = (key, options) => this.#readSync(key, options);
     const { near } = this.#entries;
     if (near) {
       this.neighbours = {
@@ -227,7 +227,7 @@ export class ZipStore implements ListableStore {
     return now;
   }
 
-  #readAtOnce(
+  #readSync(
     key: string,
     { into, range, allocate = plainBuffers.take, maxBytes = into?.length, signal }: GetSyncOptions = {},
   ): SyncRead | undefined {

@@ -4,7 +4,7 @@ import type { ByteSink } from "../byte-sink.ts";
 import { assertKey } from "../key.ts";
 import { markNativeStore } from "../native-stores.ts";
 import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
-import { inTurn } from "../writer.ts";
+import { serialized } from "../writer.ts";
 import { DeflatingEncoder } from "./deflating-encoder.ts";
 import type { EntryEncoder } from "./entry-encoder.ts";
 import { StoredEncoder, type WrittenEntries } from "./stored-encoder.ts";
@@ -59,7 +59,7 @@ export class ZipWriter implements WritableStore {
       deflate === undefined
         ? new StoredEncoder(sink, written && this.#noted(written), onEntry)
         : new DeflatingEncoder(sink, deflate);
-    if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setAtOnce(key, bytes);
+    if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setSync(key, bytes);
   }
 
   /** @throws `target-not-empty` when the key was written before. */
@@ -99,7 +99,7 @@ export class ZipWriter implements WritableStore {
       release();
       throw error;
     }
-    return inTurn(
+    return serialized(
       {
         write: (bytes) => step(() => this.#encoder.write(bytes)),
         commit: async () => {
@@ -166,7 +166,7 @@ export class ZipWriter implements WritableStore {
     return written;
   }
 
-  #setAtOnce(key: string, bytes: Uint8Array): boolean {
+  #setSync(key: string, bytes: Uint8Array): boolean {
     assertKey(key);
     const isIdle = this.#waiting === 0 && this.#failure === undefined && !this.#isFinished;
     if (!isIdle || this.#keys.has(key) || !this.#encoder.addSync?.(key, bytes)) return false;

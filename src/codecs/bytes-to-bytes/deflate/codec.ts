@@ -45,7 +45,7 @@ export const loadZlib = () => loadDeflateCodec({ name: "zlib", writes: "zlib", l
 
 /**
  * `v1.gzip`: what the name `gzip` means in Zarr v1, a zlib stream by its writer's rule, a gzip file by its words. The
- * first bytes tell; written is the former.
+ * first bytes say; written is the former.
  */
 export const loadV1Gzip = () =>
   loadDeflateCodec({

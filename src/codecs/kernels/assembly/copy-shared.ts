@@ -1,12 +1,12 @@
 import { copyRows } from "./copy-rows";
 
 /** The most dimensions that an array may have. */
-const MOST_DIMENSIONS = 64;
+const MAX_DIMENSIONS = 64;
 
 /** The loops of the copy under way, innermost first: how often, and how many bytes on either side a step goes. */
-const COUNTS = memory.data(4 * (MOST_DIMENSIONS + 1), 16);
-const SOURCE_STEPS = memory.data(4 * (MOST_DIMENSIONS + 1), 16);
-const TARGET_STEPS = memory.data(4 * (MOST_DIMENSIONS + 1), 16);
+const COUNTS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
+const SOURCE_STEPS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
+const TARGET_STEPS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
 
 /**
  * Copies the items that a box shares with each of `count` others, which follow one another. A box is numbers of 64 bits:

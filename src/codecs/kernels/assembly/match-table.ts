@@ -65,14 +65,14 @@ export function distanceTo(place: u32, entry: u32): u32 {
 /** Streams below this have near places; those of a last match begin 12 bytes before the end. */
 export const SHORT_STREAM: usize = 65_547;
 const NEAR_BITS = 13;
-const LEAST_NEAR_BITS = 8;
+const MIN_NEAR_BITS = 8;
 const NEAR_PRIME: u32 = 2654435761;
 
 const NEAR_PLACES = memory.data(2 << NEAR_BITS, 16);
 
 /** Resets the table for a short stream of `size` bytes. Returns how many bits of a product its slots leave out. */
 export function clearNearPlaces(size: u32): u32 {
-  const bits = min(max(32 - clz(size), LEAST_NEAR_BITS), NEAR_BITS);
+  const bits = min(max(32 - clz(size), MIN_NEAR_BITS), NEAR_BITS);
   memory.fill(NEAR_PLACES, 0, <usize>2 << bits);
   return 32 - bits;
 }

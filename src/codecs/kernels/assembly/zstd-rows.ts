@@ -8,7 +8,7 @@ import { hashOf } from "./zstd-places";
 
 const ROW_BITS: u32 = 16;
 /** Of a long match only the first and the last places are kept. */
-const MOST_KEPT: usize = 384;
+const MAX_KEPT: usize = 384;
 const FIRST_KEPT: usize = 96;
 const LAST_KEPT: usize = 32;
 /** Places are counted on from frame to frame; once beyond this the rows are reset. */
@@ -57,7 +57,7 @@ function keep(s: usize): void {
 /** Keeps all places before `s`. */
 function keepBefore(s: usize): void {
   let at = kept;
-  if (s - at > MOST_KEPT) {
+  if (s - at > MAX_KEPT) {
     for (const end = at + FIRST_KEPT; at < end; at++) keep(at);
     at = s - LAST_KEPT;
   }

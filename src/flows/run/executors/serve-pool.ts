@@ -46,7 +46,7 @@ export async function servePool<Work, Result>(
   work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
-  const tell = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
+  const post = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
     parentPort?.postMessage(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
   // It comes when what the run works on has been opened, while this thread was loading its scripts.
@@ -63,7 +63,7 @@ export async function servePool<Work, Result>(
   try {
     if (start) {
       joinOverloads(start.overloads);
-      onRetry(({ error, ...retry }) => tell({ type: "retry", retry, error: packError(error) }));
+      onRetry(({ error, ...retry }) => post({ type: "retry", retry, error: packError(error) }));
       const control = SharedScheduler.of(start.control);
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
         const store = await openSame(spec, version, { exclusive });
@@ -73,23 +73,23 @@ export async function servePool<Work, Result>(
           return control.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
-      const missing = missingWatch(start.source, (note) => tell({ type: "missing", note }));
+      const missing = missingWatch(start.source, (note) => post({ type: "missing", note }));
       await work(start.work, {
         control,
         stop,
         source: await open(start.source, start.sourceVersion, false),
         openExclusive: (spec) => open(spec, undefined, true),
-        send: (result, buffers) => tell({ type: "result", result }, buffers),
+        send: (result, buffers) => post({ type: "result", result }, buffers),
         onBack: (taker) => {
           take = taker;
         },
       });
       missing?.end();
     }
-    tell({ type: "done" });
+    post({ type: "done" });
   } catch (error) {
     // Who made it stop reports why.
-    tell(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
+    post(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
   }
   parentPort?.close();
 }

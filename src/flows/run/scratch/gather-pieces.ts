@@ -52,7 +52,7 @@ export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<De
 
   const addToAll = (piece: DecodedChunk, items: Region) => {
     const pieces = piecesTouching(items);
-    if (pieces.addAtOnce(piece, items, selection)) return;
+    if (pieces.addSync(piece, items, selection)) return;
     for (const open of pieces.boxes) addShared(open, piece, items);
   };
 
