@@ -35,10 +35,19 @@ export function parseBytes(size: string | number): number {
 
 /** A size for people: `412 B`, `1.5 kB`, `256 MB`. */
 export function formatBytes(bytes: number): string {
+  return formatRounded(bytes, Math.round);
+}
+
+/** The same, never less than it is: a limit that is enough for so many bytes. */
+export function formatEnoughBytes(bytes: number): string {
+  return formatRounded(bytes, Math.ceil);
+}
+
+function formatRounded(bytes: number, round: (value: number) => number): string {
   let value = bytes;
   for (const unit of ["B", "kB", "MB", "GB", "TB"]) {
     if (value < 999.5 || unit === "TB")
-      return `${value < 10 && unit !== "B" ? value.toFixed(1) : Math.round(value)} ${unit}`;
+      return `${value < 10 && unit !== "B" ? (round(value * 10) / 10).toFixed(1) : round(value)} ${unit}`;
     value /= 1000;
   }
   return `${bytes} B`;

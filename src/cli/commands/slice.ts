@@ -51,7 +51,7 @@ export const command = defineCommand({
   usage: "SRC [DST]",
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
-    "--chunks, --shards, --codec, --to, --verify, --write-empty and --report need a DST.",
+    "--chunks, --shards, --codec, --to, --verify, --write-empty, --trace and --report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",

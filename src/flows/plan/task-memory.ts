@@ -1,6 +1,6 @@
 import { writtenIndexFootprint } from "../../streams/shard-output.ts";
 import { indexFootprint } from "../../streams/shards.ts";
-import { formatBytes } from "../../util/byte-size.ts";
+import { formatBytes, formatEnoughBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide } from "./plan.ts";
@@ -50,11 +50,11 @@ export function assertBudget(
   throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
     path,
     neededBytes: needed,
-    expected: `a budget of at least ${needed} bytes (${formatBytes(needed)})`,
+    expected: `a budget of at least ${needed} bytes (${formatEnoughBytes(needed)})`,
     found: `${maxMemory} bytes`,
     hint:
       maxMemory < MIN_PLAUSIBLE
         ? `Sizes without a unit are bytes. Did you mean ${maxMemory}MB?`
-        : `Allow at least ${formatBytes(needed)}, or ${wayOut}.`,
+        : `Allow at least ${formatEnoughBytes(needed)}, or ${wayOut}.`,
   });
 }

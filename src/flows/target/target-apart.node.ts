@@ -19,6 +19,7 @@ export async function assertApart(
     folders(spec, target) ?? prefixes(spec, path, target) ?? inOneStore(store, spec, path, target);
   if (places === undefined) return;
   const [from, to] = await Promise.all(places);
+  if (from === to) throw notApart("the target is the source", to);
   if (contains(from, to)) throw notApart("the target is inside its source", to);
   if (contains(to, from)) throw notApart("the source is inside the target, which would be replaced", to);
 }
