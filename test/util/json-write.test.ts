@@ -60,6 +60,7 @@ describe("writeJson", () => {
     const error = refusal();
     expect(isZarrflowError(error, "loss-refused") && error.details).toEqual({
       pointer: "/a/1",
+      pointers: ["/a/1"],
       value: "NaN",
     });
     expect(writeJson(value, { nonFinite: "null" })).toBe('{"a":[1,null,null]}');
