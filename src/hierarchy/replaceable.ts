@@ -1,9 +1,9 @@
 import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
-import { ledgerKey } from "../stores/reserved-names.ts";
-import { isListable, type Store, type StoreSpec } from "../stores/store.ts";
-import { readLock } from "../stores/target/lock-record.ts";
+import { isListable, isWritable, type Store, type StoreSpec } from "../stores/store.ts";
+import { isOfRun, readLock } from "../stores/target/lock-record.ts";
+import { ValueJournal } from "../stores/target/value-journal.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
@@ -87,7 +87,8 @@ async function foreignContents(
   reading: ReadDocumentOptions,
 ): Promise<string | undefined> {
   for (const place of new Set(["", path])) if (await hasZarrDocument(store, place, reading)) return undefined;
-  if (!isListable(store) || (await readLock(store)) || (await hasLedger(store))) return undefined;
+  if (!isListable(store) || (await hasRunsLock(store, reading)) || (await hasLedger(store, reading)))
+    return undefined;
   const names: string[] = [];
   for await (const entry of store.listDirectory("")) {
     names.push("prefix" in entry ? entry.prefix : entry.key);
@@ -96,9 +97,14 @@ async function foreignContents(
   return names.length === 0 ? undefined : names.join(", ");
 }
 
+async function hasRunsLock(store: Store, { signal }: ReadDocumentOptions): Promise<boolean> {
+  const lock = await readLock(store, { signal });
+  return lock !== undefined && isOfRun(lock);
+}
+
 /** Whether a run that ended before its target was whole can be resumed there, its lock be gone or not. */
-async function hasLedger(store: Store): Promise<boolean> {
-  return (await store.size(ledgerKey(0))) !== undefined;
+async function hasLedger(store: Store, { signal }: ReadDocumentOptions): Promise<boolean> {
+  return isWritable(store) && (await ValueJournal.find(store, { signal })) !== undefined;
 }
 
 /**

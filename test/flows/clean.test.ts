@@ -68,7 +68,7 @@ test("where no target is yet, what was being built is reported", async () => {
 
 test("a half target, its lock, uploads and scratch objects in a bucket are removed", async () => {
   await withBucket(async (server, bucket) => {
-    const old = JSON.stringify({ owner: "dead", begun: OLD, renewed: OLD });
+    const old = JSON.stringify({ owner: crypto.randomUUID(), begun: OLD, renewed: OLD });
     const scratch = "place/x.zarr/zarrflow-scratch-0123456789ab";
     server.objects.set("place/x.zarr/a/c/0", Buffer.alloc(4));
     server.objects.set("place/x.zarr/.zarrflow-lock", Buffer.from(old));
@@ -82,6 +82,15 @@ test("a half target, its lock, uploads and scratch objects in a bucket are remov
     ]);
     expect(await cleaned(url)).toEqual(["half-target true", "scratch true"]);
     expect([...server.objects.keys()]).toEqual(["place/mine"]);
+  });
+});
+
+test("objects whose prefix only begins like that of scratch objects stay", async () => {
+  await withBucket(async (server, bucket) => {
+    server.objects.set("place/zarr.json", Buffer.from('{"zarr_format": 3, "node_type": "group"}'));
+    server.objects.set("place/zarrflow-scratch-experiments/a", Buffer.alloc(4));
+    expect(await cleaned(`s3://${bucket}/place`)).toEqual([]);
+    expect(server.objects.size).toBe(2);
   });
 });
 

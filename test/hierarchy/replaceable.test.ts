@@ -1,11 +1,11 @@
 // @module-tag slow
-import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, truncate, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
-import { copy, create, createGroup } from "../../src/index.ts";
+import { clean, copy, create, createGroup } from "../../src/index.ts";
 import { DEFAULT_MAX_METADATA } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { readLock } from "../../src/stores/target/lock-record.ts";
@@ -63,6 +63,27 @@ describe("a project folder with a file of a document's name", () => {
     await mkdir(join(cwd, "x.zarr"));
     await writeFile(join(cwd, "x.zarr/zarr.json"), '{"zarr_format": 4, "node_type": "table"}');
     await assertReplaceable({ store: { kind: "directory", path: join(cwd, "x.zarr") }, path: "" });
+  });
+});
+
+describe.each([
+  [".zarrflow-lock", ""],
+  [".zarrflow-lock", "{}"],
+  [".zarrflow-lock", '{"owner": "me", "begun": "2020-01-01", "renewed": "2020-01-01"}'],
+  [".zarrflow-ledger-0", "notes of mine\n"],
+])("a project folder with a file %s that holds %j", (name, contents) => {
+  it("is left, by a replacement and by clean", async () => {
+    const cwd = await testFolder();
+    await zarrAt(join(cwd, "g.zarr"));
+    const project = join(cwd, "project");
+    await mkdir(join(project, "src"), { recursive: true });
+    await writeFile(join(project, "src/main.c"), "mine");
+    await writeFile(join(project, name), contents);
+    await utimes(join(project, name), 1, 1);
+    const replaced = copy(join(cwd, "g.zarr"), project, { ifExists: "replace" });
+    await expect(replaced).rejects.toMatchObject({ code: "target-not-empty" });
+    for await (const { kind } of clean(project, { breakLock: true })) expect(kind).toBe("lock");
+    expect(await readFile(join(project, "src/main.c"), "utf8")).toBe("mine");
   });
 });
 

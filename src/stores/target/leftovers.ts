@@ -5,13 +5,14 @@ import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec }
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { Leftover, LeftoverOptions } from "./leftover.ts";
-import { type LockRecord, readLock } from "./lock-record.ts";
+import { isOfRun, type LockRecord, readLock } from "./lock-record.ts";
 import { isStale } from "./prefix-lock.ts";
 import { uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
 /** What the names of places for scratch objects in a bucket begin with. */
 export const SCRATCH_PREFIX = "zarrflow-scratch-";
+const SCRATCH = new RegExp(`^${SCRATCH_PREFIX}[\\da-f]{12}/$`);
 
 /** What runs have at a target: in it, and beside it where it is a file or a folder. */
 export async function* leftoversAt(
@@ -41,8 +42,11 @@ async function* leftoversIn(
   const lock = await readLock(store, options);
   const isDead = lock === undefined || (await isStale(store, lock, options));
   if (withUploads && isListable(store)) yield* uploadLeftovers(store, "", { isDead, ...options });
-  const isSigned = lock ?? (isWritable(store) ? await ValueJournal.find(store, options) : undefined);
-  if (isSigned) yield await lockLeftover(store, lock, isDead, options);
+  const journal = isWritable(store) ? await ValueJournal.find(store, options) : undefined;
+  if (lock ?? journal) {
+    const isOfRuns = journal !== undefined || (lock !== undefined && isOfRun(lock));
+    yield await lockLeftover(store, lock, { isDead, isOfRuns }, options);
+  }
   const turn = await readLock(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });
   if (turn && isWritable(store)) {
     yield {
@@ -54,7 +58,7 @@ async function* leftoversIn(
   }
   if (!isListable(store) || spec.kind !== "s3") return;
   for await (const entry of store.listDirectory("", options)) {
-    if (!("prefix" in entry) || !entry.prefix.startsWith(SCRATCH_PREFIX)) continue;
+    if (!("prefix" in entry) || !SCRATCH.test(entry.prefix)) continue;
     const inside = childSpec(spec, entry.prefix.slice(0, -1));
     const scratch = inside && (await openStoreIfThere(inside));
     if (!scratch || !isListable(scratch) || !isWritable(scratch)) continue;
@@ -71,11 +75,11 @@ async function* leftoversIn(
   }
 }
 
-/** A lock or a ledger, with what they are the only sign of: keys that no document shows. */
+/** A lock or a ledger, with what they are the only sign of, if a run wrote them: keys that no document shows. */
 async function lockLeftover(
   store: Store,
   lock: LockRecord | undefined,
-  isDead: boolean,
+  { isDead, isOfRuns }: { readonly isDead: boolean; readonly isOfRuns: boolean },
   options: StoreOptions,
 ): Promise<Leftover> {
   const about = { place: `${store.description}/${lock ? LOCK_NAME : ledgerKey(0)}`, isDead };
@@ -84,7 +88,8 @@ async function lockLeftover(
     await (await ValueJournal.find(store))?.remove();
     await store.delete(LOCK_NAME);
   };
-  if (!isListable(store) || !isWritable(store)) return { kind: "lock", ...about, remove: unlock };
+  if (!isOfRuns || !isListable(store) || !isWritable(store))
+    return { kind: "lock", ...about, remove: unlock };
   let keys = 0;
   for await (const { key } of store.list("", options)) {
     keys++;

@@ -7,6 +7,7 @@ import { processes } from "./processes.ts";
 
 /** Bytes of the largest record. */
 const MAX_LOCK = 64 * 1024;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Who writes at a place. */
 export interface LockRecord extends ProcessRecord {
@@ -56,6 +57,14 @@ async function lockBytes(
     if (isZarrflowError(error, "resource-limit")) return new Uint8Array(0);
     throw error;
   }
+}
+
+/**
+ * Whether a run wrote a lock, and whole. Anything else under its name keeps runs away while it is new, and says nothing
+ * of whose the values beside it are.
+ */
+export function isOfRun({ owner, begun, renewed }: LockRecord): boolean {
+  return UUID.test(owner) && [begun, renewed].every((time) => Number.isFinite(Date.parse(time)));
 }
 
 /** Who holds a lock, in words. */
