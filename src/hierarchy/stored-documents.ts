@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_METADATA } from "../meta/formats.ts";
+import { isOnlyDocument } from "../stores/document-names.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { type TooLarge, valueAtMost } from "../stores/value-at-most.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -37,7 +38,8 @@ export async function readDocument(
     version = of;
   };
   const tooLarge: TooLarge = (found, limit) => tooLargeDocument(store.description, found, limit);
-  const bytes = await valueAtMost(store, key, maxMetadata, { tooLarge, onVersion, signal });
+  const isLeaf = isOnlyDocument(key);
+  const bytes = await valueAtMost(store, key, maxMetadata, { isLeaf, tooLarge, onVersion, signal });
   return bytes && { bytes, version };
 }
 

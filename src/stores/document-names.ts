@@ -18,3 +18,8 @@ export function isNamedDocument(key: string): boolean {
 export function isNamedAttributes(key: string): boolean {
   return [".zattrs", "attrs"].includes(key.slice(key.lastIndexOf("/") + 1));
 }
+
+/** Whether a key has the name of a document that no node can have; in v3 a node may be called `meta` or `attrs`. */
+export function isOnlyDocument(key: string): boolean {
+  return isNamedDocument(key) && !/(?:^|\/)(?:meta|attrs)$/.test(key);
+}

@@ -25,8 +25,8 @@ export function assertMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): und
 
 /** The error for a folder in the place of a value. */
 export function folderInPlace(): ZarrflowError {
-  return new ZarrflowError("corrupt-store", "a folder is in the place of a chunk", {
-    hint: "Remove it, or move it out of the array.",
+  return new ZarrflowError("corrupt-store", "a folder is in the place of a value", {
+    hint: "Remove it, or move it out of the hierarchy.",
   });
 }
 

@@ -1,6 +1,6 @@
 // @module-tag slow
 import fs from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ZipFile } from "yazl";
@@ -154,4 +154,44 @@ it("a folder where no chunk is, and nodes named as documents, are none", async (
   for await (const { level, message } of validate(root)) expect(level, message).not.toBe("error");
   await copy(root, `${root}-copy`);
   expect((await open(`${root}-copy/attrs`)).kind).toBe("array");
+});
+
+describe.each([
+  ["v2", "a/.zarray"],
+  ["v2", "a/.zattrs"],
+  ["v2", ".zgroup"],
+  ["v3", "a/zarr.json"],
+  ["v3", "zarr.json"],
+] as const)("a folder at the key of a document of %s, %s,", (zarrFormat, key) => {
+  it.each(["directory", "zip"])("in a %s, is an error for every flow", async (kind) => {
+    const root = folder.next();
+    await (await createGroup(root, { zarrFormat })).close();
+    const array = { shape: [4], chunks: [2], dataType: "int8", attributes: { units: "K" } } as const;
+    const made = await create(join(root, "a"), array);
+    await made.write({}, new Int8Array(4).fill(1));
+    await made.close();
+    fs.rmSync(join(root, key), { force: true });
+    fs.mkdirSync(join(root, key));
+    const source = kind === "zip" ? await zipOf(root) : root;
+    const target = `${root}-target`;
+    const flows: Record<string, () => Promise<unknown>> = {
+      open: () => open(source),
+      copy: () => copy(source, target),
+      "copy --to": () => copy(source, target, { to: zarrFormat === "v2" ? "v3" : "v2" }),
+      "copy --codec": () => copy(source, target, { codec: "gzip" }),
+      digest: () => drain(digest(source)),
+    };
+    if (key.includes("/")) flows.open = () => open(`${source}/a`);
+    const found = { ...REFUSED, details: { key: expect.stringMatching(`(^|/)${basename(key)}$`) } };
+    for (const [name, flow] of Object.entries(flows)) await expect(flow(), name).rejects.toMatchObject(found);
+    expect(fs.existsSync(target)).toBe(false);
+  });
+});
+
+it("a node of v3 called meta, as a document of v1, is read", async () => {
+  const root = folder.next();
+  await (await createGroup(root, { zarrFormat: "v3" })).close();
+  await (await create(join(root, "meta"), { shape: [2], chunks: [2], dataType: "int8" })).close();
+  expect((await openArray(join(root, "meta"))).shape).toEqual([2]);
+  await drain(digest(root));
 });
