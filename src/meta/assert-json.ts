@@ -92,18 +92,26 @@ export function tokenOf(value: JsonValue): string | undefined {
 
 /** Most dimensions of an array: NumPy's limit, too. */
 const MAX_RANK = 64;
+/** Most codecs in a list: work that grows with the square of their number stays below a second. */
+const MAX_CODECS = 10_000;
 
 /** A list with a value a dimension. @throws `invalid-metadata`; `resource-limit` for more than an array may have. */
 export function assertRank(value: JsonValue, pointer: string): JsonValue[] {
-  const list = assertList(value, pointer);
-  if (list.length > MAX_RANK) {
-    throw new ZarrflowError("resource-limit", "an array has too many dimensions", {
-      pointer,
-      expected: `at most ${MAX_RANK}`,
-      found: list.length,
-    });
-  }
-  return list;
+  return assertShort(assertList(value, pointer), MAX_RANK, "an array has too many dimensions", pointer);
+}
+
+/** A list of codecs. @throws `invalid-metadata`; `resource-limit` for more than a list may have. */
+export function assertCodecList(value: JsonValue, pointer: string): JsonValue[] {
+  return assertShort(assertList(value, pointer), MAX_CODECS, "an array has too many codecs", pointer);
+}
+
+function assertShort(list: JsonValue[], limit: number, reason: string, pointer: string): JsonValue[] {
+  if (list.length <= limit) return list;
+  throw new ZarrflowError("resource-limit", reason, {
+    pointer,
+    expected: `at most ${limit}`,
+    found: list.length,
+  });
 }
 
 /** @throws as `assertRank`. */

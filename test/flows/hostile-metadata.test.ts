@@ -34,6 +34,19 @@ const SOON = 3_000;
 
 withoutLeftStores();
 
+test.each([
+  ["v2 filters", { ".zarray": { ...ZARRAY, filters: Array(100_000).fill({ id: "zlib", level: 1 }) } }],
+  [
+    "v3 codecs",
+    {
+      "zarr.json": { ...ZARR_JSON, codecs: [{ name: "bytes" }, ...Array(100_000).fill({ name: "crc32c" })] },
+    },
+  ],
+] satisfies [string, Content][])("100,000 %s are refused", async (_, content) => {
+  await storeOf(content);
+  expect(await codeOf(() => open(FROM))).toBe("resource-limit");
+});
+
 describe("documents that are nested 200,000 deep", () => {
   const lists = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
   const objects = `${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`;

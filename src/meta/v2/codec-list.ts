@@ -2,7 +2,7 @@ import { codecNamed, knownCodecs } from "../../codecs/descriptors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { assertList, invalid } from "../assert-json.ts";
+import { assertCodecList, invalid } from "../assert-json.ts";
 import { isCompressor } from "../codec-traits.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
@@ -35,7 +35,7 @@ export function parseV2Codecs(
   { dataType, endian }: StoredType,
   rank: number,
 ): { readonly codecs: CodecConfig[]; readonly dataType: DataType } {
-  const list = filters === null ? [] : assertList(filters, "/filters");
+  const list = filters === null ? [] : assertCodecList(filters, "/filters");
   const parsed = list.map((filter, i) => parseV2Codec(filter, pointerTo("/filters", i)));
   if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
   const [first] = list.length > 0 ? parsed : [];

@@ -2,7 +2,7 @@ import { codecNamed } from "../../codecs/descriptors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { assertList, invalid, member, refusal } from "../assert-json.ts";
+import { assertCodecList, invalid, member, refusal } from "../assert-json.ts";
 import { makesBytes } from "../codec-traits.ts";
 import { isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
@@ -20,7 +20,7 @@ import { type CodecPlace, parseSharding, transposedShape } from "./sharding.ts";
  */
 export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[] {
   const { type, pointer, findings } = place;
-  const parsed = assertList(json, pointer).map((item, i) => {
+  const parsed = assertCodecList(json, pointer).map((item, i) => {
     const at = pointerTo(pointer, i);
     noteV3Settings(item, at, findings);
     return parseV3Codec(item, at, findings);
