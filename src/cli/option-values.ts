@@ -75,7 +75,7 @@ export function planOptions(
     ...accessOf(values),
     ...existingOf(values),
     ...(maxMemory !== undefined && { maxMemory }),
-    ...(io !== undefined && { io: wholeNumber("io", io) }),
+    ...(io !== undefined && { io: io === "auto" ? io : wholeNumber("io", io) }),
     ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
     ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
     ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),

@@ -39,8 +39,10 @@ export const readingOptions = {
   },
   io: {
     type: "string",
-    value: "N",
-    summary: "maximum number of concurrent requests to each store; 16 by default, 64 with a server",
+    value: "N|auto",
+    suggestions: ["auto"],
+    summary:
+      "maximum number of concurrent requests to each store or server; auto, the default: as many as a server answers faster with, at most 256, and 16 without one",
   },
 } as const satisfies Options;
 

@@ -44,7 +44,7 @@ export async function* diff(
   const options = checkedOptions(given);
   const left = await openSource(a, options);
   try {
-    const right = await openSource(b, options);
+    const right = await openSource(b, { ...options, io: undefined });
     try {
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
       const read = [...nodes.values(), ...others.values()].filter((node) => node.kind !== "broken");
@@ -58,7 +58,7 @@ export async function* diff(
         }
       }
       await watch.assertUnchanged({
-        io: options.io ?? usualIo(left.root.spec, right.root.spec),
+        io: usualIo(options.io, left.root.spec, right.root.spec),
         signal: options.signal,
       });
       watch.end();
@@ -113,7 +113,8 @@ function stateOf(node: AnyNode | undefined): string | undefined {
 }
 
 async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
-  const { maxMemory = DEFAULT_MAX_MEMORY, io = usualIo(a.spec, b.spec), signal, onEvent } = options;
+  const { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent } = options;
+  const io = usualIo(options.io, a.spec, b.spec);
   const [rootOfA, rootOfB] = options.roots;
   const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
   return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, path, signal, onEvent });

@@ -1,4 +1,5 @@
 import { onRetry, type Retry } from "../stores/remote/retry-events.ts";
+import type { RequestsNow } from "../stores/remote/server-counters.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { Warning } from "./request/warnings.ts";
 
@@ -18,6 +19,8 @@ export interface Progress extends RunCounts {
   readonly expectedBytes: number;
   /** Keys that an update found to be right so far. */
   readonly keysKept?: number;
+  /** Requests of this process to all servers that are asked, and how many of them are allowed; absent where none is. */
+  readonly requests?: RequestsNow;
 }
 
 /** What a run did. */

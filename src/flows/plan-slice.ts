@@ -9,7 +9,7 @@ import { countTouched } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
 /** What reading a part of an array in C order will do and cost. */
@@ -41,7 +41,7 @@ export async function planSlice(
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const { selection } = await resolveArraySlice(option, array, options.signal);
-  const io = options.io ?? usualIo(array.spec);
+  const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
   const plan = planSlabs({ array: inner, pipeline, selection, maxMemory, io, strategy });

@@ -26,7 +26,7 @@ import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/strategies.ts";
 import { DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
@@ -139,15 +139,10 @@ export class Slice<Name extends string = string> {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, assertUnchanged, close } = await this.#open();
-    const {
-      maxMemory = DEFAULT_MAX_MEMORY,
-      io = usualIo(array.spec),
-      threads,
-      strategy,
-      signal,
-    } = this.#options;
+    const { threads, strategy, signal } = this.#options;
+    const { io } = this.#io(array);
     const scratch = parseScratch(this.#options.scratch);
-    const options = { maxMemory: parseBytes(maxMemory), io, threads, strategy, scratch, signal };
+    const options = { maxMemory: this.#maxMemory, io, threads, strategy, scratch, signal };
     try {
       yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
       await assertUnchanged();
@@ -200,25 +195,32 @@ export class Slice<Name extends string = string> {
     }
   }
 
-  async #open(): Promise<OpenSlice> {
+  #open(): Promise<OpenSlice> {
+    return openWithin(limitIo(this.#options.io), () => this.#openLimited());
+  }
+
+  async #openLimited(): Promise<OpenSlice> {
     const { signal } = this.#options;
     const source = this.#source;
     const array = typeof source === "string" ? await openArray(source, { signal }) : source;
     assertArray(array);
-    const { io = usualIo(array.spec) } = this.#options;
     let watch: SourceWatch | undefined;
+    let endLimit = () => {};
     const close = async () => {
+      endLimit();
       watch?.end();
       if (array !== source) await array.store.close?.();
     };
     try {
+      const found = this.#io(array.innerChunks());
+      endLimit = limitFoundIo(found);
       const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(option, array, signal),
-        assertUnchanged: () => begun.assertUnchanged({ io, signal }),
+        assertUnchanged: () => begun.assertUnchanged({ io: found.io, signal }),
         close,
       };
     } catch (error) {
@@ -227,11 +229,20 @@ export class Slice<Name extends string = string> {
     }
   }
 
+  #io(array: ZarrArray): ReturnType<typeof sliceIo> {
+    return sliceIo(array, this.#options.io, this.#maxMemory);
+  }
+
+  get #maxMemory(): number {
+    return parseBytes(this.#options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  }
+
   async #decoded(
     array: ZarrArray,
     selection: ResolvedSlice["selection"],
   ): Promise<ReadableStream<DecodedChunk>> {
-    const { io = usualIo(array.spec), signal } = this.#options;
+    const { signal } = this.#options;
+    const { io } = this.#io(array);
     const pipeline = await array.pipeline();
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
     const options = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), signal };

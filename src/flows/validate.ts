@@ -101,7 +101,7 @@ async function* fixed(
   const { root, close } = opened;
   try {
     const { spec, path, store } = root;
-    const { io = usualIo(spec) } = options;
+    const io = usualIo(options.io, spec);
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
     const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
@@ -144,7 +144,8 @@ async function openRoot(
 }
 
 async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
-  const { io = usualIo(root.spec), signal } = options;
+  const { signal } = options;
+  const io = usualIo(options.io, root.spec);
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
@@ -188,7 +189,7 @@ async function* keyFindings(
   root: ZarrNode,
   store: ListableStore,
   read: ReadNodes,
-  { deep, io = usualIo(root.spec), maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
+  { deep, io, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
   const keys = new StoredKeys(root, read);
   const chunks = new TransformStream<KeyEntry, StoredChunk>({
@@ -214,7 +215,7 @@ async function* keyFindings(
   };
   const checked = streamFrom(keysBelow(store, root.layout, listing))
     .pipeThrough(chunks)
-    .pipeThrough(mapConcurrent(check, { concurrency: io, signal }));
+    .pipeThrough(mapConcurrent(check, { concurrency: usualIo(io, root.spec), signal }));
   for await (const finding of checked) if (finding) yield finding;
   await keys.lookAtCodecs();
   yield* keys.findings;

@@ -67,13 +67,14 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
       return openZipValue(await openStore(spec.store, { signal }), spec.key, { signal });
     }
     case "http": {
-      const [{ HttpStore }, { withRetry }] = await Promise.all([
+      const [{ HttpStore }, { withRetryAt }] = await Promise.all([
         import("./http.ts"),
         import("./with/retry.ts"),
       ]);
       const { url, missing403 } = spec;
       const beforeRequest = requestHookOf(spec);
-      return withRetry(
+      return withRetryAt(
+        new URL(url).origin,
         new HttpStore(url, { ...(missing403 && { missing403 }), ...(beforeRequest && { beforeRequest }) }),
       );
     }

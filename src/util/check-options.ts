@@ -51,7 +51,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   maxMetadata: size,
   bytesPerSecond: size,
   requestsPerSecond: rate,
-  io: count,
+  io: {
+    expected: "a whole number, 1 or more, or auto",
+    holds: (value) => value === "auto" || count.holds(value),
+  },
   threads: count,
   scratch: text,
   ifExists: oneOf("error", "skip", "replace", "update"),

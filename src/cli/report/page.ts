@@ -106,11 +106,20 @@ function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [stri
     ],
     ["memory of one task, at most", formatBytes(totals.predictedPeak)],
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],
-    ["requests in flight", `at most ${grouped(execution.io)} for each store`],
+    [
+      "requests in flight",
+      `at most ${grouped(execution.io)} for each ${execution.isIoFound ? "server, as many as are of use" : "store"}`,
+    ],
   ];
 }
 
-function measuredRows({ plan: { totals }, report, peakMemory, taskTimes }: RunRecord): Map<string, Content> {
+function measuredRows({
+  plan: { totals },
+  report,
+  samples,
+  peakMemory,
+  taskTimes,
+}: RunRecord): Map<string, Content> {
   return new Map<string, Content>([
     ["tasks", `${grouped(report.tasks)}${timesText(taskTimes)}`],
     ["chunks and other keys read", grouped(report.chunksRead)],
@@ -120,8 +129,18 @@ function measuredRows({ plan: { totals }, report, peakMemory, taskTimes }: RunRe
     ["memory of the process", formatBytes(peakMemory)],
     ["stored bytes read", formatBytes(report.bytesRead)],
     ["stored bytes written", `${formatBytes(report.bytesWritten)} in ${counted(report.keysWritten, "key")}`],
+    ["requests in flight", requestsText(samples)],
     ["keys read back", report.keysVerified === undefined ? "not asked for" : grouped(report.keysVerified)],
   ]);
+}
+
+/** The most requests to servers that were seen, and what they were allowed to be in the end. */
+function requestsText(samples: readonly Sample[]): string | undefined {
+  const asked = samples.flatMap(({ requests }) => requests ?? []);
+  const last = asked.at(-1);
+  if (last === undefined) return undefined;
+  const most = Math.max(...asked.map(({ inFlight }) => inFlight));
+  return `at most ${grouped(most)} at servers; ${grouped(Math.floor(last.allowed))} allowed in the end`;
 }
 
 function timesText(times: readonly number[]): string {
@@ -159,6 +178,23 @@ ${lineChart({
   ],
   formatX,
   formatY: (bytes) => `${formatBytes(bytes)}/s`,
+})}</section>
+${requestsChart(samples, formatX)}`;
+}
+
+/** Requests to servers: how many were allowed, and how many there were. */
+function requestsChart(samples: readonly Sample[], formatX: (seconds: number) => string): Html | undefined {
+  const asked = samples.flatMap(({ seconds, requests }) => (requests ? { seconds, ...requests } : []));
+  if (asked.length < 2) return undefined;
+  return html`<section class="card"><h3>Requests</h3>
+${lineChart({
+  title: "requests in flight over time",
+  series: [
+    { name: "allowed", colour: "b", points: asked.map(({ seconds, allowed }) => [seconds, allowed]) },
+    { name: "in flight", colour: "a", points: asked.map(({ seconds, inFlight }) => [seconds, inFlight]) },
+  ],
+  formatX,
+  formatY: (requests) => String(Math.round(requests)),
 })}</section>
 `;
 }

@@ -136,12 +136,7 @@ function totalsText(plan: Plan): string {
     ],
   ];
   const threads = ["execution", executionText(execution)];
-  const limits = [
-    [
-      "allowed",
-      `${formatBytes(budget.maxMemory)}, and ${counted(execution.io, "request")} in flight for each store`,
-    ],
-  ];
+  const limits = [["allowed", `${formatBytes(budget.maxMemory)}, and ${requestsText(execution)}`]];
   return `total: ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
 }
 
@@ -159,6 +154,13 @@ function executionText({ threads, singleThreadReason, driver, tasksAtOnce, write
       : `${counted(tasksAtOnce, "task")} at once, as streams`;
   const writers = writer === "each-thread" ? "each thread writes" : "the first thread writes";
   return `${counted(threads, "thread")}${reason}; ${tasks}${threads > 1 ? `; ${writers}` : ""}`;
+}
+
+/** Requests in flight. */
+export function requestsText({ io, isIoFound }: Execution): string {
+  return isIoFound
+    ? `as many requests in flight as each server is faster with, at most ${io}`
+    : `${counted(io, "request")} in flight for each store`;
 }
 
 /** What Node and the library take beside buffers, and a thread with its kernels, as measured. */

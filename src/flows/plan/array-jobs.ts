@@ -1,4 +1,5 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { FIRST_ALLOWED } from "../../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { wholeSelection } from "../../streams/selection.ts";
@@ -29,8 +30,8 @@ export async function chosenJob(
     target,
     selection: change?.selection ?? wholeSelection(target.metadata.shape),
     maxMemory: request.maxMemory,
-    // A loop has one request in flight.
-    io: driver === "loop" ? 1 : request.io,
+    // A loop has one request in flight; where more are found to be of use than at the start, several tasks make them.
+    io: driver === "loop" ? 1 : request.isIoFound ? Math.min(request.io, FIRST_ALLOWED) : request.io,
     writerBytes: writerMemory(request.target.store),
     inFarObject: request.source.store.kind === "zip-value",
     keysToCopy: request.copyKeys,

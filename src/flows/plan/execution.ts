@@ -13,6 +13,7 @@ export interface ExecutionRequest {
   readonly target: NodeSpec;
   /** Requests in flight for each store. */
   readonly io: number;
+  readonly isIoFound?: boolean | undefined;
   /** The most threads that run tasks; 1 by default. */
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */
@@ -29,7 +30,7 @@ export function driverOf({ source, target, singleThreadReason }: ExecutionReques
 
 /** How many threads run the tasks of a plan, and who writes. */
 export function executionOf(
-  { target, io, threads = 1, singleThreadReason }: ExecutionRequest,
+  { target, io, isIoFound, threads = 1, singleThreadReason }: ExecutionRequest,
   {
     driver,
     tasksAtOnce,
@@ -51,6 +52,7 @@ export function executionOf(
     ...(reason !== undefined && { singleThreadReason: reason }),
     tasksAtOnce,
     io,
+    ...(isIoFound && { isIoFound }),
     writer: hasSingleWriter ? "first-thread" : "each-thread",
   };
 }

@@ -56,6 +56,8 @@ export interface HierarchyPlanRequest {
   readonly consolidated: readonly string[];
   readonly maxMemory: number;
   readonly io: number;
+  /** Whether that is the most of what a run finds to be of use. */
+  readonly isIoFound?: boolean | undefined;
   /** Threads that run tasks; 1 by default. */
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */

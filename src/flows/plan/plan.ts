@@ -87,8 +87,10 @@ export interface Execution {
   readonly singleThreadReason?: string;
   /** The most tasks that run at one time, of all threads together, as far as the budget admits them. */
   readonly tasksAtOnce: number;
-  /** Requests in flight for each store, of all threads together. */
+  /** Requests in flight for each store, of all threads together: at servers for each of these, sources and targets. */
   readonly io: number;
+  /** Whether so many are the most, and how many are of use at a server is found while the plan runs. */
+  readonly isIoFound?: boolean;
   /** Who writes the target: each thread what it encoded, or the first thread what all of them encoded. */
   readonly writer: "each-thread" | "first-thread";
 }

@@ -31,7 +31,7 @@ import { missingChunks } from "./missing-chunks.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
 import { sourceNodes, wantedMetadata } from "./source-nodes.ts";
-import { usualIo } from "./usual-io.ts";
+import { type IoOption, ioOf, largestChunk, limitIo, openWithin, usualIo } from "./usual-io.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
@@ -39,8 +39,12 @@ export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string;
-  /** Requests in flight, for each store; 16 by default, 64 where one of them is a server. */
-  readonly io?: number;
+  /**
+   * Requests in flight, for each store, or for each server where stores are on one. By default, `auto`, 16; of a server as
+   * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
+   * those beyond 64. Fewer where a server says that there are too many.
+   */
+  readonly io?: IoOption;
   /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
   readonly threads?: number;
   /**
@@ -146,9 +150,8 @@ async function planFrom(
 ): Promise<Omit<Planned, "source" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, allowLoss } = options;
   const target = targetSpec(to, pacedAccess(options));
-  const io = positive(options.io ?? usualIo(root.spec, target.store), "io");
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
-  const reading = sourceNodes(root, options, io);
+  const reading = sourceNodes(root, options, usualIo(options.io, root.spec, target.store));
   const placing = assertPlaceable(target.store, zarrFormat.name, options);
   await Promise.allSettled([reading, placing]);
   const { all, taken, excluded, warnings } = await reading;
@@ -173,6 +176,9 @@ async function planFrom(
     allowLoss,
     signal,
   });
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const stores = [root.spec, target.store];
+  const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
   const whole = await planHierarchy({
     operation,
     source: {
@@ -194,8 +200,8 @@ async function planFrom(
     changed,
     consolidated:
       changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
-    maxMemory: parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY),
-    io,
+    maxMemory,
+    ...inFlight,
     ...(await threading(root, target, scratch, options)),
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
@@ -213,7 +219,7 @@ async function planFrom(
     watch,
     sourceDocuments: () => watch.documents(),
     sourceDocument: (key) => watch.document(root.store, key),
-    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io }),
+    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io: inFlight.io }),
   };
 }
 
@@ -275,13 +281,24 @@ export interface OpenedSource {
   readonly isPlain?: boolean;
 }
 
-/** The node that a source is or names; perhaps a place with no node but keys. */
+/**
+ * The node that a source is or names; perhaps a place with no node but keys. Until it is closed there are no more requests
+ * in flight than the options state.
+ */
 export async function openSource(
   source: FlowSource,
   options: PlanOptions,
   mayBePlain = false,
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
+  return openWithin(limitIo(options.io), () => openRoot(source, options, mayBePlain));
+}
+
+async function openRoot(
+  source: FlowSource,
+  options: PlanOptions,
+  mayBePlain: boolean,
+): Promise<OpenedSource> {
   if (isNode(source))
     return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
   const wrap = (store: Store) => withPace(store, options, specOf(store));

@@ -1,11 +1,89 @@
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { isFixed } from "../../meta/data-type.ts";
+import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
+import { limitRequests } from "../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
+import { product } from "../../util/shape.ts";
+import type { Execution } from "../plan/plan.ts";
+
+/** Requests in flight: so many for each store, or as many as are found to be of use. */
+export type IoOption = number | "auto";
 
 const NEAR = 16;
-/** A server takes a round trip to answer, in which it answers others; one that is asked too much says so. */
-const FAR = 64;
+/** What an item of varying size is thought to take. */
+const VARIABLE_ITEM_BYTES = 64;
+/** The part of the budget that may hold what requests ask for, where they are more than at the start. */
+const BUDGET_PART = 16;
 
-/** Requests in flight for each store of a flow, where nobody says how many. */
-export function usualIo(...stores: readonly StoreSpec[]): number {
-  return stores.some((store) => storeTraits(store).isRemote) ? FAR : NEAR;
+/** Requests in flight for each store of a flow, where nobody says how many: at a server as many as at the start. */
+export function usualIo(io: IoOption | undefined, ...stores: readonly StoreSpec[]): number {
+  if (io !== undefined && io !== "auto") return io;
+  return isFar(stores) ? FIRST_ALLOWED : NEAR;
+}
+
+/** What a flow reads and writes, as far as it bounds requests in flight. */
+export interface IoRequest {
+  readonly io: IoOption | undefined;
+  readonly stores: readonly StoreSpec[];
+  readonly maxMemory: number;
+  /** The largest chunk; undefined where sizes are not known. */
+  readonly chunkBytes: number | undefined;
+}
+
+/** Requests in flight of a flow, and whether they are found while it runs: `io` is the most then. */
+export function ioOf({ io, stores, maxMemory, chunkBytes }: IoRequest): Pick<Execution, "io" | "isIoFound"> {
+  const usual = usualIo(io, ...stores);
+  const isStated = io !== undefined && io !== "auto";
+  if (isStated || !isFar(stores)) return { io: usual };
+  const fitting = chunkBytes === undefined ? 0 : maxMemory / BUDGET_PART / Math.max(1, chunkBytes);
+  return { io: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isIoFound: true };
+}
+
+/** Decoded bytes of the largest chunk, or shard; undefined where there is no array. */
+export function largestChunk(nodes: readonly Pick<ZarrNode, "metadata">[]): number | undefined {
+  const sizes = nodes.flatMap(({ metadata }) => (metadata.kind === "array" ? chunkBytes(metadata) : []));
+  return sizes.length === 0 ? undefined : Math.max(...sizes);
+}
+
+function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
+  return product(chunkGrid.chunkShape) * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
+}
+
+/** Holds requests to a server to the number that is stated, if one is, until what is returned is called. */
+export function limitIo(io: IoOption | undefined): () => void {
+  return io === undefined || io === "auto" ? () => {} : limitRequests({ most: io, isFixed: true });
+}
+
+/** The same of requests that are found to be of use: they are no more than planned. */
+export function limitFoundIo({ io, isIoFound }: Pick<Execution, "io" | "isIoFound">): () => void {
+  return isIoFound ? limitRequests({ most: io, isFixed: false }) : () => {};
+}
+
+/** Opens something; a limit of requests ends when it is closed, or cannot be opened. */
+export async function openWithin<T extends { readonly close: () => Promise<void> }>(
+  endLimit: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
+  try {
+    const opened = await open();
+    return { ...opened, close: () => opened.close().finally(endLimit) };
+  } catch (error) {
+    endLimit();
+    throw error;
+  }
+}
+
+/** `ioOf` what is read of one array. */
+export function sliceIo(
+  { spec, metadata }: ZarrArray,
+  io: IoOption | undefined,
+  maxMemory: number,
+): ReturnType<typeof ioOf> {
+  return ioOf({ io, stores: [spec], maxMemory, chunkBytes: chunkBytes(metadata) });
+}
+
+function isFar(stores: readonly StoreSpec[]): boolean {
+  return stores.some((store) => storeTraits(store).isRemote);
 }

@@ -7,6 +7,7 @@ import { type RunReport, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertPlanned, type Planned, type RunOptions } from "../request/flow.ts";
 import { withPace } from "../request/rate-limits.ts";
+import { limitFoundIo } from "../request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, openBuild } from "../target/open-build.ts";
@@ -28,10 +29,12 @@ export async function assertFlow({ plan }: Planned, given: RunOptions): Promise<
 /** Runs what was planned, and closes it. */
 export async function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
   assertPlanned(planned);
+  const end = limitFoundIo(planned.plan.execution);
   try {
     const options = checkedOptions(given);
     return await withRetryEvents(options, () => runOpened(planned, options));
   } finally {
+    end();
     await planned.close();
   }
 }

@@ -1,3 +1,4 @@
+import { requestsNow } from "../../stores/remote/server-counters.ts";
 import { crc32 } from "../../util/crc32.ts";
 import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
 import type { TaskStats } from "./executors/messages.ts";
@@ -38,7 +39,13 @@ export class RunLog {
 
   get progress(): Progress {
     const keysKept = this.#kept;
-    return { ...this.#counts, expectedBytes: this.expectedBytes(), ...(keysKept > 0 && { keysKept }) };
+    const requests = requestsNow();
+    return {
+      ...this.#counts,
+      expectedBytes: this.expectedBytes(),
+      ...(keysKept > 0 && { keysKept }),
+      ...(requests && { requests }),
+    };
   }
 
   get keys(): number {

@@ -1,56 +1,114 @@
-import pLimit from "p-limit";
-import { type Overloads, ownOverloads } from "./throttle-signals.ts";
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { counterChange } from "../../util/counter-change.ts";
+import { type ChangeOfOthers, ServerShare, type StartedRequest } from "./server-counters.ts";
+
+export interface LimitedCall {
+  /** Bytes that are sent. */
+  readonly sent?: number | undefined;
+  /** Gives up the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
- * As many calls to a server at once as it takes. All of them at first; when it wants to be asked less often, half as
- * many as were under way, here and wherever else its overloads are heard of; then one more for each round of calls that
- * goes well. The others wait for their turn.
+ * As many calls to a server at once as are found to be of use, of all threads that count together; the others wait for
+ * their turn, first come, first served.
  */
 export class AdaptiveLimit {
-  readonly #limit = pLimit(Number.POSITIVE_INFINITY);
+  readonly #share: ServerShare;
   readonly #isOverload: (error: unknown) => boolean;
-  /** Calls at once; its fraction grows until it is one more. */
-  #allowed = Number.POSITIVE_INFINITY;
-  readonly #overloads: Overloads;
-  /** Overloads after which there were half as many calls. */
-  #seen: number;
+  readonly #waiting = new Set<(started: StartedRequest) => void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isListening = false;
 
-  /** @param isOverload whether a failed call says that there are too many of them. */
-  constructor(isOverload: (error: unknown) => boolean, overloads: Overloads = ownOverloads()) {
+  /** @param isOverload whether a failed call says that there are too many of them */
+  constructor(isOverload: (error: unknown) => boolean, share = ServerShare.alone()) {
+    this.#share = share;
     this.#isOverload = isOverload;
-    this.#overloads = overloads;
-    this.#seen = overloads.count;
   }
 
-  /** Makes a call when its turn comes. */
-  run<T>(call: () => Promise<T>): Promise<T> {
-    return this.#limit(async () => {
-      this.#hear();
-      const before = this.#seen;
-      try {
-        const result = await call();
-        if (this.#limit.activeCount >= this.#limit.concurrency)
-          this.#allow(this.#allowed + 1 / this.#allowed);
-        return result;
-      } catch (error) {
-        // Those that were under way together each report the same overload.
-        if (this.#isOverload(error) && before === this.#overloads.count) this.#overloads.add();
-        this.#hear();
-        throw error;
-      }
+  /** Makes a call when its turn comes. @throws what it throws; `aborted`, also while it waits. */
+  async run<T>(call: () => Promise<T>, { sent = 0, signal }: LimitedCall = {}): Promise<T> {
+    const started = await this.#turn(signal);
+    const from = performance.now();
+    try {
+      const result = await call();
+      const received = result instanceof Uint8Array ? result.length : 0;
+      this.#share.succeeded(started, performance.now() - from, sent + received);
+      return result;
+    } catch (error) {
+      if (this.#isOverload(error)) this.#share.overloaded(started, performance.now() - from);
+      throw error;
+    } finally {
+      this.#share.ended();
+      this.#startWaiting();
+    }
+  }
+
+  async #turn(signal: AbortSignal | undefined): Promise<StartedRequest> {
+    throwIfAborted(signal);
+    const started = this.#waiting.size === 0 ? this.#share.tryStart() : undefined;
+    if (started) return started;
+    return new Promise((resolve, reject) => {
+      const start = (request: StartedRequest) => {
+        stopListening();
+        resolve(request);
+      };
+      const stopListening = onAbort(signal, () => {
+        this.#waiting.delete(start);
+        if (this.#waiting.size === 0) this.#share.setWaiting(false);
+        reject(abortError(signal?.reason));
+      });
+      this.#waiting.add(start);
+      this.#startWaiting();
     });
   }
 
-  /** Halves once for all overloads that came since. */
-  #hear(): void {
-    const { count } = this.#overloads;
-    if (count === this.#seen) return;
-    this.#seen = count;
-    this.#allow(Math.min(this.#allowed, this.#limit.activeCount) / 2);
+  /** Starts as many of those that wait as may be. */
+  #startWaiting(): void {
+    if (this.#waiting.size === 0) return;
+    // before the first is tried: what another thread ends from now on is heard of
+    const others = this.#share.setWaiting(true);
+    for (const start of this.#waiting) {
+      const request = this.#share.tryStart();
+      if (request === undefined) break;
+      this.#waiting.delete(start);
+      start(request);
+    }
+    if (this.#waiting.size === 0) this.#share.setWaiting(false);
+    else {
+      this.#startLater(this.#share.wait);
+      if (others) this.#startAfter(others);
+    }
   }
 
-  #allow(calls: number): void {
-    this.#allowed = Math.max(1, calls);
-    this.#limit.concurrency = Math.floor(this.#allowed);
+  #startLater(wait: number): void {
+    if (wait === 0) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#startWaiting();
+    }, wait);
   }
+
+  #startAfter({ counters, place, seen }: ChangeOfOthers): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    void counterChange(counters, place, seen, false).then(() => {
+      this.#isListening = false;
+      this.#startWaiting();
+    });
+  }
+}
+
+const limits = new Map<string, WeakRef<AdaptiveLimit>>();
+
+/**
+ * The limit of a server, by any name: the same one for all its stores in this thread, and shared with other threads. A call
+ * within a call of the same limit may wait for ever.
+ */
+export function limitOf(server: string, isOverload: (error: unknown) => boolean): AdaptiveLimit {
+  const known = limits.get(server)?.deref();
+  if (known) return known;
+  const limit = new AdaptiveLimit(isOverload, ServerShare.of(server));
+  limits.set(server, new WeakRef(limit));
+  return limit;
 }

@@ -3,9 +3,8 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import type { GetOptions } from "../store.ts";
-import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
 import { emitRetry, type Retry } from "./retry-events.ts";
-import { overloadsOf } from "./throttle-signals.ts";
 
 export interface RetryOptions {
   /**
@@ -30,8 +29,8 @@ export interface RetryOptions {
   readonly onRetry?: (retry: Retry) => void;
 }
 
-/** What is done, for reports. */
-type RepeatedCall = Pick<Retry, "operation" | "key">;
+/** What is done, for reports, and how many bytes are sent. */
+type RepeatedCall = Pick<Retry, "operation" | "key"> & { readonly sent?: number | undefined };
 
 /** Makes a call until it succeeds, fails for good, or has been made often enough. */
 export type Retrier = <T>(
@@ -46,17 +45,18 @@ const FIRST_ATTEMPTS = 5;
 
 /**
  * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that
- * doubles, and never before the server's `Retry-After`. When the server asks for fewer requests, fewer calls are
- * made at once.
+ * doubles, and never before the server's `Retry-After`. As many calls are made at once as `AdaptiveLimit` finds to be of
+ * use.
+ *
+ * @param server whose requests are limited together, by any name; by default those of this retrier are, by themselves
  */
 export function retrier(
   store: string,
   { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
+  server?: string,
 ): Retrier {
   let hasAnswered = false;
-  const isOverload = (error: unknown) =>
-    isZarrflowError(error, "transient") && error.details.overload === true;
-  const limit = new AdaptiveLimit(isOverload, overloadsOf(store));
+  const limit = server === undefined ? new AdaptiveLimit(isOverload) : limitOf(server, isOverload);
   const waitAfter = (error: ZarrflowError, attempt: number): number | undefined => {
     const seconds = isZarrflowError(error, "transient") ? error.details.retryAfter : undefined;
     const least = (seconds ?? 0) * 1000;
@@ -64,14 +64,14 @@ export function retrier(
     if (attempt >= most || least > longestWait) return undefined;
     return Math.max(least, Math.random() * Math.min(longestWait, firstWait * 2 ** (attempt - 1)));
   };
-  return async ({ operation, key }, run, signal) => {
+  return async ({ operation, key, sent }, run, signal) => {
     const once = () => {
       throwIfAborted(signal);
       return run();
     };
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await limit.run(once);
+        const answer = await limit.run(once, { sent, signal });
         hasAnswered = true;
         return answer;
       } catch (error) {
@@ -98,6 +98,10 @@ export function withOneBuffer(options: GetOptions = {}): GetOptions {
       return buffer;
     },
   };
+}
+
+function isOverload(error: unknown): boolean {
+  return isForNow(error) && error.details.overload === true;
 }
 
 function isForNow(error: unknown): error is ZarrflowError {

@@ -113,7 +113,8 @@ export class S3Client {
     this.#credentials = new Credentials(options.credentials);
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
-    this.retry = retrier(`s3://${options.bucket}`, options.retry);
+    const bucket = `s3://${options.bucket}`;
+    this.retry = retrier(bucket, options.retry, options.endpoint ?? bucket);
     this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
@@ -180,7 +181,7 @@ export class S3Client {
    * @throws as `send`; `short-read` for an answer that is cut, `resource-limit` for one without end.
    */
   ask(key: string, query: Query, request: S3Request): Promise<S3Response> {
-    const call = { operation: request.method, key };
+    const call = { operation: request.method, key, sent: request.body?.length };
     return this.retry(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
   }
 

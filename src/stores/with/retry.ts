@@ -10,8 +10,8 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
  * A store whose calls are made again where they failed transiently (`transient`, `short-read`): after a random part of a
- * time that doubles, and never before the server's `Retry-After`. While the server asks for fewer requests, fewer
- * of them are made at once. Listings and writers are not repeated.
+ * time that doubles, and never before the server's `Retry-After`. As many are made at once as are found to be of use, 256
+ * at most; while the server asks for fewer, fewer. Listings and writers are not repeated.
  *
  * @example
  * ```ts
@@ -23,7 +23,16 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
  * ```
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
-  const retry = retrier(store.description, options);
+  return withRetryAt(undefined, store, options);
+}
+
+/** The same, within the limit of requests to a server. */
+export function withRetryAt<S extends Store>(
+  server: string | undefined,
+  store: S,
+  options: RetryOptions = {},
+): Wrapped<S> {
+  const retry = retrier(store.description, options, server);
   const wrapped = wrapStore(store, (call, run, { signal }) =>
     REPEATABLE.includes(call.operation) ? retry(call, run, signal) : run(),
   );

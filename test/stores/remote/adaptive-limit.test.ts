@@ -1,89 +1,200 @@
-import { describe, expect, it } from "vitest";
-import { AdaptiveLimit } from "../../../src/stores/remote/adaptive-limit.ts";
-import { overloadsOf } from "../../../src/stores/remote/throttle-signals.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AdaptiveLimit, limitOf } from "../../../src/stores/remote/adaptive-limit.ts";
+import { limitRequests, requestsNow } from "../../../src/stores/remote/server-counters.ts";
+import {
+  isSlowDown,
+  keepAsking,
+  requestTo,
+  ServerLog,
+  type SimulatedServer,
+  SLOW_DOWN,
+  VirtualClock,
+} from "./simulated-server.ts";
 
-/** A server that takes `capacity` calls at once and refuses others; how many it had at once, in each round. */
-async function serve(limit: AdaptiveLimit, capacity: () => number, calls: number) {
-  let running = 0;
-  let refused = 0;
-  const seen: number[] = [];
-  const call = async () => {
-    seen.push(++running);
-    const isOver = running > capacity();
-    await new Promise(setImmediate);
-    running--;
-    if (!isOver) return;
-    refused++;
-    throw new Error("SlowDown");
-  };
-  const untilDone = async () => {
-    while ((await limit.run(call).catch(() => "again")) === "again");
-  };
-  await Promise.all(Array.from({ length: calls }, untilDone));
-  return { seen, refused };
+let clock: VirtualClock;
+let stops: (() => void)[];
+beforeEach(() => {
+  clock = new VirtualClock();
+  stops = [];
+  vi.spyOn(performance, "now").mockImplementation(() => clock.now());
+  vi.spyOn(Date, "now").mockImplementation(() => clock.now());
+});
+afterEach(async () => {
+  for (const stop of stops) stop();
+  await clock.advance(100_000);
+  vi.restoreAllMocks();
+});
+
+/** Asks a server for more than it answers; what it sees. */
+function ask(server: SimulatedServer, limit = new AdaptiveLimit(isSlowDown)): ServerLog {
+  const log = new ServerLog(clock);
+  stops.push(keepAsking(limit, requestTo(clock, server, log)));
+  return log;
 }
 
-const isSlowDown = (error: unknown) => error instanceof Error && error.message === "SlowDown";
+/** A random number of a mean, by how a queue of unknown length waits. */
+function waits(mean: number): () => number {
+  let seed = 1;
+  return () => {
+    seed = (seed * 16_807) % 2_147_483_647;
+    return -mean * Math.log(seed / 2_147_483_647);
+  };
+}
 
-describe("AdaptiveLimit", () => {
-  it("limits nothing while nobody complains", async () => {
-    const { seen } = await serve(new AdaptiveLimit(isSlowDown), () => 1000, 100);
-    expect(Math.max(...seen)).toBe(100);
+describe("requests in flight that find themselves", () => {
+  it.each([8, 16, 50, 100, 200])("settle at what a server with %i slots gains from", async (slots) => {
+    const log = ask({ slots, ms: 30 });
+    await clock.advance(10_000);
+    const { inFlight, perSecond } = await log.over(10_000);
+    expect(inFlight).toBeGreaterThan(slots * 0.9);
+    expect(inFlight).toBeLessThan(slots * 1.4);
+    expect(perSecond).toBeGreaterThan(0.9 * slots * (1000 / 30));
   });
 
-  it("halves the calls at once for each round of complaints, and lets them grow again", async () => {
-    const limit = new AdaptiveLimit(isSlowDown);
-    const { seen, refused } = await serve(limit, () => 8, 400);
-    expect(seen[0]).toBe(1);
-    expect(seen.slice(-100).every((running) => running <= 10)).toBe(true);
-    expect(Math.max(...seen.slice(-200))).toBeGreaterThan(4);
-    // 780 until it is down to 8, and few later; without a limit there were 10,000
-    expect(refused).toBeLessThan(1000);
-    const { seen: later } = await serve(limit, () => 1000, 400);
-    expect(Math.max(...later)).toBeGreaterThan(12);
+  it("settle there where each request takes another time", async () => {
+    const log = ask({ slots: 50, ms: 15, jitter: waits(15) });
+    await clock.advance(10_000);
+    const { inFlight, perSecond } = await log.over(10_000);
+    expect(inFlight).toBeGreaterThan(45);
+    expect(inFlight).toBeLessThan(85);
+    expect(perSecond).toBeGreaterThan(0.9 * 50 * (1000 / 30));
   });
 
-  it("takes one round of complaints as one", async () => {
-    const limit = new AdaptiveLimit(isSlowDown);
-    const fail = () => limit.run(() => Promise.reject(new Error("SlowDown"))).catch(() => {});
-    await Promise.all(Array.from({ length: 64 }, fail));
-    const { seen } = await serve(limit, () => 64, 64);
-    expect(Math.max(...seen)).toBeGreaterThanOrEqual(32);
-    expect(Math.max(...seen)).toBeLessThanOrEqual(34);
+  it("are 256 within a few rounds where a server takes any number, and never more", async () => {
+    const log = ask({ slots: 10_000, ms: 100, jitter: waits(20) });
+    await clock.advance(600);
+    expect(log.answered).toBeGreaterThan(512);
+    expect(log.inFlight).toBe(256);
+    const { inFlight } = await log.over(10_000);
+    expect(log.most).toBe(256);
+    expect(inFlight).toBeGreaterThan(240);
   });
 
-  it("goes on with one call at a time at least, and passes other errors by", async () => {
+  it("follow a server that takes more, or fewer, than before", async () => {
+    const server = { slots: 20, ms: 30 };
+    const log = ask(server);
+    await clock.advance(10_000);
+    expect((await log.over(1000)).inFlight).toBeLessThan(32);
+    server.slots = 120;
+    await clock.advance(10_000);
+    expect((await log.over(2000)).perSecond).toBeGreaterThan(0.85 * 120 * (1000 / 30));
+    server.slots = 20;
+    await clock.advance(30_000);
+    expect((await log.over(1000)).inFlight).toBeLessThan(40);
+  });
+
+  it("stay about what a server does not refuse", async () => {
+    const log = ask({ slots: 40, ms: 30, refuses: true });
+    const { inFlight } = await log.over(20_000);
+    expect(inFlight).toBeGreaterThan(24);
+    expect(inFlight).toBeLessThanOrEqual(41);
+    expect(log.refused).toBeLessThan(0.03 * log.answered + 64);
+  });
+
+  it("are judged by the bytes that they move as well", async () => {
+    // each second value is 64 times as long, and takes as much longer
+    const log = new ServerLog(clock);
+    const [short, long] = [4, 256].map((ms) => requestTo(clock, { slots: 10_000, ms }, log));
+    const [few, many] = [new Uint8Array(0), new Uint8Array(63 * 2 ** 16)];
     const limit = new AdaptiveLimit(isSlowDown);
-    for (let i = 0; i < 5; i++) {
-      await expect(limit.run(() => Promise.reject(new Error("SlowDown")))).rejects.toThrow("SlowDown");
-    }
-    expect(await limit.run(async () => 1)).toBe(1);
-    const other = new AdaptiveLimit(isSlowDown);
-    await Promise.all(
-      Array.from({ length: 9 }, () => other.run(() => Promise.reject(new Error("no"))).catch(() => {})),
-    );
-    const { seen } = await serve(other, () => 1000, 9);
-    expect(Math.max(...seen)).toBe(9);
+    let calls = 0;
+    const either = () => (calls++ % 40 < 20 ? short?.().then(() => few) : long?.().then(() => many));
+    stops.push(keepAsking(limit, async () => either()));
+    await clock.advance(10_000);
+    expect((await log.over(10_000)).inFlight).toBeGreaterThan(200);
   });
 });
 
-describe("limits that share overloads", () => {
-  it("are halved by those of each other, once for each", async () => {
-    const overloads = overloadsOf("a server of this test");
-    const [here, there] = [
-      new AdaptiveLimit(isSlowDown, overloads),
-      new AdaptiveLimit(isSlowDown, overloads),
-    ];
-    const waiting: (() => void)[] = [];
-    const calls = Array.from({ length: 16 }, () =>
-      here.run(() => new Promise<void>((done) => waiting.push(done))),
+describe("AdaptiveLimit", () => {
+  it("takes one round of complaints as one", async () => {
+    const limit = new AdaptiveLimit(isSlowDown);
+    const fail = () => limit.run(() => clock.pause(1).then(() => Promise.reject(SLOW_DOWN))).catch(() => {});
+    const failed = Promise.all(Array.from({ length: 64 }, fail));
+    await clock.advance(1);
+    await failed;
+    const log = ask({ slots: 1000, ms: 10 }, limit);
+    await clock.advance(1);
+    expect(log.inFlight).toBe(32);
+  });
+
+  it("makes less than one call at one time where one is too many, and more again when it is not", async () => {
+    const limit = new AdaptiveLimit(isSlowDown);
+    for (let i = 0; i < 12; i++) {
+      const call = limit.run(() => clock.pause(10).then(() => Promise.reject(SLOW_DOWN)));
+      const failed = expect(call).rejects.toBe(SLOW_DOWN);
+      await clock.advance(10);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(1000);
+      await failed;
+    }
+    const started: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      await Promise.all([limit.run(async () => void started.push(clock.now())), clock.advance(1000)]);
+    }
+    expect(started).toHaveLength(40);
+    const log = ask({ slots: 1000, ms: 10 }, limit);
+    await clock.advance(1000);
+    expect(log.inFlight).toBeGreaterThan(5);
+  });
+
+  it("passes other errors by", async () => {
+    const limit = new AdaptiveLimit(isSlowDown);
+    const fail = () => limit.run(() => Promise.reject(new Error("no"))).catch(() => {});
+    await Promise.all(Array.from({ length: 9 }, fail));
+    const log = ask({ slots: 1000, ms: 10 }, limit);
+    await clock.advance(1);
+    expect(log.inFlight).toBe(64);
+  });
+
+  it("makes calls first come, first served, and none whose signal is aborted while it waits", async () => {
+    const limit = new AdaptiveLimit(isSlowDown);
+    const busy = Array.from({ length: 64 }, () => limit.run(() => clock.pause(10)));
+    const order: number[] = [];
+    const controller = new AbortController();
+    const waiting = Array.from({ length: 4 }, (_, i) =>
+      limit.run(async () => void order.push(i), i === 1 ? { signal: controller.signal } : {}),
     );
-    await expect(there.run(() => Promise.reject(new Error("SlowDown")))).rejects.toThrow("SlowDown");
-    const later = here.run(async () => {});
-    for (const done of waiting) done();
-    await Promise.all([...calls, later]);
-    const { seen } = await serve(here, () => 24, 24);
-    expect(Math.max(...seen)).toBeGreaterThanOrEqual(8);
-    expect(Math.max(...seen)).toBeLessThan(16);
+    controller.abort(new Error("enough"));
+    await expect(waiting[1]).rejects.toMatchObject({ code: "aborted" });
+    await clock.advance(20);
+    await Promise.all([...busy, waiting[0], waiting[2], waiting[3]]);
+    expect(order).toEqual([0, 2, 3]);
+  });
+
+  it("holds to the number that a flow states, which that of another one is added to", async () => {
+    const end = limitRequests({ most: 5, isFixed: true });
+    const log = ask({ slots: 1000, ms: 10 });
+    expect((await log.over(2000)).inFlight).toBe(5);
+    expect(log.most).toBe(5);
+    const endOther = limitRequests({ most: 3, isFixed: true });
+    await clock.advance(100);
+    expect(log.most).toBe(8);
+    endOther();
+    await clock.advance(20);
+    expect((await log.over(100)).inFlight).toBe(5);
+    end();
+    await clock.advance(1000);
+    expect(log.most).toBeGreaterThan(60);
+  });
+
+  it("finds no more than a flow plans for", async () => {
+    stops.push(limitRequests({ most: 80, isFixed: false }));
+    const log = ask({ slots: 1000, ms: 10 });
+    await clock.advance(5000);
+    expect(log.most).toBe(80);
+  });
+});
+
+describe("limitOf", () => {
+  it("gives one limit to all stores of a server, and counts what is under way there", async () => {
+    const limit = limitOf("server:one", isSlowDown);
+    expect(limitOf("server:one", isSlowDown)).toBe(limit);
+    expect(limitOf("server:two", isSlowDown)).not.toBe(limit);
+    const before = requestsNow();
+    const log = ask({ slots: 1000, ms: 100 }, limit);
+    await clock.advance(10);
+    expect(log.inFlight).toBe(64);
+    expect((requestsNow()?.inFlight ?? 0) - (before?.inFlight ?? 0)).toBe(64);
+    expect(requestsNow()?.allowed).toBeGreaterThanOrEqual(64);
   });
 });

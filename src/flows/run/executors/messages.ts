@@ -2,6 +2,7 @@ import type { ZarrFormat } from "../../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../../meta/formats.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
+import type { ThreadCounters } from "../../../stores/remote/server-counters.ts";
 import type { StoredValue, StoreSpec } from "../../../stores/store.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -17,8 +18,8 @@ export interface WorkerStart<Work> {
   readonly sourceVersion: string | undefined;
   /** What all threads share: what is next, what is leased, and whether to stop. */
   readonly control: SharedRun;
-  /** What all threads hear of overloaded servers. */
-  readonly overloads: Int32Array;
+  /** Where all threads count their requests to servers; undefined for one that counts for itself. */
+  readonly counters: ThreadCounters | undefined;
 }
 
 /** What a worker receives. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { FolderWatch, type MissingNote } from "../../../stores/directory/missing-values.ts";
 import { onRetry } from "../../../stores/remote/retry-events.ts";
-import { joinOverloads } from "../../../stores/remote/throttle-signals.ts";
+import { joinCounters } from "../../../stores/remote/server-counters.ts";
 import type { Store, StoreSpec } from "../../../stores/store.ts";
 import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
@@ -62,7 +62,7 @@ export async function servePool<Work, Result>(
   });
   try {
     if (start) {
-      joinOverloads(start.overloads);
+      if (start.counters) joinCounters(start.counters);
       onRetry(({ error, ...retry }) => post({ type: "retry", retry, error: packError(error) }));
       const control = SharedScheduler.of(start.control);
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {

@@ -1,5 +1,5 @@
 import type { Admission, Lease } from "../../../streams/byte-budget.ts";
-import { pause } from "../../../util/pause.ts";
+import { counterChange } from "../../../util/counter-change.ts";
 
 /** Places of the counters; after them, for each stage, how many of its tasks were dealt. */
 const STOPPED = 0;
@@ -184,23 +184,5 @@ export class SharedScheduler implements Admission {
   #changed(): void {
     Atomics.add(this.#counters, CHANGES, 1);
     Atomics.notify(this.#counters, CHANGES);
-  }
-}
-
-/** Without `Atomics.waitAsync` a counter is looked at so often. */
-const LOOK_AGAIN_MS = 1;
-/** A wait keeps its thread alive, which `Atomics.waitAsync` alone does not, and ends after so long in any case. */
-const LONGEST_MS = 100;
-
-/** Waits while a counter in shared memory has the value `seen`, or a moment; whoever changes it calls `Atomics.notify`. */
-async function counterChange(counters: Int32Array, place: number, seen: number): Promise<void> {
-  if (typeof Atomics.waitAsync !== "function") return pause(LOOK_AGAIN_MS);
-  const change = Atomics.waitAsync(counters, place, seen, LONGEST_MS);
-  if (!change.async) return;
-  const alive = setInterval(() => {}, LONGEST_MS);
-  try {
-    await change.value;
-  } finally {
-    clearInterval(alive);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { noteMissing } from "../../../stores/directory/missing-values.ts";
 import { emitRetry } from "../../../stores/remote/retry-events.ts";
-import { overloadCounts } from "../../../stores/remote/throttle-signals.ts";
+import { counterThread, leaveCounters, type ThreadCounters } from "../../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { pause } from "../../../util/pause.ts";
@@ -62,6 +62,7 @@ interface PoolWorker {
   readonly thread: Worker;
   /** Resolves when it has done all; rejects with why it failed. */
   readonly ended: Promise<void>;
+  readonly counters: ThreadCounters | undefined;
   isDone: boolean;
 }
 
@@ -121,9 +122,9 @@ export class WorkerPool<Work, Result> {
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
     this.#control = control;
-    const start = { work, source, sourceVersion, control: control.shared, overloads: overloadCounts() };
-    for (const { thread } of this.#workers)
-      thread.postMessage({ type: "start", start } satisfies ToWorker<Work>);
+    const start = { work, source, sourceVersion, control: control.shared };
+    for (const { thread, counters } of this.#workers)
+      thread.postMessage({ type: "start", start: { ...start, counters } } satisfies ToWorker<Work>);
     const { isAwaited = () => true } = run;
     const hang = new Promise<never>((_, reject) => {
       const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
@@ -197,7 +198,9 @@ export class WorkerPool<Work, Result> {
     });
     // It may fail before anybody looks at this.
     ended.catch(() => {});
-    const worker: PoolWorker = { thread, ended, isDone: false };
+    const counters = counterThread();
+    thread.on("exit", () => counters && leaveCounters(counters));
+    const worker: PoolWorker = { thread, ended, counters, isDone: false };
     this.#workers.push(worker);
   }
 }

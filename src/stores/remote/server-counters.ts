@@ -1,0 +1,374 @@
+import { CONTROL_NUMBERS, ConcurrencyControl, MAX_ALLOWED } from "./concurrency-control.ts";
+
+/** Servers that are counted by themselves; of more, some are counted together. */
+const SERVERS = 512;
+/** Threads that count together; others count for themselves. */
+const THREADS = 64;
+
+/** Places at the start of the memory. */
+const FIXED = 0;
+const MOST_FOUND = 1;
+const THREADS_USED = 2;
+const HEADER = 4;
+
+/** Places of a server: which it is, and what its requests come to; after them, what each thread has. */
+const NAME = 0;
+const OVERLOADS = 1;
+const ACTIVE = 2;
+const CHANGES = 3;
+const ALLOWED = 4;
+const ROUND = 5;
+const ROUND_REQUESTS = 6;
+const ROUND_LATENCY = 7;
+const ROUND_WORK = 8;
+const LOCK = 9;
+const NEXT_START = 10;
+const LAST_END = 11;
+const LATENCY = 12;
+const SERVER_FIELDS = 13;
+const ACTIVE_IN = SERVER_FIELDS;
+const WAITING_IN = ACTIVE_IN + THREADS;
+const SERVER_SIZE = WAITING_IN + THREADS;
+
+const INTS = HEADER + SERVERS * SERVER_SIZE;
+const NUMBERS_AT = Math.ceil((INTS * 4) / 8) * 8;
+const BYTES = NUMBERS_AT + SERVERS * CONTROL_NUMBERS * 8;
+
+/** Fractions are counted in whole numbers. */
+const ALLOWED_UNIT = 2 ** 14;
+const LATENCY_UNIT = 10;
+const WORK_UNIT = 16;
+/** Bytes whose transfer is as much work as a request. */
+const WORK_BYTES = 2 ** 16;
+/** A round has so many requests at least: of fewer, each counts for too much. */
+const LEAST_ROUND = 32;
+/** Milliseconds between two requests at most, however often a server said that there are too many. */
+const LONGEST_GAP = 1000;
+/** Milliseconds for which a server is in use after a request. */
+const IN_USE_MS = 1000;
+/** What a latency adds to their mean. */
+const SMOOTHING = 1 / 8;
+
+/** What threads share of the servers that they ask. */
+export type ServerCounters = ArrayBuffer | SharedArrayBuffer;
+
+let memory: ServerCounters =
+  typeof SharedArrayBuffer === "function" ? new SharedArrayBuffer(BYTES) : new ArrayBuffer(BYTES);
+let ints = new Int32Array(memory);
+/** This thread, among those that share the memory. */
+let thread = 0;
+Atomics.store(ints, THREADS_USED, 1);
+
+/** Threads that count here, by number: 0 is the one that began. */
+const threads = new Set([0]);
+
+/** What another thread needs to count with this one. */
+export interface ThreadCounters {
+  readonly memory: ServerCounters;
+  readonly thread: number;
+}
+
+/** A place for another thread to count in; undefined where all are taken. `leaveCounters` gives it back. */
+export function counterThread(): ThreadCounters | undefined {
+  for (let number = 1; number < THREADS; number++) {
+    if (threads.has(number)) continue;
+    threads.add(number);
+    Atomics.store(ints, THREADS_USED, Math.max(Atomics.load(ints, THREADS_USED), number + 1));
+    return { memory, thread: number };
+  }
+  return undefined;
+}
+
+/** Counts with the thread that gave this. Call it before stores are opened. */
+export function joinCounters(shared: ThreadCounters): void {
+  memory = shared.memory;
+  ints = new Int32Array(memory);
+  thread = shared.thread;
+}
+
+/** Takes back what a thread that has ended may have left: requests that were under way. */
+export function leaveCounters({ thread: number }: ThreadCounters): void {
+  for (const place of places()) {
+    const left = Atomics.exchange(ints, place + ACTIVE_IN + number, 0);
+    Atomics.store(ints, place + WAITING_IN + number, 0);
+    if (left === 0) continue;
+    Atomics.sub(ints, place + ACTIVE, left);
+    wake(ints, place);
+  }
+  threads.delete(number);
+}
+
+function wake(counters: Int32Array, place: number): void {
+  Atomics.add(counters, place + CHANGES, 1);
+  Atomics.notify(counters, place + CHANGES);
+}
+
+/** How many requests a flow may have in flight at a server: as many as it says, or as many as are found, to a most. */
+export interface RequestLimit {
+  readonly most: number;
+  readonly isFixed: boolean;
+}
+
+const limits = new Set<RequestLimit>();
+
+/**
+ * Holds the requests in flight at each server to a limit, until what is returned is called. Of several flows, those that
+ * state a number have the sum of these; where one does not, more may be found.
+ */
+export function limitRequests(limit: RequestLimit): () => void {
+  const own = { ...limit };
+  limits.add(own);
+  countLimits();
+  return () => {
+    limits.delete(own);
+    countLimits();
+  };
+}
+
+function countLimits(): void {
+  const fixed = [...limits].filter(({ isFixed }) => isFixed);
+  const found = [...limits].filter(({ isFixed }) => !isFixed);
+  const sum = fixed.reduce((total, { most }) => Math.min(2 ** 30, total + most), 0);
+  Atomics.store(ints, FIXED, sum);
+  Atomics.store(ints, MOST_FOUND, Math.max(0, ...found.map(({ most }) => most)));
+}
+
+/** Requests at all servers that were asked of late. */
+export interface RequestsNow {
+  readonly inFlight: number;
+  /** How many there may be. */
+  readonly allowed: number;
+}
+
+/** Undefined where no server was asked. */
+export function requestsNow(): RequestsNow | undefined {
+  let [inFlight, allowed] = [0, 0];
+  const now = milliseconds();
+  for (const place of places()) {
+    const active = Atomics.load(ints, place + ACTIVE);
+    if (active === 0 && ((now - Atomics.load(ints, place + LAST_END)) | 0) > IN_USE_MS) continue;
+    inFlight += active;
+    allowed += ServerShare.at(place).allowed;
+  }
+  return allowed === 0 ? undefined : { inFlight, allowed };
+}
+
+/** What there was when a request began: the round that it belongs to, and the overloads that had been heard of. */
+export interface StartedRequest {
+  readonly round: number;
+  readonly overloads: number;
+}
+
+/** The share of one thread in the requests to a server. */
+export class ServerShare {
+  readonly #header = ints;
+  readonly #thread = thread;
+  readonly #ints: Int32Array;
+  readonly #place: number;
+  readonly #control: ConcurrencyControl;
+
+  private constructor(counters: Int32Array, place: number, numbers: Float64Array) {
+    this.#ints = counters;
+    this.#place = place;
+    this.#control = new ConcurrencyControl(numbers);
+  }
+
+  /** The share of this thread in a server of any name. */
+  static of(server: string): ServerShare {
+    return ServerShare.at(placeOf(server));
+  }
+
+  static at(place: number): ServerShare {
+    const at = NUMBERS_AT + ((place - HEADER) / SERVER_SIZE) * CONTROL_NUMBERS * 8;
+    return new ServerShare(ints, place, new Float64Array(memory, at, CONTROL_NUMBERS));
+  }
+
+  /** All of what nobody else asks. */
+  static alone(): ServerShare {
+    return new ServerShare(new Int32Array(SERVER_SIZE), 0, new Float64Array(CONTROL_NUMBERS));
+  }
+
+  /** Requests that may be in flight, of all threads together; below 1 for a part of the time. */
+  get allowed(): number {
+    const { most, isFixed } = this.#limit();
+    const found = this.#load(ALLOWED) / ALLOWED_UNIT || ConcurrencyControl.first(most);
+    if (isFixed && !this.#control.isCareful(Date.now())) return most;
+    return Math.min(most, found);
+  }
+
+  /** Begins a request, where one may begin now. */
+  tryStart(): StartedRequest | undefined {
+    const allowed = this.allowed;
+    if (this.#othersAreFirst(allowed) || this.wait > 0) return undefined;
+    const most = Math.max(1, Math.floor(allowed));
+    let active = this.#load(ACTIVE);
+    for (;;) {
+      if (active >= most) return undefined;
+      const found = Atomics.compareExchange(this.#ints, this.#place + ACTIVE, active, active + 1);
+      if (found === active) break;
+      active = found;
+    }
+    this.#add(ACTIVE_IN + this.#thread, 1);
+    if (allowed < 1) this.#store(NEXT_START, milliseconds() + this.#gap(allowed));
+    return { round: this.#load(ROUND), overloads: this.#load(OVERLOADS) };
+  }
+
+  /** Milliseconds until a request may begin where less than one may be in flight. */
+  get wait(): number {
+    if (this.allowed >= 1) return 0;
+    const wait = (this.#load(NEXT_START) - milliseconds()) | 0;
+    return wait > LONGEST_GAP ? 0 : Math.max(0, wait);
+  }
+
+  /** A request is not in flight any more. */
+  ended(): void {
+    this.#add(ACTIVE, -1);
+    this.#add(ACTIVE_IN + this.#thread, -1);
+    this.#store(LAST_END, milliseconds());
+    this.#wakeOthers();
+  }
+
+  /** A request was answered, after so many milliseconds; it is in flight still. */
+  succeeded({ round }: StartedRequest, latency: number, bytes: number): void {
+    this.#noteLatency(latency);
+    const limit = this.#limit();
+    // where fewer are asked for than are allowed, nothing shows whether more would be of use
+    if (this.#load(ACTIVE) < Math.floor(this.allowed)) return;
+    if (this.#control.isCareful(Date.now())) {
+      this.#allow(this.#control.succeeded(this.allowed, limit.most));
+      return;
+    }
+    if (limit.isFixed || round !== this.#load(ROUND)) return;
+    this.#add(ROUND_LATENCY, Math.round(latency * LATENCY_UNIT));
+    this.#add(ROUND_WORK, Math.round((1 + bytes / WORK_BYTES) * WORK_UNIT));
+    const requests = this.#add(ROUND_REQUESTS, 1) + 1;
+    if (requests >= Math.max(LEAST_ROUND, Math.floor(this.allowed))) this.#endRound(limit.most);
+  }
+
+  /** A request that was under way since `overloads` were heard of failed as there are too many. */
+  overloaded({ overloads }: StartedRequest, latency: number): void {
+    this.#noteLatency(latency);
+    // those that were under way together report the same overload
+    const at = this.#place + OVERLOADS;
+    if (Atomics.compareExchange(this.#ints, at, overloads, overloads + 1) !== overloads) return;
+    this.#allow(this.#control.overloaded(this.allowed, this.#load(ACTIVE), Date.now()));
+    this.#newRound();
+  }
+
+  /** Says whether requests of this thread wait. Returns what tells that others have ended, where they might. */
+  setWaiting(isWaiting: boolean): ChangeOfOthers | undefined {
+    this.#store(WAITING_IN + this.#thread, isWaiting ? 1 : 0);
+    if (!isWaiting || this.#ofAll(THREADS_USED) === 1) return undefined;
+    return { counters: this.#ints, place: this.#place + CHANGES, seen: this.#load(CHANGES) };
+  }
+
+  /** What flows have said of requests in flight. */
+  #limit(): RequestLimit {
+    const [fixed, found] = [this.#ofAll(FIXED), this.#ofAll(MOST_FOUND)];
+    if (fixed > 0 && found === 0) return { most: fixed, isFixed: true };
+    return { most: Math.max(fixed, found || MAX_ALLOWED), isFixed: false };
+  }
+
+  #endRound(most: number): void {
+    const lock = this.#place + LOCK;
+    if (Atomics.compareExchange(this.#ints, lock, 0, 1) !== 0) return;
+    const [work, latency] = [this.#load(ROUND_WORK), this.#load(ROUND_LATENCY)];
+    if (work > 0 && latency > 0) {
+      const allowed = this.allowed;
+      const inFlight = Math.floor(allowed);
+      this.#allow(this.#control.ended({ inFlight, rate: (inFlight * work) / latency }, allowed, most));
+    }
+    this.#newRound();
+    Atomics.store(this.#ints, lock, 0);
+  }
+
+  #newRound(): void {
+    this.#add(ROUND, 1);
+    for (const count of [ROUND_REQUESTS, ROUND_LATENCY, ROUND_WORK]) this.#store(count, 0);
+  }
+
+  #allow(allowed: number): void {
+    this.#store(ALLOWED, Math.max(1, Math.round(allowed * ALLOWED_UNIT)));
+    this.#wakeOthers();
+  }
+
+  #noteLatency(latency: number): void {
+    const before = this.#load(LATENCY);
+    const now = latency * LATENCY_UNIT;
+    this.#store(LATENCY, Math.round(before === 0 ? now : before + (now - before) * SMOOTHING));
+  }
+
+  /** Milliseconds from one request to the next where less than one may be in flight. */
+  #gap(allowed: number): number {
+    return Math.min(LONGEST_GAP, Math.max(1, this.#load(LATENCY)) / LATENCY_UNIT / allowed);
+  }
+
+  /** Whether another thread waits, and this one has its share already. */
+  #othersAreFirst(allowed: number): boolean {
+    if (!this.#othersWait()) return false;
+    let using = 1;
+    for (let other = 0; other < this.#ofAll(THREADS_USED); other++) {
+      if (other !== this.#thread && this.#load(ACTIVE_IN + other) + this.#load(WAITING_IN + other) > 0)
+        using++;
+    }
+    return this.#load(ACTIVE_IN + this.#thread) >= Math.max(1, allowed / using);
+  }
+
+  #wakeOthers(): void {
+    if (this.#othersWait()) wake(this.#ints, this.#place);
+  }
+
+  #othersWait(): boolean {
+    const used = this.#ofAll(THREADS_USED);
+    for (let other = 0; other < used; other++) {
+      if (other !== this.#thread && this.#load(WAITING_IN + other) > 0) return true;
+    }
+    return false;
+  }
+
+  #load(field: number): number {
+    return Atomics.load(this.#ints, this.#place + field);
+  }
+
+  #ofAll(field: number): number {
+    return Atomics.load(this.#header, field);
+  }
+
+  #store(field: number, value: number): void {
+    Atomics.store(this.#ints, this.#place + field, value);
+  }
+
+  #add(field: number, value: number): number {
+    return Atomics.add(this.#ints, this.#place + field, value);
+  }
+}
+
+/** What to wait for, with `counterChange`. */
+export interface ChangeOfOthers {
+  readonly counters: Int32Array;
+  readonly place: number;
+  readonly seen: number;
+}
+
+/** Where a server is counted, found or taken; where all are taken, with another one. */
+function placeOf(server: string): number {
+  let name = 1;
+  for (const letter of server) name = (Math.imul(name, 31) + (letter.codePointAt(0) ?? 0)) | 0;
+  if (name === 0) name = 1;
+  for (let place = HEADER; place < INTS; place += SERVER_SIZE) {
+    const found = Atomics.compareExchange(ints, place + NAME, 0, name);
+    if (found === 0 || found === name) return place;
+  }
+  return HEADER + ((name >>> 0) % SERVERS) * SERVER_SIZE;
+}
+
+/** Of all servers that were asked. */
+function* places(): Generator<number> {
+  for (let place = HEADER; place < INTS && Atomics.load(ints, place + NAME) !== 0; place += SERVER_SIZE)
+    yield place;
+}
+
+/** Of a clock that all threads share; wraps, as all counts do. */
+function milliseconds(): number {
+  return Date.now() | 0;
+}
