@@ -42,7 +42,7 @@ export const readingOptions = {
     value: "N|auto",
     suggestions: ["auto"],
     summary:
-      "maximum number of concurrent requests to each store or server; auto, the default: as many as a server answers faster with, at most 256, and 16 without one",
+      "maximum number of concurrent requests to each store; by default (auto) found for each server, 256 at most, and 16 elsewhere",
   },
 } as const satisfies Options;
 

@@ -45,6 +45,7 @@ export type { Changes } from "./request/changes.ts";
 export type { ChunksOption } from "./request/chunk-option.ts";
 export type { FlowSource, Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
+export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
 export { runFlow } from "./run/run-flow.ts";

@@ -69,7 +69,7 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
     case "http": {
       const [{ HttpStore }, { withRetryAt }] = await Promise.all([
         import("./http.ts"),
-        import("./with/retry.ts"),
+        import("./with/retry-at.ts"),
       ]);
       const { url, missing403 } = spec;
       const beforeRequest = requestHookOf(spec);

@@ -1,12 +1,10 @@
-import { type RetryOptions, retrier, withOneBuffer } from "../remote/retry-requests.ts";
-import type { GetOptions, Store } from "../store.ts";
-import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
+import type { RetryOptions } from "../remote/retry-requests.ts";
+import type { Store } from "../store.ts";
+import { withRetryAt } from "./retry-at.ts";
+import type { Wrapped } from "./wrap-store.ts";
 
 export type { Retry } from "../remote/retry-events.ts";
 export type { RetryOptions } from "../remote/retry-requests.ts";
-
-/** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
-const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
  * A store whose calls are made again where they failed transiently (`transient`, `short-read`): after a random part of a
@@ -24,18 +22,4 @@ const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
   return withRetryAt(undefined, store, options);
-}
-
-/** The same, within the limit of requests to a server. */
-export function withRetryAt<S extends Store>(
-  server: string | undefined,
-  store: S,
-  options: RetryOptions = {},
-): Wrapped<S> {
-  const retry = retrier(store.description, options, server);
-  const wrapped = wrapStore(store, (call, run, { signal }) =>
-    REPEATABLE.includes(call.operation) ? retry(call, run, signal) : run(),
-  );
-  const { get } = wrapped;
-  return { ...wrapped, get: (key: string, how?: GetOptions) => get(key, withOneBuffer(how)) };
 }

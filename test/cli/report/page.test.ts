@@ -73,7 +73,28 @@ describe("the page of a run", () => {
     elementsOf(page);
     expect(page.match(/<svg class="chart"/g)).toHaveLength(2);
     expect(page).toContain("budget for buffers");
+    expect(page).not.toContain("requests in flight over time");
     expect(elementsOf(reportPage({ ...run, samples: [] }))).not.toContain("polyline");
+  });
+});
+
+describe("the page of a run at a server", () => {
+  it("draws how many requests were in flight, and how many were allowed", async () => {
+    const run = await rechunked();
+    const moment = { ...run.report, expectedBytes: 5e6, processBytes: 8e7 };
+    const samples = [64, 128, 110].map((allowed, i) => ({
+      ...moment,
+      seconds: i + 1,
+      requests: { inFlight: allowed - i, allowed },
+    }));
+    const execution = { ...run.plan.execution, io: 200, isIoFound: true };
+    const page = reportPage({ ...run, plan: { ...run.plan, execution }, samples });
+    elementsOf(page);
+    expect(page.match(/<svg class="chart"/g)).toHaveLength(3);
+    expect(page).toContain("requests in flight over time");
+    expect(page).toContain(
+      `<td>requests in flight</td><td class="n">at most 200 for each server, as many as are of use</td><td class="n">at most 127 at servers; 110 allowed in the end</td>`,
+    );
   });
 });
 

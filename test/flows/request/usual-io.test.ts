@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { planText } from "../../../src/cli/text/plan.ts";
+import { planCopy } from "../../../src/flows/copy.ts";
+import type { Plan } from "../../../src/flows/plan/plan.ts";
+import { type IoOption, ioOf, usualIo } from "../../../src/flows/request/usual-io.ts";
+import type { MemoryStore } from "../../../src/stores/memory.ts";
+import type { StoreSpec } from "../../../src/stores/store.ts";
+import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
+import { makeArray } from "../../support/made-array.ts";
+import { serveReachableBucket } from "../../support/s3-environment.ts";
+
+const NEAR: StoreSpec = { kind: "directory", path: "a.zarr" };
+const FAR: StoreSpec = { kind: "http", url: "https://example.org/a.zarr" };
+
+let server: S3Server;
+beforeAll(async () => {
+  server = await serveReachableBucket();
+});
+afterAll(() => server.close());
+
+describe("requests in flight", () => {
+  it("are what is stated, else 16, or as many as at the start where a store is a server", () => {
+    expect(usualIo(7, FAR)).toBe(7);
+    expect(usualIo(undefined, NEAR, NEAR)).toBe(16);
+    expect(usualIo("auto", NEAR, FAR)).toBe(64);
+  });
+
+  it("may be found up to 256, as far as a sixteenth of the budget holds their chunks, 64 in any case", () => {
+    const far = { stores: [NEAR, FAR], maxMemory: 256e6, io: undefined };
+    expect(ioOf({ ...far, chunkBytes: 4096 })).toEqual({ io: 256, isIoFound: true });
+    expect(ioOf({ ...far, chunkBytes: 131_072 })).toEqual({ io: 122, isIoFound: true });
+    expect(ioOf({ ...far, chunkBytes: 8e6 })).toEqual({ io: 64, isIoFound: true });
+    expect(ioOf({ ...far, chunkBytes: undefined })).toEqual({ io: 64, isIoFound: true });
+    expect(ioOf({ ...far, chunkBytes: 4096, io: 300 })).toEqual({ io: 300 });
+    expect(ioOf({ ...far, chunkBytes: 4096, stores: [NEAR] })).toEqual({ io: 16 });
+  });
+
+  /** The plan of a copy to a bucket that changes codecs. */
+  async function planned(source: MemoryStore, io: IoOption): Promise<Plan> {
+    const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, { io, codec: "zstd:1" });
+    await close();
+    return plan;
+  }
+
+  it("do not change the tasks of a plan, nor what these lease", async () => {
+    const { store } = await makeArray({
+      shape: [512, 8],
+      chunks: [1, 8],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 3,
+    });
+    const plans = await Promise.all((["auto", 64] as const).map((io) => planned(store, io)));
+    const [found, stated] = plans;
+    expect(found?.jobs).toEqual(stated?.jobs);
+    expect(found?.stages).toEqual(stated?.stages);
+    expect(found && planText(found)).toContain(
+      "as many requests in flight as each server is faster with, at most 256",
+    );
+    expect(stated && planText(stated)).toContain("64 requests in flight for each store");
+  });
+});
