@@ -12,14 +12,15 @@ const STEP = 1.25;
 /** While it grows, all at once. */
 const DOUBLE = 2;
 /** What a proportional increase must gain of its proportion: more of it is worth a step up, less a step down. */
-const WORTH_MORE = 0.6;
-const WORTH_LESS = 0.3;
-/** What doubling must gain; a round that opens connections may miss it once. */
+const WORTH_MORE = 0.2;
+const WORTH_LESS = 0.05;
+/** What doubling must gain: where it gains less, steps find the rest, and the memory of twice as many is not taken. */
 const WORTH_DOUBLING = 0.5;
+/** A round that opens connections may gain less by doubling once; one that gains too little of fewer is looked at twice. */
 const MAX_MISSES = 1;
 /** Requests in flight must differ by so much, as a natural logarithm, for rates to be compared. */
 const LEAST_CONTRAST = 0.05;
-/** Rounds without a trial after one that changed nothing: the first time, and the most. */
+/** Rounds without a trial: after one that changed something, and the most after several that did not. */
 const FIRST_REST = 1;
 const MAX_REST = 8;
 /** Milliseconds after an overload in which requests in flight grow by one for each round, and no faster. */
@@ -38,8 +39,9 @@ const KNOWN_IN_FLIGHT = 3;
 const COUNT = 4;
 const REST = 5;
 const OVERLOADED_AT = 6;
+const USELESS = 7;
 /** Numbers that a control takes. */
-export const CONTROL_NUMBERS = 7;
+export const CONTROL_NUMBERS = 8;
 
 /** What a round of requests came to, all of which began while as many as allowed were in flight. */
 export interface Round {
@@ -133,13 +135,14 @@ export class ConcurrencyControl {
   #compared(less: Round, most: number): number {
     const centre = this.#get(CENTRE);
     const gain = gainOf(less, this.#known);
-    const next =
-      gain >= WORTH_MORE
-        ? Math.min(most, centre * STEP)
-        : gain <= WORTH_LESS
-          ? Math.max(Math.min(centre, MIN_ALLOWED), centre / STEP)
-          : centre;
-    this.#rest(next === centre ? Math.min(MAX_REST, Math.max(FIRST_REST, this.#get(REST) * 2)) : 1);
+    const useless = gain <= WORTH_LESS ? this.#get(USELESS) + 1 : 0;
+    const isTooMany = useless > MAX_MISSES;
+    this.#set(USELESS, isTooMany ? 0 : useless);
+    let next = centre;
+    if (gain >= WORTH_MORE) next = Math.min(most, centre * STEP);
+    else if (isTooMany) next = Math.max(Math.min(centre, MIN_ALLOWED), centre / STEP);
+    const isSettled = next === centre && useless === 0;
+    this.#rest(isSettled ? Math.min(MAX_REST, this.#get(REST) * 2) : FIRST_REST);
     return next;
   }
 
