@@ -12,8 +12,8 @@ const STEP = 1.25;
 /** While it grows, all at once. */
 const DOUBLE = 2;
 /** What a proportional increase must gain of its proportion: more of it is worth a step up, less a step down. */
-const WORTH_MORE = 0.2;
-const WORTH_LESS = 0.05;
+const WORTH_MORE = 0.25;
+const WORTH_LESS = 0.1;
 /** What doubling must gain: where it gains less, steps find the rest, and the memory of twice as many is not taken. */
 const WORTH_DOUBLING = 0.5;
 /** A round that opens connections may gain less by doubling once; one that gains too little of fewer is looked at twice. */

@@ -70,10 +70,11 @@ export interface ThreadCounters {
 
 /** A place for another thread to count in; undefined where all are taken. `leaveCounters` gives it back. */
 export function counterThread(): ThreadCounters | undefined {
+  if (memory instanceof ArrayBuffer) return undefined;
   for (let number = 1; number < THREADS; number++) {
     if (threads.has(number)) continue;
     threads.add(number);
-    Atomics.store(ints, THREADS_USED, Math.max(Atomics.load(ints, THREADS_USED), number + 1));
+    countThreads();
     return { memory, thread: number };
   }
   return undefined;
@@ -96,6 +97,11 @@ export function leaveCounters({ thread: number }: ThreadCounters): void {
     wake(ints, place);
   }
   threads.delete(number);
+  countThreads();
+}
+
+function countThreads(): void {
+  Atomics.store(ints, THREADS_USED, Math.max(...threads) + 1);
 }
 
 function wake(counters: Int32Array, place: number): void {
@@ -258,7 +264,8 @@ export class ServerShare {
   /** Says whether requests of this thread wait. Returns what tells that others have ended, where they might. */
   setWaiting(isWaiting: boolean): ChangeOfOthers | undefined {
     this.#store(WAITING_IN + this.#thread, isWaiting ? 1 : 0);
-    if (!isWaiting || this.#ofAll(THREADS_USED) === 1) return undefined;
+    const isShared = this.#ints === this.#header && this.#ofAll(THREADS_USED) > 1;
+    if (!isWaiting || !isShared) return undefined;
     return { counters: this.#ints, place: this.#place + CHANGES, seen: this.#load(CHANGES) };
   }
 
