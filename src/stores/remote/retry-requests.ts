@@ -101,7 +101,7 @@ export function withOneBuffer(options: GetOptions = {}): GetOptions {
 }
 
 function isOverload(error: unknown): boolean {
-  return isForNow(error) && error.details.overload === true;
+  return isZarrflowError(error, "transient") && error.details.overload === true;
 }
 
 function isForNow(error: unknown): error is ZarrflowError {
