@@ -97,7 +97,7 @@ describe("requests in flight at a server", () => {
     expect(Math.max(...found.map((now) => now.inFlight))).toBeGreaterThan(16);
     for (const now of found) {
       expect(now.allowed).toBeGreaterThanOrEqual(1);
-      expect(now.allowed).toBeLessThanOrEqual(256);
+      expect(now.inFlight).toBeLessThanOrEqual(256);
     }
   });
 
