@@ -307,6 +307,8 @@ export interface TargetBuild {
   readonly isInPlace?: boolean;
   /** Aborted when another run has taken the place over: nothing may be written from then on. */
   readonly lost?: AbortSignal;
+  /** Holds that no other run has taken the place over, as `publish` does unless it was asked just before. @throws `locked` */
+  assertHeld?(options?: StoreOptions): Promise<void>;
   /** Opens what was written, for reading it back before it is published; a zip takes no more values from then on. */
   reopen(): Promise<Store>;
   publish(options?: PublishOptions): Promise<void>;

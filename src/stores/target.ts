@@ -1,5 +1,12 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { isListable, isWritable, type Store, type StoreSpec, type TargetBuild } from "./store.ts";
+import {
+  isListable,
+  isWritable,
+  type Store,
+  type StoreOptions,
+  type StoreSpec,
+  type TargetBuild,
+} from "./store.ts";
 import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./target/options.ts";
 import type { LockOptions } from "./target/prefix-lock.ts";
 import { openStore } from "./url.ts";
@@ -39,6 +46,11 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
  */
 export async function assertTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
   await (await placeOf(spec)).check(options);
+}
+
+/** Whether nothing is at a place for certain. @throws what keeps that from being known */
+export async function isPlaceEmpty(spec: StoreSpec, options: StoreOptions): Promise<boolean> {
+  return (await (await placeOf(spec)).isEmpty?.(options)) ?? false;
 }
 
 /** Holds that no run builds what is to take the place that `spec` names. @throws `locked` */

@@ -114,6 +114,28 @@ export async function* pagesFrom<T>(stream: ReadableStream<T>): AsyncGenerator<r
   }
 }
 
+/** Pages that are asked for ahead of whoever reads them, until so many items wait; empty ones are passed over. */
+export function pagesAhead<T>(
+  pages: AsyncIterable<readonly T[]>,
+  maxItems: number,
+): ReadableStream<readonly T[]> {
+  const iterator = iteratorOf(pages);
+  return new ReadableStream<readonly T[]>(
+    {
+      async pull(controller) {
+        let page = await iterator.next();
+        while (!page.done && page.value.length === 0) page = await iterator.next();
+        if (page.done) controller.close();
+        else controller.enqueue(page.value);
+      },
+      async cancel(reason) {
+        await iterator.return?.(reason);
+      },
+    },
+    { highWaterMark: maxItems, size: (page) => page.length },
+  );
+}
+
 function iteratorOf<T>(items: AsyncIterable<T> | Iterable<T>): AsyncIterator<T> | Iterator<T> {
   return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
 }

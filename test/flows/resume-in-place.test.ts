@@ -6,6 +6,7 @@ import { copy, rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
+import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
 import { open } from "../../src/index.ts";
 import { leftoversAt } from "../../src/stores/target/leftovers.ts";
 import { checkedLine } from "../../src/stores/target/whole-lines.ts";
@@ -102,6 +103,24 @@ describe("an unfinished run in S3", () => {
       details: { hint: expect.stringContaining("--resume") },
     });
     expect(new Map(bucket.objects)).toEqual(before);
+  });
+
+  it("goes on where its attributes are written, and no array", async () => {
+    await setAttributes(source, { units: "K" });
+    bucket.fault = (response, { method, key }) => {
+      const isArray = method === "PUT" && key === "out.zarr/.zarray";
+      if (isArray) response.writeHead(403).end();
+      return isArray;
+    };
+    const cut = rechunk(source, TARGET, { ...HOW, stop: new AbortController().signal });
+    await expect(cut).rejects.toMatchObject({ code: "access-denied" });
+    expect(keys()).toContain("out.zarr/.zattrs");
+    bucket.fault = undefined;
+    await expect(open(TARGET)).rejects.toMatchObject({ code: "not-found" });
+    const { tasks } = await resumed();
+    expect(tasks).toBe(0);
+    await expectWhole();
+    expect((await open(TARGET)).attributes).toEqual({ units: "K" });
   });
 
   it("is replaced where that is asked for, with a warning", async () => {

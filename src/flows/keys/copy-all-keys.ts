@@ -3,55 +3,87 @@ import { outerPrefixes } from "../../meta/folder-layout.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertListable } from "../../stores/assertions.ts";
-import type { Store, WritableStore } from "../../stores/store.ts";
+import type { ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
+import { followSignals } from "../../util/abort.ts";
+import { pagesAhead, type ReadableStream } from "../../util/web-streams.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type CopyKeysOptions, copyKeys } from "./copy-keys.ts";
+import { type CopyKeysOptions, copyKeys, listKeysToCopy } from "./copy-keys.ts";
+import type { KeyToCopy } from "./copy-small-values.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { ListedChunks } from "./listed-chunks.ts";
 
-export interface CopyAllOptions
-  extends Omit<CopyKeysOptions, "prefix" | "listing" | "targetKeyOf" | "onFolder" | "io" | "writerBytes"> {
+/** Keys that are listed before the first of them is copied, at most. */
+const MAX_AHEAD = 10_000;
+
+export interface AllKeysOptions extends StoreOptions {
   /** The documents that are published, and so not copied. */
   readonly documents: Documents;
   /** Whether documents among the keys, which are none of the hierarchy's, are copied when all others are. */
   readonly documentsLast: boolean;
 }
 
-/** Copies all keys that a plan copies as they are. */
-export async function copyAllKeys(
-  source: Store,
-  target: WritableStore,
-  plan: Plan,
-  { documents, documentsLast, ...options }: CopyAllOptions,
-): Promise<void> {
-  const from = assertListable(source);
-  const layout = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
-  const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
-  const listed = new ListedChunks();
-  const turn = async (late: boolean) => {
-    let areLeft = false;
-    const targetKeyOf = keysToCopy(plan, documents, late ? undefined : listed.count);
-    const targetKeyNow = (key: string) => {
-      const targetKey = targetKeyOf(key);
-      const isNow = targetKey !== undefined && isLate(targetKey) === late;
-      areLeft ||= targetKey !== undefined && !isNow;
-      return isNow ? targetKey : undefined;
+/** The keys that a plan copies as they are. */
+export class AllKeys {
+  readonly #source: ListableStore;
+  readonly #plan: Plan;
+  readonly #options: AllKeysOptions;
+  readonly #stop = new AbortController();
+  readonly #following: ReturnType<typeof followSignals>;
+  readonly #chunks = new ListedChunks();
+  #areLate = false;
+  #ahead: ReadableStream<readonly KeyToCopy[]> | undefined;
+
+  /** @param source which can list its keys */
+  constructor(source: Parameters<typeof assertListable>[0], plan: Plan, options: AllKeysOptions) {
+    this.#source = assertListable(source);
+    this.#plan = plan;
+    this.#options = options;
+    this.#following = followSignals(options.signal, this.#stop.signal);
+  }
+
+  /** Begins to list them, while others do what comes before they are copied. */
+  listAhead(): void {
+    this.#ahead = pagesAhead(this.#listed(false), MAX_AHEAD);
+  }
+
+  /** @throws as `copyKeys` */
+  async copyTo(
+    target: WritableStore,
+    options: Omit<CopyKeysOptions, "listed" | "io" | "writerBytes">,
+  ): Promise<void> {
+    const { execution, jobs } = this.#plan;
+    const writerBytes = writerMemory(this.#plan.target.store);
+    const copying = { ...options, io: execution.io, writerBytes };
+    await copyKeys(this.#source, target, { ...copying, listed: this.#ahead ?? this.#listed(false) });
+    this.#chunks.noteMissing(this.#source, jobs);
+    if (this.#areLate) await copyKeys(this.#source, target, { ...copying, listed: this.#listed(true) });
+  }
+
+  /** Ends a listing that nobody reads to its end. */
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await this.#ahead?.cancel().catch(() => {});
+    this.#following.end();
+  }
+
+  /** Those that are copied before documents, or these. */
+  async *#listed(late: boolean): AsyncGenerator<readonly KeyToCopy[]> {
+    const { source, target, publication } = this.#plan;
+    const { documents, documentsLast } = this.#options;
+    const layout = formatNamed(publication.zarrFormat).layout(target.path);
+    const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
+    const anyTargetKeyOf = keysToCopy(this.#plan, documents, late ? undefined : this.#chunks.count);
+    const targetKeyOf = (key: string) => {
+      const targetKey = anyTargetKeyOf(key);
+      if (targetKey === undefined || isLate(targetKey) === late) return targetKey;
+      this.#areLate = true;
+      return undefined;
     };
-    const writerBytes = writerMemory(plan.target.store);
-    const copying = {
-      ...options,
-      targetKeyOf: targetKeyNow,
-      onFolder: folderCheck(plan),
-      io: plan.execution.io,
-      writerBytes,
-    };
-    for (const prefix of outerPrefixes(formatNamed(plan.publication.from).layout(plan.source.path))) {
-      await copyKeys(from, target, { ...copying, prefix });
+    const { signal } = this.#following;
+    const options = { targetKeyOf, onFolder: folderCheck(this.#plan), signal };
+    for (const prefix of outerPrefixes(formatNamed(publication.from).layout(source.path))) {
+      yield* listKeysToCopy(this.#source, { ...options, prefix });
     }
-    return areLeft;
-  };
-  const areLate = await turn(false);
-  listed.noteMissing(source, plan.jobs);
-  if (areLate) await turn(true);
+  }
 }

@@ -16,14 +16,8 @@ import { listWanted } from "./list-wanted.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
 
 export interface CopyKeysOptions {
-  /** Keys that begin with it are copied. */
-  readonly prefix: string;
-  /** What is copied in place of the store's own listing, page by page. */
-  readonly listing?: AsyncIterable<readonly KeyEntry[]>;
-  /** The key under which a source key is copied; undefined for one that is left to others. */
-  readonly targetKeyOf: (key: string) => string | undefined;
-  /** Called for each folder that the store's own listing passes. */
-  readonly onFolder?: ListOptions["onFolder"];
+  /** What is copied, page by page. */
+  readonly listed: AsyncIterable<readonly KeyToCopy[]>;
   /**
    * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.
    *
@@ -50,8 +44,36 @@ const SMALL_BYTES = 1024 * 1024;
 /** The same where the stores can copy values themselves, which is as fast from then on. */
 const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
 
+export interface ListKeysOptions extends Pick<ListOptions, "onFolder" | "signal"> {
+  /** Keys that begin with it are copied. */
+  readonly prefix: string;
+  /** The key under which a source key is copied; undefined for one that is left to others. */
+  readonly targetKeyOf: (key: string) => string | undefined;
+}
+
+/** Lists the keys of a source that are copied, page by page. */
+export function listKeysToCopy(
+  source: ListableStore,
+  { prefix, targetKeyOf, ...options }: ListKeysOptions,
+): AsyncGenerator<readonly KeyToCopy[]> {
+  return keysToCopyFrom(pagesFrom(listWanted(source, prefix, targetKeyOf, options)), targetKeyOf);
+}
+
+/** Of what is listed, page by page, that which is copied. */
+export async function* keysToCopyFrom(
+  pages: AsyncIterable<readonly KeyEntry[]>,
+  targetKeyOf: ListKeysOptions["targetKeyOf"],
+): AsyncGenerator<readonly KeyToCopy[]> {
+  for await (const page of pages) {
+    yield page.flatMap((listed) => {
+      const targetKey = targetKeyOf(listed.key);
+      return targetKey === undefined ? [] : { ...listed, targetKey };
+    });
+  }
+}
+
 /**
- * Copies every key of the source's listing that nobody else writes, byte for byte; keys are never all in memory.
+ * Copies what is listed of a source, byte for byte; keys are never all in memory.
  *
  * @throws what the stores throw, with the key; `aborted` when it was stopped before the last key.
  */
@@ -61,10 +83,7 @@ export async function copyKeys(
   options: CopyKeysOptions,
 ): Promise<void> {
   const {
-    prefix,
-    listing,
-    targetKeyOf,
-    onFolder,
+    listed,
     skipChecksum = false,
     isDone,
     stop,
@@ -140,10 +159,6 @@ export async function copyKeys(
       throw error;
     }
   };
-  const listed = sweptFrom(
-    listing ?? pagesFrom(listWanted(source, prefix, targetKeyOf, { signal, onFolder })),
-    targetKeyOf,
-  );
   const wanted = untilStopped(isDone ? notDone(listed, { source, isDone, log, signal }) : listed, stop);
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
   try {
@@ -152,18 +167,6 @@ export async function copyKeys(
     throwIfAborted(stop);
   } finally {
     lease.release();
-  }
-}
-
-async function* sweptFrom(
-  pages: AsyncIterable<readonly KeyEntry[]>,
-  targetKeyOf: CopyKeysOptions["targetKeyOf"],
-): AsyncGenerator<readonly KeyToCopy[]> {
-  for await (const page of pages) {
-    yield page.flatMap((listed) => {
-      const targetKey = targetKeyOf(listed.key);
-      return targetKey === undefined ? [] : { ...listed, targetKey };
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { consolidate } from "../../meta/consolidated.ts";
 import type { Documents, HierarchyKeys } from "../../meta/format.ts";
+import { isNamedAttributes } from "../../stores/document-names.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -48,6 +49,16 @@ export async function loadDocuments(
   );
 }
 
+/** Documents in two parts: attributes, by which nothing is a node, so that they may be there before all others; and these. */
+export function attributesApart(documents: Documents): {
+  readonly attributes: Documents;
+  readonly nodes: Documents;
+} {
+  const isOf = (areAttributes: boolean) =>
+    [...documents].filter(([key]) => isNamedAttributes(key) === areAttributes);
+  return { attributes: new Map(isOf(true)), nodes: new Map(isOf(false)) };
+}
+
 export interface PublishOptions {
   /** Requests in flight. */
   readonly io: number;
@@ -57,8 +68,8 @@ export interface PublishOptions {
 }
 
 /**
- * Writes documents, each after those that are listed before it of the same node, of nodes below it and above it;
- * documents of nodes side by side are written at the same time.
+ * Writes documents: attributes first, then each after those that are listed before it of the same node, of nodes below it
+ * and above it; documents of nodes side by side are written at the same time.
  */
 export async function publishDocuments(
   documents: Documents,
@@ -84,7 +95,10 @@ function inWaves(keys: readonly string[], { nodeOf }: HierarchyKeys): string[][]
   for (const key of keys) {
     const path = nodeOf(key) ?? "";
     const above = ancestorPaths(path);
-    const wave = Math.max(afterTree.get(path) ?? 0, ...above.map((group) => afterNode.get(group) ?? 0));
+    const mayBeFirst = isNamedAttributes(key);
+    const wave = mayBeFirst
+      ? 0
+      : Math.max(afterTree.get(path) ?? 0, ...above.map((group) => afterNode.get(group) ?? 0));
     const sameWave = waves[wave] ?? [];
     sameWave.push(key);
     waves[wave] = sameWave;

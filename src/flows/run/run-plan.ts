@@ -1,3 +1,4 @@
+import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoredValue, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { valueText } from "../../stores/target/holds-value.ts";
@@ -6,13 +7,13 @@ import { ByteBudget } from "../../streams/byte-budget.ts";
 import { followSignals } from "../../util/abort.ts";
 import { type ErrorCode, isZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent, RunReport } from "../events.ts";
-import { copyAllKeys } from "../keys/copy-all-keys.ts";
+import { AllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
 import type { Warning } from "../request/warnings.ts";
 import { assertSoleWriter } from "../target/assert-sole-writer.ts";
-import { loadDocuments, publishDocuments } from "./documents.ts";
+import { attributesApart, loadDocuments, publishDocuments } from "./documents.ts";
 import { type RunTasksOptions, runTasks } from "./executors/run-tasks.ts";
 import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.ts";
 import { type DoneBefore, doneBefore, nothingDone } from "./ledger/done-before.ts";
@@ -137,37 +138,47 @@ async function fill(
   const documents = await loadDocuments(plan, { source, wasRead: options.wasRead, signal });
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
-  const publish = () => publishDocuments(documents, build.store, { io, hierarchy, onWritten, signal });
+  const publish = (some: Documents) =>
+    publishDocuments(some, build.store, { io, hierarchy, onWritten, signal });
   // A single writer's target cannot be read before it is finished: its documents may come first.
-  if (build.store.singleWriter) await publish();
+  if (build.store.singleWriter) await publish(documents);
   const maxMemory = budget.limit;
   const keeping = {
     keptBy: build.keep && (build.controlFolder ?? build.journal?.description),
     left: before.scratch,
     isKept: (error: unknown) => isKept(error, options, log),
   };
-  await withScratch(plan, keeping, async (scratch) => {
-    if (scratch?.spec) log.ledger.scratchOpened(scratch.spec);
-    if (scratch && before.tasks.size > 0) await redoLost(plan, before.tasks, scratch.store, { signal });
-    await runTasks(plan, {
-      ...options,
-      checksums: options.identity !== undefined || verify !== false,
-      done: before.tasks,
-      scratch,
-      documents,
-      buffers,
-      maxMemory,
-      log,
+  const others = plan.publication.copyKeys
+    ? new AllKeys(source, plan, { documents, documentsLast: build.isInPlace === true, signal })
+    : undefined;
+  try {
+    if (plan.stages.some((tasks) => tasks > 0)) others?.listAhead();
+    await withScratch(plan, keeping, async (scratch) => {
+      if (scratch?.spec) log.ledger.scratchOpened(scratch.spec);
+      if (scratch && before.tasks.size > 0) await redoLost(plan, before.tasks, scratch.store, { signal });
+      await runTasks(plan, {
+        ...options,
+        checksums: options.identity !== undefined || verify !== false,
+        done: before.tasks,
+        scratch,
+        documents,
+        buffers,
+        maxMemory,
+        log,
+      });
     });
-  });
-  if (plan.publication.copyKeys) {
     const isDone = (value: StoredValue) => before.values.has(valueText(value));
-    const copying = { documents, skipChecksum: verify === false, budget, buffers, log, stop, signal };
-    await copyAllKeys(source, build.store, plan, {
-      ...copying,
+    await others?.copyTo(build.store, {
+      skipChecksum: verify === false,
       ...(build.holds && { isDone }),
-      documentsLast: build.isInPlace === true,
+      budget,
+      buffers,
+      log,
+      stop,
+      signal,
     });
+  } finally {
+    await others?.end();
   }
   const unchanged = options.assertUnchanged?.({ signal });
   // nothing is read back for nothing
@@ -175,7 +186,8 @@ async function fill(
   const readBack = (target: Store, before?: Verified) =>
     verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });
   let verified: Verified = {};
-  // What lies at its place is checked before the documents that show it are written.
+  let left: Documents = documents;
+  // What lies at its place is checked before the documents that show it are written; attributes show nothing.
   if (build.isInPlace) {
     if (verify !== false) verified = await readBack(build.store);
     const { keys, bytes } = before.written;
@@ -185,11 +197,14 @@ async function fill(
     };
     const isNew = plan.publication.existing === undefined;
     const sole = isNew ? assertSoleWriter(build.store, written, { documents, signal }) : undefined;
-    await Promise.allSettled([unchanged, sole]);
-    await unchanged; // of both failures the one that nothing can be done about
-    await sole;
+    const held = build.assertHeld?.({ signal });
+    const { attributes, nodes } = attributesApart(documents);
+    left = nodes;
+    const checks = [unchanged, held, sole, publish(attributes)];
+    await Promise.allSettled(checks);
+    for (const check of checks) await check; // of several failures the one that least can be done about
   } else await unchanged;
-  if (!build.store.singleWriter) await publish();
+  if (!build.store.singleWriter) await publish(left);
   if (verify === false) return verified;
   const written = await build.reopen();
   try {

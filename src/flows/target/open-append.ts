@@ -67,10 +67,10 @@ export async function openAppend(
   return {
     store,
     isInPlace: true,
-    ...(lock && { lost: lock.lost }),
+    ...(lock && { lost: lock.lost, assertHeld: (options) => lock.assertHeld(options) }),
     reopen: async () => store,
     async publish({ onWarning, ...options } = {}) {
-      await lock?.assertHeld(options);
+      await lock?.assertHeldLately({ signal: options.signal });
       throwIfAborted(options.signal);
       isPublished = true;
       await refreshConsolidated(store, { groups, nodes: [] }, renewed, { maxMetadata }).finally(() =>

@@ -10,7 +10,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import type { ReadableStream } from "../../streams/web.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { copyKeys } from "../keys/copy-keys.ts";
+import { copyKeys, keysToCopyFrom } from "../keys/copy-keys.ts";
 import { folderCheck, keysToCopy } from "../keys/keys-to-copy.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow.ts";
@@ -137,10 +137,9 @@ export async function copyDifferences(
     await before(pair.key);
     return pair.left;
   };
+  const listing = copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal })));
   await copyKeys(source, target, {
-    prefix: "",
-    listing: copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal }))),
-    targetKeyOf: keysToCopy(plan, documents),
+    listed: keysToCopyFrom(listing, keysToCopy(plan, documents)),
     skipChecksum: verify === false,
     budget,
     buffers,

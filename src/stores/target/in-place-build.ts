@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { TextHashSet } from "../../util/text-hash.ts";
-import { DOCUMENT_NAMES } from "../document-names.ts";
+import { DOCUMENT_NAMES, isNamedAttributes } from "../document-names.ts";
 import type { ListableStore, Store, StoreOptions, TargetBuild, WritableStore } from "../store.ts";
 import { deleteAll } from "./delete-all.ts";
 import { holdsValue, valueText } from "./holds-value.ts";
@@ -15,6 +15,7 @@ import { ValueJournal } from "./value-journal.ts";
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
   return {
     check: (options) => assertPlaceFree(store, options),
+    isEmpty: (options) => isEmpty(store, options),
     open: (options) => openInPlaceBuild(store, options),
   };
 }
@@ -30,9 +31,9 @@ export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
   options: TargetBuildOptions,
 ): Promise<TargetBuild> {
-  const { ifExists, onTaken, breakLock, signal } = options;
+  const { ifExists, wasEmpty, onTaken, breakLock, signal } = options;
   const mayResume = options.resume !== undefined;
-  if (ifExists !== "replace") await assertEmpty(store, { mayResume, breakLock, signal });
+  if (ifExists !== "replace" && !wasEmpty) await assertEmpty(store, { mayResume, breakLock, signal });
   const lock = await PrefixLock.take(store, { breakLock, signal });
   let place: TakenPlace;
   let isChanged = false;
@@ -52,13 +53,13 @@ export async function openInPlaceBuild(
   return {
     store,
     isInPlace: true,
-    ...(lock && { lost: lock.lost }),
+    ...(lock && { lost: lock.lost, assertHeld: (options) => lock.assertHeld(options) }),
     ...(journal && { journal }),
     ...(holds && { holds }),
     reopen: async () => store,
     async publish({ signal, onWarning } = {}) {
       throwIfAborted(signal);
-      await lock?.assertHeld({ signal });
+      await lock?.assertHeldLately({ signal });
       isPublished = true;
       await removeMarks(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
     },
@@ -125,9 +126,10 @@ async function takePlace(
   return isLocked ? { journal: await ValueJournal.create(store) } : {};
 }
 
-/** Whether a node is at the root: a run that built one there has ended. */
+/** Whether a node is at the root: a run that built one there has ended. Its attributes alone make none. */
 async function hasDocument(store: Store, options: StoreOptions): Promise<boolean> {
-  const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, options)));
+  const names = DOCUMENT_NAMES.filter((key) => !isNamedAttributes(key));
+  const sizes = await Promise.all(names.map((key) => store.size(key, options)));
   return sizes.some((size) => size !== undefined);
 }
 
@@ -158,17 +160,21 @@ async function assertEmpty(
   store: WritableStore & ListableStore,
   { mayResume = false, ...options }: LockOptions & { readonly mayResume?: boolean | undefined },
 ): Promise<void> {
-  for await (const _ of store.list("", { signal: options.signal })) {
-    await assertUnlocked(store, options);
-    const { signal } = options;
-    const isUnfinished =
-      (await ValueJournal.find(store, { signal })) && !(await hasDocument(store, { signal }));
-    if (isUnfinished && mayResume) return;
-    throw isUnfinished
-      ? unfinishedThere(store.description)
-      : new ZarrflowError("target-exists", "objects exist at the target", {
-          store: store.description,
-          hint: "Replace it, or choose another target.",
-        });
-  }
+  const { signal } = options;
+  if (await isEmpty(store, { signal })) return;
+  await assertUnlocked(store, options);
+  const isUnfinished =
+    (await ValueJournal.find(store, { signal })) && !(await hasDocument(store, { signal }));
+  if (isUnfinished && mayResume) return;
+  throw isUnfinished
+    ? unfinishedThere(store.description)
+    : new ZarrflowError("target-exists", "objects exist at the target", {
+        store: store.description,
+        hint: "Replace it, or choose another target.",
+      });
+}
+
+async function isEmpty(store: ListableStore, { signal }: StoreOptions): Promise<boolean> {
+  for await (const _ of store.list("", { signal })) return false;
+  return true;
 }

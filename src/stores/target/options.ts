@@ -51,6 +51,8 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
    * @default false
    */
   readonly fsync?: boolean | undefined;
+  /** Whether `isEmpty` has just found that nothing is there. It is looked at again when the place is this run's. */
+  readonly wasEmpty?: boolean | undefined;
   /**
    * Asked of each unfinished build of a run that is over: how to go on with it; undefined: not. The first one is taken.
    * What it throws ends the run. Absent: a new one is begun.
@@ -68,5 +70,7 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
 export interface TargetPlace {
   /** Refuses what `open` would, as far as that shows without writing. */
   check(options: TargetPlaceOptions): Promise<void>;
+  /** Whether nothing is there; absent where a look takes no time. */
+  isEmpty?(options: StoreOptions): Promise<boolean>;
   open(options: TargetBuildOptions): Promise<TargetBuild>;
 }

@@ -22,6 +22,8 @@ const LOST_AT = 0.8;
 const TOLD_WITHIN = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
 const SETTLED_AFTER = 2_000;
+/** Milliseconds for which a look at the lock counts: a run that takes it over meanwhile finds its own gone when it settles. */
+const SEEN_FOR = SETTLED_AFTER / 2;
 
 export interface LockOptions extends StoreOptions {
   /** Takes the place whoever holds its lock. */
@@ -52,6 +54,8 @@ export class PrefixLock {
   readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
   #renewedAt = Date.now();
+  /** When it was last looked at, and was this run's. */
+  #seenAt = Number.NEGATIVE_INFINITY;
 
   private constructor(
     store: LockStore,
@@ -122,8 +126,20 @@ export class PrefixLock {
   /** @throws `locked` when another run has taken the place over. */
   async assertHeld(options: StoreOptions = {}): Promise<void> {
     this.lost.throwIfAborted();
+    const at = Date.now();
     const found = await readLock(this.#store, { ...options, key: this.#key });
     if (found?.owner !== this.#record.owner) throw lost(this.#store, found);
+    this.#seenAt = at;
+  }
+
+  /** As `assertHeld`, which is not asked again within a second. */
+  async assertHeldLately(options: StoreOptions = {}): Promise<void> {
+    if (!this.#isSeenLately()) await this.assertHeld(options);
+  }
+
+  #isSeenLately(): boolean {
+    const age = Date.now() - this.#seenAt;
+    return !this.lost.aborted && age >= 0 && age < SEEN_FOR;
   }
 
   /** Whether the place is still this run's. Fails when the store does not answer soon: who asks wants to end. */
@@ -133,10 +149,10 @@ export class PrefixLock {
     return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
-  /** Gives the place free; one that is another's stays so. `isSure`: `assertHeld` found just now that it is this run's. */
-  async release({ isSure = false } = {}): Promise<void> {
+  /** Gives the place free; one that is another's stays so. */
+  async release(): Promise<void> {
     if (this.#isTakeover && !this.lost.aborted) await this.#removeLeft();
-    await this.#end(() => this.#store.delete(this.#key), isSure);
+    await this.#end(() => this.#store.delete(this.#key));
   }
 
   /** Removes what the run before was writing in a folder, if its process is over for certain. */
@@ -158,11 +174,11 @@ export class PrefixLock {
     await (this.#isTakeover ? this.leave() : this.release());
   }
 
-  async #end(last: () => Promise<void>, isSure = false): Promise<void> {
+  async #end(last: () => Promise<void>): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
     try {
-      if (isSure || (await this.isHeld())) await last();
+      if (this.#isSeenLately() || (await this.isHeld())) await last();
     } catch (error) {
       abandoned.add(this.#record.owner);
       throw error;

@@ -12,13 +12,12 @@ export function unfinishedThere(store: string, key?: string): ZarrflowError {
 }
 
 /**
- * Ends a run whose target is published, and whose lock was looked at just now: no reader sees what is left if this fails,
- * and no run takes it for unfinished.
+ * Ends a run whose target is published: no reader sees what is left if this fails, and no run takes it for unfinished.
  */
 export async function removeMarks(
   journal: ValueJournal | undefined,
   lock: PrefixLock | undefined,
 ): Promise<void> {
-  const ends = await Promise.allSettled([journal?.remove(), lock?.release({ isSure: true })]);
+  const ends = await Promise.allSettled([journal?.remove(), lock?.release()]);
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

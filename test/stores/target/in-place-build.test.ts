@@ -198,6 +198,35 @@ describe("openInPlaceBuild", () => {
     expect(keys()).toEqual([LOCK, "x.zarr/a"]);
   });
 
+  describe("looks at its lock when it is asked whether the place is its own", () => {
+    const looks = () => server.requests.filter(({ method, key }) => method === "GET" && key === LOCK).length;
+
+    it("and not again when it is published and gives it free within a second", async () => {
+      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      const before = looks();
+      await build.assertHeld?.();
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 900 });
+      await build.publish();
+      expect(looks() - before).toBe(1);
+      expect(keys()).toEqual([]);
+    });
+
+    it.each([1100, -5000])("and again when it is published %i ms later by the clock", async (later) => {
+      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      await build.assertHeld?.();
+      lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + later });
+      await expect(build.publish()).rejects.toMatchObject({ code: "locked" });
+      expect(keys()).toEqual([LOCK]);
+    });
+
+    it("and fails when another run has taken over", async () => {
+      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
+      await expect(build.assertHeld?.()).rejects.toMatchObject({ code: "locked" });
+    });
+  });
+
   it("of two that take over the lock of a dead run at once one is refused", async () => {
     const old = new Date(0).toISOString();
     lock({ owner: "dead", host: "elsewhere", pid: 1, begun: old, renewed: old });
