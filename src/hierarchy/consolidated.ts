@@ -12,7 +12,9 @@ export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): P
   const { store, layout } = group;
   if (layout.consolidatedKey === undefined) return false;
   if (carriesConsolidated(layout)) return (await consolidatedOf(group)) !== undefined;
-  return (await store.size(layout.consolidatedKey, { signal })) !== undefined;
+  // of S3 the answer to a HEAD would not tell a missing key from a missing bucket, which would be asked for then
+  const first = { range: { offset: 0, length: 1 }, signal };
+  return (await store.get(layout.consolidatedKey, first)) !== undefined;
 }
 
 /** Whether a group's own document carries its consolidated metadata, so that they come with it. */

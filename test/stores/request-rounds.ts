@@ -1,26 +1,43 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { S3Seen, S3Server } from "./s3-server.ts";
 
 /** Milliseconds without a new request after which all that wait are answered. */
-const QUIET = 100;
+const QUIET = 50;
+/** Told by Node of each request that this process sends, long before a busy machine brings it to the server. */
+const SENT = "http.client.request.start";
 
 /** Requests of one round trip, as `METHOD key`. */
 export type Round = readonly string[];
 
 /**
- * Makes a server answer in rounds: requests are held until none comes any more, and are answered together, so that the
- * number of rounds is the number of round trips that had to wait for one another.
+ * Makes a server answer in rounds: requests are held until all that were sent have come and none is sent any more, and are
+ * answered together. So the round of a request is one more than the last whose answers it waited for, and the number of
+ * rounds is that of round trips that waited for one another.
  */
 export function inRounds(server: S3Server): { readonly rounds: readonly Round[]; end(): void } {
   const rounds: string[][] = [];
   let waiting: (() => void)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: string[] = [];
+  let sent = 0;
+  let come = 0;
   const answerAll = () => {
+    if (come < sent) return;
+    if (isReadingFiles()) {
+      timer = setTimeout(answerAll, QUIET);
+      return;
+    }
     rounds.push(current);
     current = [];
     for (const go of waiting.splice(0)) go();
   };
+  const isSent = () => {
+    sent++;
+    clearTimeout(timer);
+  };
+  subscribe(SENT, isSent);
   server.fault = async (_, request) => {
+    come++;
     current.push(nameOf(request));
     clearTimeout(timer);
     timer = setTimeout(answerAll, QUIET);
@@ -30,11 +47,17 @@ export function inRounds(server: S3Server): { readonly rounds: readonly Round[];
   return {
     rounds,
     end() {
+      unsubscribe(SENT, isSent);
       server.fault = undefined;
       clearTimeout(timer);
       waiting = [];
     },
   };
+}
+
+/** Whether what is sent next may wait for a file. */
+function isReadingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
 }
 
 function nameOf({ method, key, query }: S3Seen): string {

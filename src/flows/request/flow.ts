@@ -1,8 +1,5 @@
-import { hasConsolidated } from "../../hierarchy/consolidated.ts";
-import { placeAround } from "../../hierarchy/edit/parent.ts";
-import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
-import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -24,13 +21,14 @@ import { SourceWatch } from "../run/source-watch.ts";
 import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { assertApart } from "../target/target-apart.node.ts";
+import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
 import { separatorWarnings } from "./chunk-separators.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
-import { sourceNodes, wantedMetadata } from "./source-nodes.ts";
+import { consolidatedGroups, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { type IoOption, ioOf, largestChunk, limitIo, openWithin, usualIo } from "./usual-io.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
@@ -103,6 +101,8 @@ export const DEFAULT_MAX_MEMORY = 256e6;
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** What is at the target and around it. */
+  readonly probe: TargetProbe;
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
@@ -127,14 +127,19 @@ export async function planFlow(
   const asked = withFormatOf(to, options);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
   return withRetryEvents(options, async () => {
-    const { root, store, close, isPlain } = await openSource(from, asked, mayBePlain);
+    const { ifExists = "error", signal } = asked;
+    const target = targetSpec(to, pacedAccess(asked));
+    const probe = new TargetProbe(target.store, { isNew: ifExists === "error", signal });
+    let close = () => probe.end();
     try {
-      const { watch, ...planned } = await planFrom(operation, root, to, { ...asked, isPlain });
+      const { root, store, close: closeSource, isPlain } = await openSource(from, asked, mayBePlain);
+      close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
+      const { watch, ...planned } = await planFrom(operation, root, { target, probe }, { ...asked, isPlain });
       const closeAll = async () => {
         watch.end();
         await close();
       };
-      return { source: store, ...planned, close: closeAll };
+      return { source: store, probe, ...planned, close: closeAll };
     } catch (error) {
       await close();
       throw error;
@@ -145,16 +150,18 @@ export async function planFlow(
 async function planFrom(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
-  to: FlowTarget,
+  { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
   options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
-): Promise<Omit<Planned, "source" | "close"> & { readonly watch: SourceWatch }> {
-  const { signal, allowLoss } = options;
-  const target = targetSpec(to, pacedAccess(options));
+): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
+  const { signal, maxMetadata, allowLoss } = options;
+  const io = usualIo(options.io, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
-  const reading = sourceNodes(root, options, usualIo(options.io, root.spec, target.store));
-  const placing = assertPlaceable(target.store, zarrFormat.name, options);
+  const isConverted = zarrFormat.name !== root.layout.zarrFormat;
+  const areDocumentsNew = isConverted || changesAnything(options);
+  const reading = sourceNodes(root, { ...options, areDocumentsNew, io });
+  const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
-  const { all, taken, excluded, warnings } = await reading;
+  const { all, taken, excluded, warnings, ...found } = await reading;
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
   await placing;
@@ -162,7 +169,7 @@ async function planFrom(
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
-    zarrFormat.name !== root.layout.zarrFormat ||
+    isConverted ||
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const existing = await existingNodes(target, zarrFormat.name, options);
@@ -174,11 +181,14 @@ async function planFrom(
     change,
     to: zarrFormat.name,
     allowLoss,
+    io,
     signal,
   });
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const stores = [root.spec, target.store];
   const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
+  const planned = new Set(nodes.map(({ path }) => path));
+  const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
   const whole = await planHierarchy({
     operation,
     source: {
@@ -198,8 +208,11 @@ async function planFrom(
     ...(allowLoss && { allowLoss }),
     copyKeys: isListable(root.store) && options.slice === undefined,
     changed,
-    consolidated:
-      changed || nodes.some((node) => node.consolidated) ? await consolidatedGroups(nodes, signal) : [],
+    consolidated: areConsolidatedWritten
+      ? (found.consolidated ?? (await consolidatedGroups(nodes, { io, signal }))).filter((path) =>
+          planned.has(path),
+        )
+      : [],
     maxMemory,
     ...inFlight,
     ...(await threading(root, target, scratch, options)),
@@ -207,7 +220,6 @@ async function planFrom(
     strategy: possibleStrategy(options.strategy, scratch),
   });
   const { include, exclude } = options;
-  const planned = new Set(nodes.map(({ path }) => path));
   const plan = filterPlan(whole, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
     leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
@@ -221,18 +233,6 @@ async function planFrom(
     sourceDocument: (key) => watch.document(root.store, key),
     assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io: inFlight.io }),
   };
-}
-
-/** Holds that a node can be where a target is to be. @throws as `hierarchyAt` */
-async function assertPlaceable(
-  target: StoreSpec,
-  zarrFormat: ZarrFormat,
-  { maxMetadata, signal }: PlanOptions,
-): Promise<void> {
-  const place = await placeAround(target);
-  if (place === undefined) return;
-  const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
-  await hierarchyAt(place, zarrFormat, { maxMetadata, signal });
 }
 
 /** How many threads run the tasks of a flow, and why it is but one where others could not. */
@@ -251,18 +251,6 @@ async function threading(
   });
   if (reason !== undefined) return { threads: 1, singleThreadReason: reason };
   return { threads: wanted ?? (await coresAvailable()) };
-}
-
-/** Paths of the groups that have consolidated metadata. */
-async function consolidatedGroups(
-  nodes: readonly ZarrNode[],
-  signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const paths: string[] = [];
-  for (const node of nodes) {
-    if (node.kind === "group" && (await hasConsolidated(node, signal))) paths.push(node.path);
-  }
-  return paths;
 }
 
 function positive(value: number, name: string): number {

@@ -9,6 +9,7 @@ import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
@@ -26,6 +27,8 @@ export interface MissingChunksRequest {
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
   readonly to: ZarrFormat;
   readonly allowLoss?: readonly string[] | undefined;
+  /** Requests in flight. */
+  readonly io: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,21 +45,22 @@ export async function missingChunks({
   change,
   to,
   allowLoss,
+  io,
   signal,
 }: MissingChunksRequest): Promise<ReadonlyMap<string, MissingChunks>> {
   const missing = new Map<string, MissingChunks>();
-  for (const node of nodes) {
+  const count = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
     const target = converted.get(node.path);
-    if (node.kind !== "array" || target?.kind !== "array") continue;
+    if (node.kind !== "array" || target?.kind !== "array") return;
     const [from, fill] = [node.metadata.fillValue.bytes, target.fillValue.bytes];
-    if (sameBytes(from, fill)) continue;
+    if (sameBytes(from, fill)) return;
     // What nothing defines reads as zeros, which the target may define.
     if (from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
       missing.set(node.path, { chunks: 0, isCertain: true });
-      continue;
+      return;
     }
     const selection = change(node.path, target)?.selection ?? wholeSelection(node.metadata.shape);
-    const found = await countMissing(node, selection, signal);
+    const found = await countMissing(node, selection, context.signal);
     missing.set(node.path, found);
     const losses = new Losses(allowLoss);
     if (found.isListed && found.chunks > MAX_MISSING_CHUNKS) {
@@ -67,7 +71,8 @@ export async function missingChunks({
       );
     }
     losses.check(to, node.path);
-  }
+  };
+  await forEachConcurrent(nodes, count, { concurrency: io, signal });
   return missing;
 }
 

@@ -1,8 +1,10 @@
+import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions } from "../../stores/store.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
@@ -20,12 +22,22 @@ export interface SourceNodes {
   /** Paths that were left out without being opened, and of nodes that cannot be read and nobody asked for. */
   readonly excluded: readonly string[];
   readonly warnings: readonly NodeWarning[];
+  /** Paths of the groups that have consolidated metadata, where that was asked for. */
+  readonly consolidated?: readonly string[];
+}
+
+export interface SourceNodesOptions extends KeyFilter, StoreOptions {
+  /** Whether the root is a group without documents. */
+  readonly isPlain?: boolean | undefined;
+  /** Whether to find the groups that have consolidated metadata. */
+  readonly areDocumentsNew: boolean;
+  /** Requests in flight. */
+  readonly io: number;
 }
 
 export async function sourceNodes(
   root: ZarrArray | ZarrGroup,
-  { signal, isPlain, ...options }: KeyFilter & StoreOptions & { readonly isPlain?: boolean },
-  io: number,
+  { isPlain, io, signal, ...options }: SourceNodesOptions,
 ): Promise<SourceNodes> {
   const all: ZarrNode[] = isPlain ? [] : [root];
   const filter = pathFilter(options);
@@ -49,8 +61,27 @@ export async function sourceNodes(
       });
     }
   }
-  const taken = await withChunkSeparators(filter ? takenNodes(all, filter) : all, { io, signal });
-  return { all, taken, excluded, warnings };
+  const chosen = filter ? takenNodes(all, filter) : all;
+  const reading = { io, signal };
+  const separated = withChunkSeparators(chosen, reading);
+  const consolidating = options.areDocumentsNew ? consolidatedGroups(chosen, reading) : undefined;
+  await Promise.allSettled([separated, consolidating]);
+  const taken = await separated;
+  const consolidated = await consolidating;
+  return { all, taken, excluded, warnings, ...(consolidated && { consolidated }) };
+}
+
+/** Paths of the groups that have consolidated metadata. */
+export async function consolidatedGroups(
+  nodes: readonly ZarrNode[],
+  { io, signal }: Pick<SourceNodesOptions, "io" | "signal">,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const lookAt = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
+    if (node.kind === "group" && (await hasConsolidated(node, context.signal))) found.add(node.path);
+  };
+  await forEachConcurrent(nodes, lookAt, { concurrency: io, signal });
+  return nodes.flatMap(({ path }) => (found.has(path) ? [path] : []));
 }
 
 /** What the metadata of the nodes that are taken become: in the target's format, and with what was asked for. */

@@ -1,6 +1,5 @@
-import { type ParentHierarchy, placeAround } from "../../hierarchy/edit/parent.ts";
+import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
-import type { TargetBuildOptions } from "../../stores/target.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import { type RunReport, withRetryEvents } from "../events.ts";
@@ -10,7 +9,7 @@ import { withPace } from "../request/rate-limits.ts";
 import { limitFoundIo } from "../request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
-import { assertBuild, openBuild } from "../target/open-build.ts";
+import { assertBuild, type OpenBuildOptions, openBuild } from "../target/open-build.ts";
 import { resuming } from "./ledger/resuming.ts";
 import { runIdentity } from "./ledger/run-identity.ts";
 import { runPlan } from "./run-plan.ts";
@@ -54,8 +53,8 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
     await keys?.assertUnchanged(how);
   };
   const { zarrFormat, existing, documents } = plan.publication;
-  const place = await placeAround(plan.target.store);
-  const home = place && (await (await parents()).hierarchyAt(place, zarrFormat, options));
+  const place = await planned.probe.around();
+  const home = await planned.probe.hierarchy(zarrFormat, options);
   const { breakLock, signal } = options;
   // a run above that begins later sees this one, or is seen then
   const assertNoneAbove = async () => {
@@ -83,7 +82,8 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
     sourceKeys: keys?.state,
   });
   const { resume, onUnfinished } = resuming(identity, options);
-  const taking = { ...options, resume, onUnfinished, onTaken: assertNoneAbove };
+  const isEmpty = () => planned.probe.isEmpty();
+  const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published =
@@ -103,7 +103,7 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
 async function openHidden(
   plan: Plan,
   home: ParentHierarchy | undefined,
-  options: Omit<RunOptions, "resume"> & Pick<TargetBuildOptions, "onTaken" | "resume" | "onUnfinished">,
+  options: Omit<RunOptions, "resume"> & Omit<OpenBuildOptions, "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;

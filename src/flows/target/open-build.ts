@@ -8,26 +8,22 @@ import { isZarrflowError } from "../../util/errors.ts";
 import { expectedSize, targetMemory } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 
-type TakingOptions = "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished";
-
 /**
  * Begins to build the target of a plan; undefined when it is there and may be skipped.
  *
  * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAppend` throw.
  */
-export async function openBuild(
-  plan: Plan,
-  options: BuildOptions & Pick<TargetBuildOptions, TakingOptions>,
-): Promise<TargetBuild | undefined> {
-  const { fsync, onTaken, beforeReplacing, resume, onUnfinished, breakLock, signal } = options;
+export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<TargetBuild | undefined> {
+  const { fsync, isEmpty, onTaken, beforeReplacing, resume, onUnfinished, breakLock, signal } = options;
   if (plan.publication.existing === "skip") {
     const { openAppend } = await import("./open-append.ts");
     return openAppend(plan, options);
   }
   const { maxMemory } = plan.budget;
-  return atPlace(plan.target, options, (ifExists) =>
+  return atPlace(plan.target, options, async (ifExists) =>
     openTargetBuild(plan.target.store, {
       ifExists,
+      wasEmpty: await isEmpty?.(),
       onTaken,
       beforeReplacing,
       resume,
@@ -60,6 +56,13 @@ export async function assertBuild(
 
 interface BuildOptions extends LockOptions, ReadDocumentOptions {
   readonly ifExists?: string;
+}
+
+export interface OpenBuildOptions
+  extends BuildOptions,
+    Pick<TargetBuildOptions, "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished"> {
+  /** Whether nothing is at the target for certain, as was asked before. */
+  readonly isEmpty?: () => Promise<boolean>;
 }
 
 /** Takes a step at the place of a target; undefined where the target is there and may be skipped. */

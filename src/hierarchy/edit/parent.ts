@@ -3,7 +3,7 @@ import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace, assertWritable } from "../../stores/assertions.ts";
 import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
-import type { Store, StoreSpec, WritableStore } from "../../stores/store.ts";
+import type { Store, StoreOptions, StoreSpec, WritableStore } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { invalid } from "../../util/check-options.ts";
 import { isZarrflowError } from "../../util/errors.ts";
@@ -67,11 +67,14 @@ export async function homeOf({
  *
  * @throws `unsupported-operation` for a store that cannot be written.
  */
-export async function parentHierarchyOf(spec: StoreSpec): Promise<ParentHierarchy> {
-  const own = await openStore(spec);
+export async function parentHierarchyOf(
+  spec: StoreSpec,
+  options: StoreOptions = {},
+): Promise<ParentHierarchy> {
+  const own = await openStore(spec, options);
   let home = { store: own, spec, path: "" };
-  const above = foldersLookedAt(spec);
-  const [isWhole, first] = await Promise.all([isWholeHierarchy(own), above.next()]);
+  const above = foldersLookedAt(spec, options);
+  const [isWhole, first] = await Promise.all([isWholeHierarchy(own, options), above.next()]);
   if (isWhole) return { ...home, store: assertWritable(own) };
   let mayHaveGaps = !isRootName(spec);
   try {
@@ -94,12 +97,15 @@ export async function parentHierarchyOf(spec: StoreSpec): Promise<ParentHierarch
  * Where something is in what is around it, whether that can be read or is just being made; undefined for a root. A store
  * of the caller's is the root of its hierarchy; a folder is where what is above it says.
  */
-export async function placeAround(spec: StoreSpec): Promise<ParentHierarchy | undefined> {
+export async function placeAround(
+  spec: StoreSpec,
+  options: StoreOptions = {},
+): Promise<ParentHierarchy | undefined> {
   const place = objectPlace(spec);
   if (place?.path === "") return undefined;
   if (place) return { store: assertWritable(place.root), spec, path: place.path };
   if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
-  const home = await parentHierarchyOf(spec);
+  const home = await parentHierarchyOf(spec, options);
   return home.path === "" ? undefined : home;
 }
 
@@ -111,11 +117,14 @@ interface FolderLookedAt {
 }
 
 /** As `foldersAbove`; those that are looked at in any case are looked at together. */
-async function* foldersLookedAt(spec: StoreSpec): AsyncGenerator<FolderLookedAt, undefined> {
+async function* foldersLookedAt(
+  spec: StoreSpec,
+  options: StoreOptions,
+): AsyncGenerator<FolderLookedAt, undefined> {
   let together: FolderLookedAt[] = [];
   let mayHaveGaps = !isRootName(spec);
   for await (const folder of foldersAbove(spec)) {
-    const found = lookAt(folder.store);
+    const found = lookAt(folder.store, options);
     found.catch(() => {}); // whoever comes to this folder learns of it
     together.push({ folder, found });
     mayHaveGaps &&= !isRootName(folder.spec);
@@ -143,19 +152,20 @@ function isRootName(spec: StoreSpec): boolean {
  * Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. The document that says so has
  * a few members: one above the limit is a group's.
  */
-export async function isWholeHierarchy(store: Store): Promise<boolean> {
-  return (await lookAt(store, [])).isWhole;
+export async function isWholeHierarchy(store: Store, options: StoreOptions = {}): Promise<boolean> {
+  return (await lookAt(store, options, [])).isWhole;
 }
 
 /** Whether a folder is a node, and whether it is the root of such a hierarchy. */
 async function lookAt(
   store: Store,
+  options: StoreOptions,
   otherKeys: readonly string[] = detectionKeys("").filter((key) => key !== HIERARCHY_KEY),
 ): Promise<{ readonly isNode: boolean; readonly isWhole: boolean }> {
   // of S3 the answer to a HEAD would not tell a missing key from a missing bucket, which would be asked for then
-  const first = { range: { offset: 0, length: 1 } };
+  const first = { ...options, range: { offset: 0, length: 1 } };
   const [shared, ...others] = await Promise.all([
-    hierarchyDocument(store),
+    hierarchyDocument(store, options),
     ...otherKeys.map(async (key) => (await store.get(key, first)) !== undefined),
   ]);
   const { isThere, isWhole } = shared;
@@ -164,9 +174,10 @@ async function lookAt(
 
 async function hierarchyDocument(
   store: Store,
+  { signal }: StoreOptions,
 ): Promise<{ readonly isThere: boolean; readonly isWhole: boolean }> {
   try {
-    const document = (await readDocument(store, HIERARCHY_KEY))?.bytes;
+    const document = (await readDocument(store, HIERARCHY_KEY, { signal }))?.bytes;
     const isThere = document !== undefined;
     return { isThere, isWhole: isThere && hierarchyFormat(document) !== undefined };
   } catch (error) {

@@ -2,7 +2,7 @@ import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrArray } from "../node.ts";
-import { ancestorsOf } from "./ancestors-of.ts";
+import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
 
 /** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
@@ -22,17 +22,24 @@ export async function axesFromAbove(
   const { zarrFormat } = layout;
   const isApart = formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
   if (isApart || dimensionNames?.some((name) => name !== null)) return undefined;
-  let levels = 0;
+  const groups: { readonly above: Ancestor; readonly opened: ReturnType<typeof openNode> }[] = [];
   try {
     for await (const above of ancestorsOf(store, spec, path)) {
       if (above.path === above.nodePath) continue;
-      if (++levels > MAX_LEVELS) break;
-      const group = await openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
+      if (groups.length === MAX_LEVELS) break;
+      const opened = openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
+      opened.catch(() => {}); // it counts when those below it say nothing
+      groups.push({ above, opened });
+    }
+    for (const { above, opened } of groups) {
+      const group = await opened;
       const axes = group && axesByArray([group]).get(above.nodePath);
       if (axes) return axes;
     }
   } catch (error) {
     if (!SILENT.some((code) => isZarrflowError(error, code))) throw error;
+  } finally {
+    await Promise.allSettled(groups.map(({ opened }) => opened));
   }
   return undefined;
 }
