@@ -92,7 +92,8 @@ describe("what a killed run has left", () => {
   const url = `s3://${BUCKET}/x.zarr`;
   const lock = () => {
     const past = "2026-01-02T03:04:05Z";
-    const record = { owner: "o", host: "elsewhere", pid: 1, begun: past, renewed: past };
+    const owner = "0d6a3f5e-91c4-4a2b-8e07-3c1f52b7d948";
+    const record = { owner, host: "elsewhere", pid: 1, begun: past, renewed: past };
     server.objects.set("x.zarr/.zarrflow-lock", Buffer.from(JSON.stringify(record)));
   };
 
