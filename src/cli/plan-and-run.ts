@@ -67,12 +67,14 @@ async function showPlan(
   const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
   const { json, explain, report: page } = values;
   try {
-    const { plan } = planned;
+    const { plan, labels } = planned;
     if (page !== undefined) await assertOutputReplaceable(page);
     await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     const { planText } = await import("./text/plan.ts");
-    await write(json ? `${toJson({ ...plan, copied }, 2)}\n` : planText(plan, { copied, explain }));
+    await write(
+      json ? `${toJson({ ...plan, labels, copied }, 2)}\n` : planText(plan, { copied, explain, labels }),
+    );
     if (page === undefined) return;
     const { planPage } = await import("./report/page.ts");
     await writePage(page, planPage(recorder.planned({ ...named(), plan })), signal);

@@ -118,8 +118,8 @@ export async function convert(
   return runFlow(await planConvert(source, target, options), options);
 }
 
-/** What is changed; `slice` is needed. */
-export type SliceChanges = Changes & Required<Pick<Changes, "slice">>;
+/** What is changed; `slice` or `sel` is needed. */
+export type SliceChanges = Changes & (Required<Pick<Changes, "slice">> | Required<Pick<Changes, "sel">>);
 
 /** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
 export function planSliceTo(

@@ -4,7 +4,8 @@
  * @module
  */
 
-export type { Range, SliceOption } from "../hierarchy/slice-option.ts";
+export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
+export type { IndexRange, Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
 export {
   type ConvertChanges,
@@ -45,6 +46,7 @@ export type { Changes } from "./request/changes.ts";
 export type { ChunksOption } from "./request/chunk-option.ts";
 export type { FlowSource, Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
+export type { FoundLabels } from "./request/labels/found-labels.ts";
 export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
-import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
+import type { LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -8,7 +8,10 @@ import { product } from "../util/shape.ts";
 import { countTouched } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
-import { DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import type { PlanOptions } from "./request/flow.ts";
+import type { FoundLabels } from "./request/labels/found-labels.ts";
+import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
@@ -23,6 +26,8 @@ export interface SlicePlan extends SlabPlan {
   /** Chunks read by chunks touched: how often each is decoded. */
   readonly readAmplification: number;
   readonly maxMemory: number;
+  /** Labels that were asked for, as indices. */
+  readonly labels?: readonly FoundLabels[];
 }
 
 /**
@@ -33,14 +38,14 @@ export interface SlicePlan extends SlabPlan {
 export async function planSlice(
   array: ZarrArray,
   option: SliceOption = {},
-  given: PlanOptions = {},
+  given: PlanOptions & LabelOptions = {},
 ): Promise<SlicePlan> {
   const options = checkedOptions(given);
   assertArray(array);
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const { selection } = await resolveArraySlice(option, array, options.signal);
+  const { selection, labels } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
@@ -54,5 +59,6 @@ export async function planSlice(
     chunksTouched: touched,
     readAmplification: plan.chunksRead / Math.max(1, touched),
     maxMemory,
+    ...(labels.length > 0 && { labels }),
   };
 }

@@ -6,7 +6,8 @@ import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
-import { parseSlice, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
+import type { LabelOptions } from "../hierarchy/slice-labels.ts";
+import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import type { Store } from "../stores/store.ts";
@@ -25,7 +26,10 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/strategies.ts";
-import { DEFAULT_MAX_MEMORY, type PlanOptions } from "./request/flow.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import type { PlanOptions } from "./request/flow.ts";
+import type { LookedUp } from "./request/labels/found-labels.ts";
+import { askedSlice, sliceByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -70,9 +74,15 @@ interface OpenSlice {
 export class Slice<Name extends string = string> {
   readonly #source: string | ZarrArray<Store, Name>;
   readonly #option: SliceOption | string;
-  readonly #options: PlanOptions;
+  readonly #options: PlanOptions & LabelOptions;
+  /** Its labels as indices: they are looked up once. */
+  #lookedUp: LookedUp | undefined;
 
-  constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: PlanOptions) {
+  constructor(
+    source: string | ZarrArray<Store, Name>,
+    option: SliceOption | string,
+    options: PlanOptions & LabelOptions,
+  ) {
     this.#source = source;
     this.#option = option;
     this.#options = checkedOptions(options);
@@ -214,7 +224,8 @@ export class Slice<Name extends string = string> {
     try {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
-      const option = typeof this.#option === "string" ? parseSlice(this.#option) : this.#option;
+      this.#lookedUp ??= await sliceByIndices(askedSlice(this.#option, this.#options), array, this.#options);
+      const { option } = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
       return {
@@ -253,7 +264,8 @@ export class Slice<Name extends string = string> {
 /**
  * A part of an array, to be streamed as chunks or as bytes, or read into memory.
  *
- * @throws (when it is read) `invalid-selection` for a wrong rank, name or range.
+ * @param options with `sel` also the part by labels
+ * @throws (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that are not there.
  * @example
  * ```ts
  * import { slice } from "zarrflow";
@@ -261,12 +273,15 @@ export class Slice<Name extends string = string> {
  * const day = slice("era5.zarr/t2m", { time: [0, 24] });
  * const { data, shape } = await day.read();
  * console.log(shape, data.at(0));
+ *
+ * const march = slice("era5.zarr/t2m", {}, { sel: { latitude: [45, 50] } });
+ * console.log(await march.shape());
  * ```
  */
 export function slice<Name extends string = string>(
   source: string | ZarrArray<Store, Name>,
   option: SliceOption | string = {},
-  options: PlanOptions = {},
+  options: PlanOptions & LabelOptions = {},
 ): Slice<Name> {
   return new Slice(source, option, options);
 }

@@ -1,20 +1,52 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { dimensionNamed, withEqualsSigns } from "../meta/dimension-names.ts";
 import type { Selection } from "../streams/selection.ts";
+import { isObject } from "../util/check-options.ts";
 import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { isLabelled, type Labelled, parseLabels, type SelOption } from "./slice-labels.ts";
 
-/**
- * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or
- * `[start, stop, step]`; `null` for start or stop is the dimension's own end, negative ones count from the end.
- */
-export type Range =
+/** An index, or `[start, stop]` or `[start, stop, step]`. */
+export type IndexRange =
   | number
   | readonly [number | null, number | null]
   | readonly [number | null, number | null, number];
 
+/**
+ * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or
+ * `[start, stop, step]`; `null` for start or stop is the dimension's own end, negative ones count from the end. Labels stand
+ * in an object of their own, `{ labels: [45, 50] }`.
+ */
+export type Range = IndexRange | Labelled;
+
 /** Ranges by dimension name, or in order, where `null` is all of a dimension; those not given are taken whole. */
 export type SliceOption = Readonly<Record<string, Range>> | readonly (Range | null)[];
+
+/** Whether any range is given by labels. */
+export function hasLabels(option: SliceOption): boolean {
+  return isObject(option) && Object.values(option).some(isLabelled);
+}
+
+/**
+ * Ranges of indices and of labels as one option. @throws `invalid-option` for labels beside ranges without names, and for a
+ * dimension that has both.
+ */
+export function withLabels(option: SliceOption, sel: SelOption | undefined): SliceOption {
+  const asked = Object.entries(sel ?? {});
+  if (asked.length === 0) return option;
+  if (Array.isArray(option) && option.length > 0) {
+    throw new ZarrflowError("invalid-option", "labels need ranges that have names", {
+      hint: "Name the dimensions of the ranges as well: { latitude: [10, 20] }.",
+    });
+  }
+  const both = asked.find(([name]) => Object.hasOwn(option, name));
+  if (both) {
+    throw new ZarrflowError("invalid-option", `dimension ${both[0]} is given by indices and by labels`, {
+      hint: "Give one of the two.",
+    });
+  }
+  return { ...option, ...Object.fromEntries(asked.map(([name, labels]) => [name, { labels }])) };
+}
 
 /** A selection, and which dimensions an index dropped. */
 export interface ResolvedSlice {
@@ -23,7 +55,7 @@ export interface ResolvedSlice {
 }
 
 /**
- * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`.
+ * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`.
  *
  * @throws `invalid-selection` saying what is valid.
  */
@@ -43,6 +75,8 @@ export function parseSlice(text: string): SliceOption {
 }
 
 function range(part: string, text: string): Range {
+  const labelled = parseLabels(part);
+  if (labelled) return labelled;
   const pieces = part.split(":").map((piece) => piece.trim());
   const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
   if (numbers.includes(undefined)) throw notIndices(part, text);
@@ -56,7 +90,7 @@ function notIndices(part: string, text: string): ZarrflowError {
   const meant = withEqualsSigns(text);
   if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
   return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is not a range of indices`, {
-    hint: "Slices take indices, whole numbers such as 0:24; dates and coordinate values are not looked up.",
+    hint: "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08.",
   });
 }
 
@@ -137,7 +171,13 @@ function isRecord(option: unknown): boolean {
 }
 
 /** What a range in an object consists of. @throws `invalid-selection` for what is neither an index nor a range. */
-function rangeParts(asked: Exclude<Range, number>, name: string, path: string): Exclude<Range, number> {
+function rangeParts(asked: Exclude<Range, number>, name: string, path: string): Exclude<IndexRange, number> {
+  if (isLabelled(asked)) {
+    throw new ZarrflowError("invalid-selection", `labels along dimension ${name} cannot be looked up here`, {
+      path,
+      hint: "Give indices.",
+    });
+  }
   const isRange = Array.isArray(asked) && (asked.length === 2 || asked.length === 3);
   if (isRange && asked.every((one) => one === null || typeof one === "number")) return asked;
   throw invalid(`the range along dimension ${name} must be an index, [start, stop] or [start, stop, step]`, {

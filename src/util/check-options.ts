@@ -70,6 +70,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
   },
   slice: textOrObject,
+  sel: {
+    expected: "an object of labels by dimension",
+    holds: (value) => isObject(value) && !Array.isArray(value),
+  },
   part: { expected: "{ number, of }, such as { number: 2, of: 8 }", holds: isPart },
   allowLoss: texts,
   include: textOrTexts,
@@ -85,6 +89,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       "replace",
       "consolidated",
       "cells",
+      "nearest",
     ].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(

@@ -30,7 +30,11 @@ const options = {
     type: "string",
     value: "RANGES",
     summary:
-      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); everything by default",
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); labels: time=2019-03-01:2019-03-08,lat=45..50; everything by default",
+  },
+  nearest: {
+    type: "boolean",
+    summary: "a single label takes the nearest one if there is none that is equal",
   },
   format: {
     type: "string",
@@ -54,6 +58,8 @@ export const command = defineCommand({
     "--chunks, --shards, --codec, --to, --verify, --write-empty, --trace and --report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
+    "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
+    "a number with a point (45.0), a text, a date. A date means all of it: 2019-03 is a month. Integers are indices.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
     'or "NaT", structures objects. Text of variable length and objects can be written as JSON only.',
   ],
@@ -63,6 +69,10 @@ export const command = defineCommand({
     {
       line: "slice era5.zarr/t2m --slice time=0:24,latitude=40:60 --format npy --output day.npy",
       says: "a box as a NumPy file",
+    },
+    {
+      line: "slice era5.zarr/t2m --slice time=2025-01-03,latitude=45..50,longitude=10.0 --format json",
+      says: "by labels: all times of a day, the latitudes from 45 to 50, one longitude",
     },
     { line: "slice era5.zarr/t2m --slice 0,-1 --format json", says: "first time, last latitude, as JSON" },
     {
@@ -96,14 +106,15 @@ export const command = defineCommand({
     const reading = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
     const array = await readableArray(opened, opened, reading);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
+    const { nearest = false } = values;
     if (values["dry-run"]) {
       const { planSlice } = await import("../../flows/plan-slice.ts");
       const { slicePlanText } = await import("../text/slice-plan.ts");
-      const plan = await planSlice(array, selection, planning);
+      const plan = await planSlice(array, selection, { ...planning, nearest });
       return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
     }
     const { slice } = await import("../../flows/slice.ts");
-    return writeSlice(slice(array, selection, planning), { ...values, format }, terminal);
+    return writeSlice(slice(array, selection, { ...planning, nearest }), { ...values, format }, terminal);
   },
 });
 
@@ -122,8 +133,8 @@ async function sliceToZarr(
   assertNoRanges(target);
   assertNamedAsZarr(target);
   const { planSliceTo } = await import("../../flows/copy.ts");
-  const { slice = {} } = values;
-  const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice };
+  const { slice = {}, nearest = false } = values;
+  const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice, nearest };
   return planAndRun((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
 }
 

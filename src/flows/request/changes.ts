@@ -1,4 +1,5 @@
-import { parseSlice, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
+import { resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
@@ -11,7 +12,7 @@ import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
 import type { GroupArray } from "./group-slice.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
-export interface Changes {
+export interface Changes extends LabelOptions {
   /**
    * The new chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`,
    * `t2m:time=-1,lat=16` for one array of a group); -1 is the whole dimension. Several texts add up.
@@ -25,8 +26,8 @@ export interface Changes {
   /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
   /**
-   * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`). A
-   * dimension that an index is given for stays, with one item. Of a group, every array is cut that has any of the
+   * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
+   * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut that has any of the
    * dimensions, the others are taken whole.
    */
   readonly slice?: SliceOption | string;
@@ -112,16 +113,15 @@ function anyChangeOf(
 }
 
 /**
- * What a slice takes of the arrays that were opened, by path; nothing for those that are taken whole.
+ * What a slice by indices takes of the arrays that were opened, by path; nothing for those that are taken whole.
  *
  * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
  */
 export async function selectionsOf(
-  { slice }: Pick<Changes, "slice">,
+  option: SliceOption | undefined,
   opened: OpenedNodes,
 ): Promise<ReadonlyMap<string, Selection>> {
-  if (slice === undefined) return new Map();
-  const option = typeof slice === "string" ? parseSlice(slice) : slice;
+  if (option === undefined) return new Map();
   const arrays = arraysOf(opened);
   if (opened.root.kind === "group") {
     const { sliceGroup } = await import("./group-slice.ts");

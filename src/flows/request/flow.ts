@@ -24,10 +24,13 @@ import { assertApart } from "../target/target-apart.node.ts";
 import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
 import { separatorWarnings } from "./chunk-separators.ts";
+import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
+import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
+import { askedSlice } from "./slice-indices.ts";
 import { consolidatedGroups, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { type IoOption, ioOf, largestChunk, limitIo, openWithin, usualIo } from "./usual-io.ts";
 
@@ -95,14 +98,14 @@ export interface RunOptions extends PlanOptions, EventOptions {
   readonly breakLock?: boolean;
 }
 
-export const DEFAULT_MAX_MEMORY = 256e6;
-
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
+  /** Labels of the slice that is taken, and the indices that they became; absent where there are none. */
+  readonly labels?: readonly FoundLabels[];
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
@@ -120,7 +123,8 @@ export async function planFlow(
   to: FlowTarget,
   given: PlanOptions & EventOptions & Changes & KeyFilter,
 ): Promise<Planned> {
-  const options = checkedOptions(given);
+  const { sel, ...checked } = checkedOptions(given);
+  const options = sel ? { ...checked, slice: askedSlice(checked.slice ?? {}, { sel }) } : checked;
   assertGridStrategy(options.strategy);
   assertPlace(from, "source");
   assertPlace(to, "target");
@@ -165,7 +169,8 @@ async function planFrom(
   const scratch = parseScratch(options.scratch);
   await assertApart(root, target.store);
   await placing;
-  const { converted, change, cutImages } = await wantedMetadata(root, all, taken, zarrFormat.name, options);
+  const wanted = await wantedMetadata(root, all, taken, zarrFormat.name, options);
+  const { converted, change, cutImages, labels } = wanted;
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
@@ -228,6 +233,7 @@ async function planFrom(
   });
   return {
     plan,
+    ...(labels.length > 0 && { labels }),
     watch,
     sourceDocuments: () => watch.documents(),
     sourceDocument: (key) => watch.document(root.store, key),

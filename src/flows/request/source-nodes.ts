@@ -13,6 +13,7 @@ import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
 
 /** The nodes of a source. */
 export interface SourceNodes {
@@ -90,17 +91,19 @@ export async function wantedMetadata(
   all: readonly ZarrNode[],
   taken: readonly ZarrNode[],
   to: ZarrFormat,
-  options: Changes & StoreOptions,
+  options: Changes & SliceReading,
 ) {
   const takenByPath = new Map(taken.map((node) => [node.path, node]));
   const sources = all.map((node) => takenByPath.get(node.path) ?? node);
   const converted = await nodesInFormatOf(to, root, sources, options.signal);
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
-  const opened = { root, nodes: inFormat, axes: await axesOf(root, inFormat, options) };
-  const selections = await selectionsOf(options, opened);
+  const axes = await axesOf(root, inFormat, options);
+  const opened = { root, nodes: inFormat, axes };
+  const { option, labels } = await nodesByIndices(options.slice, { root, all, taken, axes }, options);
+  const selections = await selectionsOf(option, opened);
   const change = changeOf(options, opened, selections);
-  return { converted, change, cutImages: await cutImagesOf(root, inFormat, selections) };
+  return { converted, change, labels, cutImages: await cutImagesOf(root, inFormat, selections) };
 }
 
 async function nodesInFormatOf(

@@ -1,0 +1,82 @@
+import { withChunkSeparator } from "../../../hierarchy/chunk-separator.ts";
+import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
+import { ancestorsOf } from "../../../hierarchy/open/ancestors-of.ts";
+import { findNode } from "../../../hierarchy/open/find-node.ts";
+import { openNode } from "../../../hierarchy/open/open-node.ts";
+import { describeDataType } from "../../../meta/describe.ts";
+import { joinKey } from "../../../meta/join-key.ts";
+import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
+import { Coordinate, type CoordinateOptions } from "./coordinate.ts";
+import { labelScaleOf } from "./label-scale.ts";
+
+/** How what lies beyond the root of a store fails that is not there for the reader of the store. */
+const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
+
+/** An array among the nodes that are open, if these are known. */
+export interface LabelledArray {
+  readonly array: ZarrArray;
+  /** A group that was opened with all below it, and its nodes by path. */
+  readonly within?: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> };
+}
+
+/**
+ * The array that has the labels of a dimension: 1-d, of the dimension's name, in the same group as the array or the
+ * nearest one above. Undefined where there is none.
+ */
+export async function findCoordinate(
+  { array, within }: LabelledArray,
+  dimension: string,
+  signal: AbortSignal | undefined,
+): Promise<ZarrArray | undefined> {
+  const { zarrFormat } = array.layout;
+  try {
+    for await (const { store, spec, path, nodePath, isOutside } of ancestorsOf(
+      array.store,
+      array.spec,
+      array.path,
+    )) {
+      if (path === nodePath) continue;
+      const at = joinKey(path, dimension);
+      if (at === nodePath && isCoordinate(array, dimension)) return array;
+      const isOpen = within !== undefined && !isOutside && isAtOrBelow(path, within.path);
+      const options = { zarrFormat, signal };
+      const node = isOpen ? within.nodes.get(at) : await findNode(store, spec, at, options);
+      if (node && isCoordinate(node, dimension)) return node;
+      if (isOutside && (await openNode(store, "", { spec, ...options }))?.kind !== "group") return undefined;
+    }
+  } catch (error) {
+    if (!SILENT.some((code) => isZarrflowError(error, code))) throw error;
+  }
+  return undefined;
+}
+
+function isAtOrBelow(path: string, group: string): boolean {
+  return group === "" || path === group || path.startsWith(`${group}/`);
+}
+
+function isCoordinate(node: ZarrNode, dimension: string): node is ZarrArray {
+  if (node.kind !== "array" || node.shape.length !== 1) return false;
+  const name = node.dimensionNames?.[0] ?? null;
+  return name === null || name === dimension;
+}
+
+/**
+ * The values of a coordinate array, which are read when they are asked for.
+ *
+ * @throws `unsupported-operation` for a data type, units or a calendar that labels do not mean.
+ */
+export async function openCoordinate(found: ZarrArray, options: CoordinateOptions): Promise<Coordinate> {
+  try {
+    const scale = labelScaleOf(found.metadata.dataType, found.attributes);
+    if (scale === undefined) {
+      const type = describeDataType(found.metadata.dataType);
+      throw new ZarrflowError("unsupported-operation", `labels cannot be looked up among values of ${type}`, {
+        hint: "Give indices.",
+      });
+    }
+    const { signal } = options;
+    return new Coordinate((await withChunkSeparator(found, { signal })).innerChunks(), scale, options);
+  } catch (error) {
+    throw isZarrflowError(error) ? error.addContext({ path: found.path }) : error;
+  }
+}

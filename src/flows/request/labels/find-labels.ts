@@ -1,0 +1,282 @@
+import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
+import type { IndexRange } from "../../../hierarchy/slice-option.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { Coordinate } from "./coordinate.ts";
+import { compareKeys, type Interval, type Key } from "./label-scale.ts";
+
+/** What is looked up, in the words of errors. */
+export interface LabelQuestion {
+  readonly dimension: string;
+  readonly labels: LabelRange;
+  readonly nearest: boolean;
+}
+
+/** Items from `start` to before `stop`. */
+interface Span {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/**
+ * The indices that labels mean. Values that are sorted, up or down, are searched by bisection, so that few chunks are
+ * read; others are read whole. A label that one item has gives its index; one that several in a row have, or a date that
+ * is coarser than the coordinate, a range.
+ *
+ * @throws `invalid-selection` for labels of another kind, that no item has, that are outside, or that items far apart have.
+ */
+export async function findLabels(coordinate: Coordinate, question: LabelQuestion): Promise<IndexRange> {
+  const { labels } = question;
+  if (coordinate.length === 0) throw failure(coordinate, question, "has no items", "The dimension is empty.");
+  const isRange = Array.isArray(labels);
+  const [from, to, step] = isRange
+    ? (labels as Exclude<LabelRange, Label>)
+    : [labels as Label, labels as Label];
+  const low = from === null ? undefined : intervalOf(coordinate, question, from);
+  const high = to === null ? undefined : intervalOf(coordinate, question, to);
+  if (isRange) {
+    const { start, stop } = await spanOf(coordinate, question, low, high);
+    if (step === undefined) return [start, stop];
+    if (Number.isSafeInteger(step) && step >= 1) return [start, stop, step];
+    throw failure(coordinate, question, `has no step ${step}`, "A step is a whole number, 1 or more.");
+  }
+  if (low === undefined) throw wrongKind(coordinate, question, from);
+  return findOne(coordinate, question, low);
+}
+
+function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unknown): Interval {
+  const interval = coordinate.scale.intervalOf(label as Label);
+  if (interval === undefined) throw wrongKind(coordinate, question, label);
+  return interval;
+}
+
+/** The items of a range; its ends may be given in any order, and be beyond the coordinate. */
+async function spanOf(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  from: Interval | undefined,
+  to: Interval | undefined,
+): Promise<Span> {
+  const isTurned = from !== undefined && to !== undefined && compareKeys(from.low, to.low) > 0;
+  const [lower, upper] = isTurned ? [to, from] : [from, to];
+  const found = await bisect(coordinate, lower?.low, upper?.high);
+  if (found === undefined) return spanOfUnsorted(coordinate, question, from, to);
+  if (found.start < found.stop) return found;
+  throw await notFound(coordinate, question, { low: lower?.low, high: upper?.high }, found.start);
+}
+
+async function findOne(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  asked: Interval,
+): Promise<IndexRange> {
+  const found = await bisect(coordinate, asked.low, asked.high);
+  if (found === undefined) return findUnsorted(coordinate, question, asked);
+  const { start, stop } = found;
+  if (start < stop) {
+    return stop - start > 1 || asked.isSpan(coordinate.known()) ? [start, stop] : start;
+  }
+  const near = question.nearest ? await nearestOf(coordinate, asked.low, start) : undefined;
+  if (near !== undefined) return near;
+  throw await notFound(coordinate, question, asked, start);
+}
+
+/** Items of sorted values from `low` to `high`; undefined where the values that were read are not sorted. */
+async function bisect(
+  coordinate: Coordinate,
+  low: Key | undefined,
+  high: Key | undefined,
+): Promise<Span | undefined> {
+  const { length, scale } = coordinate;
+  if (!scale.isMeasured) await coordinate.all();
+  const first = await coordinate.keyAt(0);
+  const last = await coordinate.keyAt(length - 1);
+  if (first === undefined || last === undefined) return undefined;
+  const direction = compareKeys(first, last) > 0 ? -1 : 1;
+  const [near, far] = direction > 0 ? [low, high] : [high, low];
+  const passed = (bound: Key, isIncluded: boolean) => (key: Key) => {
+    const beyond = direction * compareKeys(key, bound);
+    return beyond > 0 || (isIncluded && beyond === 0);
+  };
+  const start = near === undefined ? 0 : await firstWhere(coordinate, passed(near, true));
+  const stop = far === undefined ? length : await firstWhere(coordinate, passed(far, false));
+  return coordinate.isSorted(direction) ? { start, stop } : undefined;
+}
+
+/** Index of the first item that passes, where all after it do. */
+async function firstWhere(coordinate: Coordinate, passes: (key: Key) => boolean): Promise<number> {
+  let low = 0;
+  let high = coordinate.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const key = await coordinate.keyAt(middle);
+    if (key !== undefined && passes(key)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * The item nearest to a key that none has, the larger of two as near; undefined where it is further beyond the ends than
+ * half a step.
+ */
+async function nearestOf(coordinate: Coordinate, key: Key, at: number): Promise<number | undefined> {
+  const { length, scale } = coordinate;
+  if (!scale.isMeasured) return undefined;
+  if (at === 0 || at === length) {
+    const end = at === 0 ? 0 : length - 1;
+    const beside = await coordinate.keyAt(at === 0 ? 1 : length - 2);
+    const atEnd = await coordinate.keyAt(end);
+    if (length < 2 || atEnd === undefined || beside === undefined) return undefined;
+    return 2 * distance(atEnd, key) <= distance(atEnd, beside) ? end : undefined;
+  }
+  const [before, after] = [await coordinate.keyAt(at - 1), await coordinate.keyAt(at)];
+  if (before === undefined || after === undefined) return undefined;
+  const nearer = compareDistances(key, before, after);
+  if (nearer !== 0) return nearer < 0 ? at - 1 : at;
+  return compareKeys(before, after) > 0 ? at - 1 : at;
+}
+
+function distance(a: Key, b: Key): number {
+  if (typeof a === "bigint" && typeof b === "bigint") return Number(a > b ? a - b : b - a);
+  return Math.abs(Number(a) - Number(b));
+}
+
+/** Below 0 where `a` is nearer to a key than `b`, 0 where both are as near. */
+function compareDistances(key: Key, a: Key, b: Key): number {
+  return distance(key, a) - distance(key, b);
+}
+
+/** All values of a coordinate that is not sorted, and those of them that an interval holds. */
+async function matches(coordinate: Coordinate, { low, high }: Interval): Promise<number[]> {
+  const keys = await coordinate.all();
+  return keys.flatMap((key, i) =>
+    key !== undefined && compareKeys(key, low) >= 0 && compareKeys(key, high) <= 0 ? [i] : [],
+  );
+}
+
+async function findUnsorted(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  asked: Interval,
+): Promise<IndexRange> {
+  const found = await matches(coordinate, asked);
+  const [first] = found;
+  const last = found.at(-1);
+  if (first === undefined || last === undefined) {
+    const near = question.nearest
+      ? nearestUnsorted(coordinate, await coordinate.all(), asked.low)
+      : undefined;
+    if (near !== undefined) return near;
+    throw failure(
+      coordinate,
+      question,
+      `has no item ${wordsOf(question.labels)}`,
+      hintOfUnsorted(coordinate),
+    );
+  }
+  if (last - first + 1 !== found.length) {
+    const reason = `has ${wordsOf(question.labels)} at items that are not in a row`;
+    throw failure(coordinate, question, reason, "Give indices.");
+  }
+  return found.length > 1 || asked.isSpan(coordinate.known()) ? [first, last + 1] : first;
+}
+
+function nearestUnsorted(
+  { scale }: Coordinate,
+  keys: readonly (Key | undefined)[],
+  asked: Key,
+): number | undefined {
+  const known = keys.flatMap((key, i) => (key === undefined ? [] : [{ key, i }]));
+  const sorted = known.map(({ key }) => key).sort(compareKeys);
+  const [least, most] = [sorted[0], sorted.at(-1)];
+  if (!scale.isMeasured || least === undefined || most === undefined) return undefined;
+  if (compareKeys(asked, least) < 0 || compareKeys(asked, most) > 0) return undefined;
+  const nearer = (a: { key: Key }, b: { key: Key }) =>
+    compareDistances(asked, a.key, b.key) || compareKeys(b.key, a.key);
+  return known.reduce((best, one) => (nearer(one, best) < 0 ? one : best)).i;
+}
+
+/** From the item of one label to that of another, where values are in no order. */
+async function spanOfUnsorted(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  from: Interval | undefined,
+  to: Interval | undefined,
+): Promise<Span> {
+  const itemOf = async (end: Interval | undefined, fallback: number, place: 0 | -1) => {
+    if (end === undefined) return fallback;
+    const found = (await matches(coordinate, end)).at(place);
+    if (found !== undefined) return found;
+    throw failure(
+      coordinate,
+      question,
+      `is not sorted, and has no item at an end of ${wordsOf(question.labels)}`,
+      hintOfUnsorted(coordinate),
+    );
+  };
+  const start = await itemOf(from, 0, 0);
+  const stop = (await itemOf(to, coordinate.length - 1, -1)) + 1;
+  if (start < stop) return { start, stop };
+  const reason = `is not sorted, and has the ends of ${wordsOf(question.labels)} the other way round`;
+  throw failure(coordinate, question, reason, "Give the label that comes first before the other.");
+}
+
+function hintOfUnsorted(coordinate: Coordinate): string {
+  const texts = coordinate.known().slice(0, 5).map(coordinate.scale.text);
+  const more = coordinate.length > texts.length ? ", ..." : "";
+  return `Its values are ${texts.join(", ")}${more}.`;
+}
+
+/** What to say where no item of a sorted coordinate is in an interval; `at` is where one would be. */
+async function notFound(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  { low, high }: { readonly low: Key | undefined; readonly high: Key | undefined },
+  at: number,
+): Promise<ZarrflowError> {
+  const { length, scale } = coordinate;
+  const keys = [await coordinate.keyAt(0), await coordinate.keyAt(length - 1)] as [Key, Key];
+  const [least, most] = keys.sort(compareKeys);
+  const ends = `${scale.text(least)} to ${scale.text(most)}`;
+  const isBelow = high !== undefined && compareKeys(high, least) < 0;
+  const isAbove = low !== undefined && compareKeys(low, most) > 0;
+  if (isBelow || isAbove) {
+    const reason = `goes from ${ends}: ${wordsOf(question.labels)} is outside`;
+    return failure(coordinate, question, reason, `Give labels from ${ends}.`);
+  }
+  const around = [await coordinate.keyAt(at - 1), await coordinate.keyAt(at)] as [Key, Key];
+  const [before, after] = around.sort(compareKeys);
+  const nearest = Array.isArray(question.labels)
+    ? ""
+    : ", or the nearest one with --nearest (in code nearest: true)";
+  const hint = `Take ${scale.text(before)} or ${scale.text(after)}${nearest}.`;
+  return failure(coordinate, question, `has no item ${wordsOf(question.labels)}`, hint);
+}
+
+function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unknown): ZarrflowError {
+  const { scale } = coordinate;
+  const reason = `has no label ${wordsOf(label as Label)}`;
+  return failure(coordinate, question, reason, `Its labels are ${scale.expected}.`);
+}
+
+function failure(
+  { array }: Coordinate,
+  { dimension }: LabelQuestion,
+  reason: string,
+  hint: string,
+): ZarrflowError {
+  return new ZarrflowError("invalid-selection", `the coordinate ${dimension} ${reason}`, {
+    path: array.path,
+    hint,
+  });
+}
+
+/** Labels as they are written on the command line. */
+export function wordsOf(labels: LabelRange): string {
+  if (!Array.isArray(labels)) return wordOf(labels as Label);
+  return (labels as readonly (Label | null)[]).map((end) => (end === null ? "" : wordOf(end))).join("..");
+}
+
+function wordOf(label: Label): string {
+  return label instanceof Date && !Number.isNaN(label.getTime()) ? label.toISOString() : String(label);
+}

@@ -1,0 +1,48 @@
+import type { DataType } from "../../data-type.ts";
+
+/** How numbers are packed: `packed * scale + offset`, perhaps of integers of the other sign. Section 8.1 of CF. */
+export interface Packing {
+  readonly scale: number | undefined;
+  readonly offset: number | undefined;
+  /** Bits of an integer that is stored as the other kind, and whether it is meant to have a sign. */
+  readonly reread: { readonly bits: number; readonly signed: boolean } | undefined;
+}
+
+/** How an array's numbers are packed, by its attributes; undefined where they are as they mean. */
+export function packingOf(
+  dataType: DataType,
+  attributes: Readonly<Record<string, unknown>>,
+): Packing | undefined {
+  const { kind } = dataType;
+  if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
+  const scale = numberIn(attributes.scale_factor);
+  const offset = numberIn(attributes.add_offset);
+  const signed = attributes._Unsigned === "false";
+  const isOther = kind === "int" ? attributes._Unsigned === "true" : kind === "uint" && signed;
+  const reread = isOther ? { bits: 8 * dataType.size, signed } : undefined;
+  if (scale === undefined && offset === undefined && reread === undefined) return undefined;
+  return { scale, offset, reread };
+}
+
+/** The number that a packed one means; integers of 64 bits stay such where nothing scales them. */
+export function unpacked(value: number | bigint, { scale, offset, reread }: Packing): number | bigint {
+  const read = reread ? rereadInteger(value, reread) : value;
+  if (scale === undefined && offset === undefined) return read;
+  const scaled = Number(read) * (scale ?? 1);
+  return offset === undefined ? scaled : scaled + offset;
+}
+
+function rereadInteger(
+  value: number | bigint,
+  { bits, signed }: NonNullable<Packing["reread"]>,
+): number | bigint {
+  const whole = BigInt(value);
+  const other = signed ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
+  return typeof value === "bigint" ? other : Number(other);
+}
+
+/** A number that an attribute is, or holds alone in a list. */
+function numberIn(attribute: unknown): number | undefined {
+  const one: unknown = Array.isArray(attribute) && attribute.length === 1 ? attribute[0] : attribute;
+  return typeof one === "number" || typeof one === "bigint" ? Number(one) : undefined;
+}
