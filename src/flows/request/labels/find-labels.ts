@@ -44,7 +44,8 @@ export async function findLabels(coordinate: Coordinate, question: LabelQuestion
 }
 
 function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unknown): Interval {
-  const interval = coordinate.scale.intervalOf(label as Label);
+  const isPoint = question.nearest && !Array.isArray(question.labels);
+  const interval = coordinate.scale.intervalOf(label as Label, isPoint);
   if (interval === undefined) throw wrongKind(coordinate, question, label);
   return interval;
 }
@@ -56,7 +57,7 @@ async function spanOf(
   from: Interval | undefined,
   to: Interval | undefined,
 ): Promise<Span> {
-  const isTurned = from !== undefined && to !== undefined && compareKeys(from.low, to.low) > 0;
+  const isTurned = from !== undefined && to !== undefined && compareKeys(from.low, to.high) > 0;
   const [lower, upper] = isTurned ? [to, from] : [from, to];
   const found = await bisect(coordinate, lower?.low, upper?.high);
   if (found === undefined) return spanOfUnsorted(coordinate, question, from, to);
@@ -163,10 +164,6 @@ async function findUnsorted(
   const [first] = found;
   const last = found.at(-1);
   if (first === undefined || last === undefined) {
-    const near = question.nearest
-      ? nearestUnsorted(coordinate, await coordinate.all(), asked.low)
-      : undefined;
-    if (near !== undefined) return near;
     throw failure(
       coordinate,
       question,
@@ -179,21 +176,6 @@ async function findUnsorted(
     throw failure(coordinate, question, reason, "Give indices.");
   }
   return found.length > 1 || asked.isSpan(coordinate.known()) ? [first, last + 1] : first;
-}
-
-function nearestUnsorted(
-  { scale }: Coordinate,
-  keys: readonly (Key | undefined)[],
-  asked: Key,
-): number | undefined {
-  const known = keys.flatMap((key, i) => (key === undefined ? [] : [{ key, i }]));
-  const sorted = known.map(({ key }) => key).sort(compareKeys);
-  const [least, most] = [sorted[0], sorted.at(-1)];
-  if (!scale.isMeasured || least === undefined || most === undefined) return undefined;
-  if (compareKeys(asked, least) < 0 || compareKeys(asked, most) > 0) return undefined;
-  const nearer = (a: { key: Key }, b: { key: Key }) =>
-    compareDistances(asked, a.key, b.key) || compareKeys(b.key, a.key);
-  return known.reduce((best, one) => (nearer(one, best) < 0 ? one : best)).i;
 }
 
 /** From the item of one label to that of another, where values are in no order. */

@@ -27,8 +27,12 @@ export interface LabelScale {
   readonly expected: string;
   /** The key of a stored value; undefined for one that means nothing (NaN, NaT). */
   readonly keyOf: (value: unknown) => Key | undefined;
-  /** Undefined for a label of another kind. */
-  readonly intervalOf: (label: Label) => Interval | undefined;
+  /**
+   * Undefined for a label of another kind.
+   *
+   * @param isPoint whether a date with a time of day means no more than its first instant
+   */
+  readonly intervalOf: (label: Label, isPoint: boolean) => Interval | undefined;
   readonly text: (key: Key) => string;
   /** Whether there is a distance between keys, and they are sorted as a rule. */
   readonly isMeasured: boolean;
@@ -117,11 +121,12 @@ function timeScale(
       const number = numberOf(value);
       return number === undefined ? undefined : instantOf(number);
     },
-    intervalOf(label) {
+    intervalOf(label, isPoint) {
       const text = label instanceof Date && !Number.isNaN(label.getTime()) ? label.toISOString() : label;
       const period = typeof text === "string" ? parsePeriod(text, calendar) : undefined;
       if (period === undefined) return undefined;
       const { start, end, resolution } = period;
+      if (isPoint && isCoarser("day", resolution)) return { low: start, high: start, isSpan: never };
       const isSpan = (keys: Iterable<Key>) => isCoarser(resolution, resolutionOf(keys as Iterable<bigint>));
       return { low: start, high: end - 1n, isSpan };
     },
