@@ -6,7 +6,7 @@ export type Label = number | bigint | string | Date;
 
 /**
  * What to take along one dimension by the values of its coordinate: one of them, `[from, to]`, or `[from, to, step]`. Both
- * ends are included; `null` is the coordinate's own end.
+ * ends are included, in any order; with `null` the range has no bound on that side of the values.
  */
 export type LabelRange =
   | Label
