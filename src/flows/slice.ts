@@ -274,8 +274,8 @@ export class Slice<Name extends string = string> {
  * const { data, shape } = await day.read();
  * console.log(shape, data.at(0));
  *
- * const march = slice("era5.zarr/t2m", {}, { sel: { latitude: [45, 50] } });
- * console.log(await march.shape());
+ * const band = slice("era5.zarr/t2m", {}, { sel: { time: "2024-06-03", latitude: [45, 50] } });
+ * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
 export function slice<Name extends string = string>(

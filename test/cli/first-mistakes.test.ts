@@ -66,9 +66,9 @@ describe("slices", () => {
     expect(code).toBe(2);
   });
 
-  it("take indices, not dates", async () => {
+  it("take no dates where there is no coordinate", async () => {
     const { stderr } = await runHere(await toy(), "slice", "toy.zarr/t2m", "--slice", "time=2024-01-01");
-    expect(stderr).toContain("Slices take indices");
+    expect(stderr).toContain("There is no 1-d array `time` beside the array or above it; give indices.");
   });
 
   it("end where the array ends, but an index must be inside", async () => {

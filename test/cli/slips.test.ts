@@ -68,10 +68,11 @@ describe("chunks and shards that select or change nothing", () => {
 describe("ranges of --slice", () => {
   it.each([
     ["t", "time:0:2", "Did you mean `time=0:2`?"],
-    ["t", "time=45.0", "Slices take indices"],
-    ["t", "1e0", "Slices take indices"],
-    ["t", "0x1", "Slices take indices"],
-    ["t", "time=2020-01-01", "dates and coordinate values are not looked up"],
+    ["t", "time=45.0", "Give labels from 0 to 5."],
+    ["t", "0x1", "Its labels are numbers."],
+    ["t", "time=2020-01-01", "Its labels are numbers."],
+    ["t", "time=1.0:2.0", "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08."],
+    ["t", "time=1.25", "Take 1 or 2, or the nearest one with --nearest (in code nearest: true)."],
     ["t", "time=6", "Use 0 to 5, or -1 to -6 from the end."],
     ["t", "tiem=0", "Did you mean `time`?"],
   ])("g.zarr/%s --slice %s", async (array, slice, hint) => {

@@ -59,7 +59,7 @@ export const command = defineCommand({
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
     "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
-    "a number with a point (45.0), a text, a date. A date means all of it: 2019-03 is a month. Integers are indices.",
+    "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
     'or "NaT", structures objects. Text of variable length and objects can be written as JSON only.',
   ],
@@ -71,7 +71,7 @@ export const command = defineCommand({
       says: "a box as a NumPy file",
     },
     {
-      line: "slice era5.zarr/t2m --slice time=2025-01-03,latitude=45..50,longitude=10.0 --format json",
+      line: "slice era5.zarr/t2m --slice time=2024-06-03,latitude=45..50,longitude=10.0 --format json",
       says: "by labels: all times of a day, the latitudes from 45 to 50, one longitude",
     },
     { line: "slice era5.zarr/t2m --slice 0,-1 --format json", says: "first time, last latitude, as JSON" },
