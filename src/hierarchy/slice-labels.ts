@@ -23,7 +23,7 @@ export interface LabelOptions {
    * looked up in the array of the dimension's name, in the same group or the nearest one above.
    */
   readonly sel?: SelOption;
-  /** Takes the item whose label is nearest to a single one that is asked for, if there is none that is equal. */
+  /** If no item has a single label that is asked for, takes the one whose label is nearest to it. */
   readonly nearest?: boolean;
 }
 

@@ -34,7 +34,7 @@ const options = {
   },
   nearest: {
     type: "boolean",
-    summary: "a single label takes the nearest one if there is none that is equal",
+    summary: "if no item has a single label, take the nearest item",
   },
   format: {
     type: "string",

@@ -104,7 +104,7 @@ export interface Planned {
   readonly plan: Plan;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
-  /** Labels of the slice that is taken, and the indices that they became; absent where there are none. */
+  /** Labels of the slice that is taken, and the indices that they became; absent where it has no labels. */
   readonly labels?: readonly FoundLabels[];
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
