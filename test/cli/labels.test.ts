@@ -1,0 +1,98 @@
+// @module-tag slow
+import { spawnSync } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { command, requireBuild } from "../built-package.ts";
+import { runCli, testFolder } from "../support/cli.ts";
+import { ramp, writeV2Group } from "../support/v2-store.ts";
+
+/** A folder with `g.zarr`: two days of hours at five latitudes. */
+async function group(): Promise<string> {
+  const cwd = await testFolder();
+  const time = Int32Array.from({ length: 48 }, (_, i) => i);
+  const lat = Float32Array.of(50, 40, 30, 20, 10);
+  await writeV2Group(join(cwd, "g.zarr"), {
+    t: { shape: [48, 5], chunks: [24, 5], dtype: "<f4", items: ramp(240), dimensions: ["time", "lat"] },
+    time: {
+      shape: [48],
+      chunks: [48],
+      dtype: "<i4",
+      items: time,
+      dimensions: ["time"],
+      attributes: { units: "hours since 2024-02-29" },
+    },
+    lat: { shape: [5], chunks: [5], dtype: "<f4", items: lat, dimensions: ["lat"] },
+  });
+  return cwd;
+}
+
+describe("labels on the command line", () => {
+  beforeAll(requireBuild);
+
+  it("give the bytes of the indices that they mean", async () => {
+    const cwd = await group();
+    const byLabel = await runCli(
+      cwd,
+      "slice",
+      "g.zarr/t",
+      "--slice",
+      "time=2024-03-01:2024-03-01T02,lat=40.0",
+    );
+    const byIndex = await runCli(cwd, "slice", "g.zarr/t", "--slice", "time=24:27,lat=1");
+    expect(byLabel).toEqual(byIndex);
+    expect(byIndex).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("are printed as indices by a dry run", async () => {
+    const cwd = await group();
+    const words = ["--slice", "time=2024-03-01,lat=22.0", "--nearest", "--dry-run"];
+    const expected = [
+      "  time           2024-03-01: indices 24:48 (2024-03-01T00:00:00 to 2024-03-01T23:00:00)",
+      "  lat            22.0: index 3 (20)",
+    ];
+    const slice = await runCli(cwd, "slice", "g.zarr/t", ...words);
+    expect(slice.stdout.split("\n").slice(1, 3)).toEqual(expected);
+    const target = await runCli(cwd, "slice", "g.zarr", "part.zarr", ...words);
+    const rows = target.stdout.split("\n").map((row) => row.replace(/ {2,}/g, " "));
+    expect(rows.slice(2, 4)).toEqual(expected.map((row) => row.replace(/ {2,}/g, " ")));
+    const json = JSON.parse((await runCli(cwd, "slice", "g.zarr", "part.zarr", ...words, "--json")).stdout);
+    expect(json.labels).toMatchObject([{ dimension: "time", indices: [24, 48] }, { indices: 3 }]);
+    expect(await readdir(cwd)).toEqual(["g.zarr"]);
+  });
+
+  it("write a smaller Zarr", async () => {
+    const cwd = await group();
+    const run = await runCli(
+      cwd,
+      "slice",
+      "g.zarr",
+      "part.zarr",
+      "--slice",
+      "time=2024-02-29,lat=20..40",
+      "--quiet",
+    );
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect((await runCli(cwd, "slice", "part.zarr/lat", "--format", "json")).stdout).toBe("[40,30,20]\n");
+    const { shape } = JSON.parse(await readFile(join(cwd, "part.zarr/t/.zarray"), "utf8"));
+    expect(shape).toEqual([24, 3]);
+  });
+
+  it("load what looks them up, and slices by indices do not", async () => {
+    const cwd = await group();
+    /** Modules of ours that a slice loads, as Node's own coverage lists them. */
+    const loadedBy = async (slice: string) => {
+      const folder = await testFolder();
+      const env = { ...process.env, NODE_V8_COVERAGE: folder };
+      const words = [command, "slice", "g.zarr/t", "--slice", slice];
+      expect(spawnSync(process.execPath, words, { cwd, env }).status).toBe(0);
+      const reports = await Promise.all(
+        (await readdir(folder)).map((file) => readFile(join(folder, file), "utf8")),
+      );
+      return reports.flatMap((report) => JSON.parse(report).result.map(({ url }: { url: string }) => url));
+    };
+    const isLookUp = (url: string) => url.includes("look-up-labels");
+    expect((await loadedBy("time=24:27")).some(isLookUp)).toBe(false);
+    expect((await loadedBy("time=2024-03-01")).some(isLookUp)).toBe(true);
+  });
+});
