@@ -28,6 +28,14 @@ export async function findLabels(coordinate: Coordinate, question: LabelQuestion
   const { labels } = question;
   if (coordinate.length === 0) throw failure(coordinate, question, "has no items", "The dimension is empty.");
   const isRange = Array.isArray(labels);
+  if (isRange && labels.length !== 2 && labels.length !== 3) {
+    throw failure(
+      coordinate,
+      question,
+      "needs a label, [from, to] or [from, to, step]",
+      "Give one of these.",
+    );
+  }
   const [from, to, step] = isRange
     ? (labels as Exclude<LabelRange, Label>)
     : [labels as Label, labels as Label];

@@ -7,8 +7,8 @@ import { type Instant, NS_PER_DAY, NS_PER_SECOND, parsePeriod } from "./instants
 export interface TimeCoding {
   readonly calendar: Calendar;
   /**
-   * The instant that a number means; undefined for one that means none (NaN, NaT). Fractions are rounded to a
-   * microsecond, so that 1/24 of a day is an hour.
+   * The instant that a number means; undefined for one that means none (NaN, NaT), or one more than a million years away.
+   * Fractions are rounded to a microsecond, so that 1/24 of a day is an hour.
    */
   readonly instantOf: (value: number | bigint) => Instant | undefined;
 }
@@ -17,6 +17,18 @@ export interface TimeCoding {
 export interface TimeAttributes {
   readonly units?: unknown;
   readonly calendar?: unknown;
+}
+
+/** Units are a few words; a longer text is none. */
+const MAX_UNITS_LENGTH = 200;
+
+/** A million years. */
+const MAX_INSTANT = 365_250_000n * NS_PER_DAY;
+
+/** An instant that calendars count; undefined for one too far away. */
+function withinReach(instant: Instant | undefined): Instant | undefined {
+  if (instant === undefined || instant > MAX_INSTANT || instant < -MAX_INSTANT) return undefined;
+  return instant;
 }
 
 /** Units by their names in cftime, in nanoseconds. */
@@ -48,6 +60,7 @@ export function timeCodingOf(
 ): TimeCoding | undefined {
   if (dataType.kind === "datetime") return datetimeCoding(dataType.unit, dataType.scale);
   if (!["int", "uint", "float"].includes(dataType.kind) || typeof units !== "string") return undefined;
+  if (units.length > MAX_UNITS_LENGTH) return undefined;
   const match = /^\s*(\S+)\s+since\s+(.+?)\s*$/i.exec(units);
   if (match === null) return undefined;
   const [, unit = "", reference = ""] = match;
@@ -65,7 +78,7 @@ export function timeCodingOf(
   const start = parsePeriod(reference, known)?.start;
   if (start === undefined)
     throw notKnown(`the reference ${reference}`, "Dates are written 1900-01-01 00:00:00.");
-  return { calendar: known, instantOf: (value) => instantAfter(start, value, length) };
+  return { calendar: known, instantOf: (value) => withinReach(instantAfter(start, value, length)) };
 }
 
 function unitLength(unit: string, { name }: Calendar): bigint | undefined {
@@ -107,7 +120,7 @@ function datetimeCoding(unit: string, scale: number): TimeCoding {
     calendar,
     instantOf: (value) => {
       const count = times(value);
-      return count === undefined ? undefined : instantOf(count);
+      return count === undefined ? undefined : withinReach(instantOf(count));
     },
   });
   if (unit === "Y" || unit === "M") {

@@ -104,6 +104,14 @@ describe("labels of numbers", () => {
     expect(await taken(await made(down), {}, { sel })).toEqual(expected);
   });
 
+  it("are one label, or two and a step", async () => {
+    const store = await made(down);
+    for (const labels of [[1], [1, 2, 3, 4], [0, 50, 0], [0, 50, 1.5]]) {
+      const sel = { x: labels } as unknown as NonNullable<LabelOptions["sel"]>;
+      await expect(taken(store, {}, { sel })).rejects.toMatchObject({ code: "invalid-selection" });
+    }
+  });
+
   it("are nearest where that is asked for, the larger of two as near", async () => {
     const store = await made(down);
     const near = (x: number) => taken(store, {}, { sel: { x }, nearest: true });

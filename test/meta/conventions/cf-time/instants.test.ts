@@ -139,6 +139,16 @@ describe("timeCodingOf", () => {
     expect(coding?.instantOf(-(2n ** 63n))).toBeUndefined();
   });
 
+  it("takes no number for a time more than a million years away", () => {
+    expect(text("days since 2000-01-01", 2n ** 62n)).toBeUndefined();
+    expect(text("days since 2000-01-01", 1e300)).toBeUndefined();
+    expect(text("days since 2000-01-01", 300_000_000n, "noleap")).toBe("823917-10-23T00:00:00");
+    expect(timeCodingOf({ kind: "datetime", size: 8, unit: "Y", scale: 1 }, {})?.instantOf(2n ** 62n)).toBe(
+      undefined,
+    );
+    expect(text(`days since 2000-01-01${" ".repeat(1_000_000)}x`, 1)).toBeUndefined();
+  });
+
   it("says what it does not know", () => {
     expect(text("K", 1)).toBeUndefined();
     expect(() => text("months since 2000-01-01", 1)).toThrow("the unit months of the calendar standard");
