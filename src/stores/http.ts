@@ -69,7 +69,7 @@ export class HttpStore implements Store {
     this.#fetch = fetchFor(options);
     secretHeaders(headers); // or every request fails, and shows them
     this.#headers = headers;
-    const missing = missing403 ? [403, 404, 410] : [404, 410];
+    const missing = missing403 ? [403, 404] : [404];
     this.#values = new HttpValues((...request) => this.#send(...request), missing);
   }
 

@@ -100,6 +100,7 @@ describe("HttpStore", () => {
     [401, "access-denied"],
     [403, "access-denied"],
     [400, "unsupported-operation"],
+    [410, "unsupported-operation"],
     [429, "transient"],
     [500, "transient"],
     [503, "transient"],

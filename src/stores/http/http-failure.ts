@@ -14,6 +14,11 @@ export function failureOf(response: Pick<HttpResponse, "status" | "statusText" |
   if (status === 401)
     return new ZarrflowError("access-denied", "the server requires authentication", { found });
   if (status === 403) return new ZarrflowError("access-denied", "the server denies access", { found });
+  if (status === 410)
+    return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
+      found,
+      hint: "Only 404 stands for a value that was never there; ask whoever runs the server where the data are now.",
+    });
   if (!TRANSIENT.includes(status))
     return new ZarrflowError("unsupported-operation", "the server rejects the request", { found });
   const retryAfter = retryAfterOf(response);

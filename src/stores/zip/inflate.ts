@@ -1,9 +1,10 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { Inflation, wrongSize } from "./inflation.ts";
 
 /** A way to inflate raw deflate data. Either call throws when the data are broken or cut off. */
 export interface Inflater {
-  /** The data in pieces, as they come; never more than a few MiB at once. */
-  pieces(packed: Uint8Array): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** The data in pieces, as they come; never more than a few MiB at once. What is packed is asked for as it is used. */
+  pieces(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
   /** The data at once; fails beyond `size` bytes. Absent where pieces are as good. */
   whole?(packed: Uint8Array, size: number): Promise<Uint8Array>;
 }
@@ -17,10 +18,12 @@ const MAX_ADDED = 64 * 1024;
 
 export const nodeInflater: Inflater = {
   async *pieces(packed) {
-    const { createInflateRaw } = await import("node:zlib");
-    const stream = createInflateRaw();
-    stream.end(packed);
-    yield* stream;
+    const [{ createInflateRaw }, { pipeline }] = await Promise.all([
+      import("node:zlib"),
+      import("node:stream"),
+    ]);
+    // what fails is thrown where it is read
+    yield* pipeline(packed, createInflateRaw(), () => {});
   },
   async whole(packed, size) {
     const { inflateRaw, inflateRawSync } = await import("node:zlib");
@@ -39,61 +42,45 @@ export const fflateInflater: Inflater = {
     const step = 4096;
     let pieces: Uint8Array[] = [];
     const stream = new Inflate((piece) => pieces.push(piece));
-    for (let at = 0; at < packed.length; at += step) {
-      stream.push(packed.subarray(at, at + step), at + step >= packed.length);
-      yield* pieces;
-      pieces = [];
+    for await (const part of packed) {
+      for (let at = 0; at < part.length; at += step) {
+        stream.push(part.subarray(at, at + step));
+        yield* pieces;
+        pieces = [];
+      }
     }
+    stream.push(new Uint8Array(0), true);
+    yield* pieces;
   },
 };
 
-const inflaterHere = globalThis.process?.versions?.node === undefined ? fflateInflater : nodeInflater;
+/** The way of this runtime. */
+export const inflaterHere = globalThis.process?.versions?.node === undefined ? fflateInflater : nodeInflater;
 
 /**
- * Inflates `packed`, whose value is stated to be of `size` bytes, and fills `into` with those from `offset`. Reads no
- * further than that, and takes memory for `into` and little more.
+ * Inflates `packed` into `into`, which has the size that its value is stated to have.
  *
  * @throws `corrupt-store` when the data are broken, or their size is not the stated one.
  */
 export async function inflate(
   packed: Uint8Array,
-  size: number,
-  offset: number,
   into: Uint8Array,
   inflater: Inflater = inflaterHere,
 ): Promise<void> {
+  const size = into.length;
+  if (inflater.whole === undefined) return new Inflation(inflater.pieces(once(packed)), size).fill(0, into);
   try {
-    if (inflater.whole !== undefined && into.length === size) {
-      const value = await inflater.whole(packed, size);
-      if (value.length < size) throw wrongSize(size, value.length);
-      into.set(value);
-    } else {
-      await inflatePart(packed, size, offset, into, inflater);
-    }
+    const value = await inflater.whole(packed, size);
+    if (value.length < size) throw wrongSize(size, value.length);
+    into.set(value);
   } catch (error) {
     if (error instanceof ZarrflowError) throw error;
     throw new ZarrflowError("corrupt-store", "the zip entry cannot be inflated", {}, { cause: error });
   }
 }
 
-async function inflatePart(
-  packed: Uint8Array,
-  size: number,
-  offset: number,
-  into: Uint8Array,
-  inflater: Inflater,
-): Promise<void> {
-  const end = offset + into.length;
-  let position = 0;
-  for await (const piece of inflater.pieces(packed)) {
-    const from = Math.max(offset, position);
-    const to = Math.min(end, position + piece.length);
-    if (from < to) into.set(piece.subarray(from - position, to - position), from - offset);
-    position += piece.length;
-    if (position > size) throw wrongSize(size, position);
-    if (position >= end && end < size) return;
-  }
-  if (position < size) throw wrongSize(size, position);
+async function* once(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield packed;
 }
 
 /**
@@ -110,11 +97,4 @@ export function assertInflatedSize(packedSize: number, size: number): void {
       found: packedSize,
     });
   }
-}
-
-function wrongSize(expected: number, found: number | string): ZarrflowError {
-  return new ZarrflowError("corrupt-store", "the zip entry does not have the size it states", {
-    expected,
-    found,
-  });
 }

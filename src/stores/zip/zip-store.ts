@@ -23,7 +23,9 @@ import type {
 import { folderInPlace, sourceChanged } from "../version.ts";
 import type { NearReads } from "./coalescing-reader.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
-import { assertInflatedSize, inflate } from "./inflate.ts";
+import { assertInflatedSize, inflate, inflaterHere } from "./inflate.ts";
+import { Inflation } from "./inflation.ts";
+import { OpenInflations } from "./open-inflations.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
 import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
@@ -35,6 +37,9 @@ export interface ZipStoreOptions extends StoreOptions {
    */
   readonly root?: string;
 }
+
+/** Bytes of a deflated entry that are read at one time, where its value is not read whole. */
+const PACKED_BYTES = 2 ** 20;
 
 const STORED = 0;
 const DEFLATED = 8;
@@ -55,6 +60,7 @@ export class ZipStore implements ListableStore {
   readonly #reader: RangeReader;
   readonly #directory: ZipDirectory;
   readonly #entries: EntryReader;
+  readonly #inflations = new OpenInflations();
   readonly #keys: KeyIndex;
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
@@ -137,8 +143,10 @@ export class ZipStore implements ListableStore {
       const { offset, length } = resolveRange(range, entry.size);
       const bytes = allocate(length);
       if (length === 0 && entry.size > 0) return bytes;
-      if (length < entry.size) await this.#read(entry, offset, bytes, { isChecked: false, signal });
-      else await this.#readWhole(entry, bytes, signal);
+      if (length === entry.size) await this.#readWhole(entry, bytes, signal);
+      else if (entry.method === STORED)
+        await this.#entries.read(entry, offset, bytes, { isChecked: false, signal });
+      else await this.#inflations.fill(entry.offset, offset, bytes, () => this.#inflation(entry));
       throwIfAborted(signal);
       return bytes;
     } catch (error) {
@@ -148,23 +156,36 @@ export class ZipStore implements ListableStore {
 
   /** Reads a value and checks its CRC; if that shows that the start of the data was guessed wrongly, it is read again. */
   async #readWhole(entry: PlacedEntry, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-    const isGuess = await this.#read(entry, 0, bytes, { isChecked: true, signal });
+    const isGuess = await this.#read(entry, bytes, { isChecked: true, signal });
     if (crc32(bytes) === entry.crc32) return;
-    if (isGuess) await this.#read(entry, 0, bytes, { isChecked: false, signal });
+    if (isGuess) await this.#read(entry, bytes, { isChecked: false, signal });
     assertStoredCrc(bytes, entry);
   }
 
-  /** Fills `bytes` from `offset` of the value; returns whether its start was guessed. */
-  async #read(entry: PlacedEntry, offset: number, bytes: Uint8Array, access: EntryAccess): Promise<boolean> {
-    if (entry.method === STORED) return this.#entries.read(entry, offset, bytes, access);
+  /** Fills `bytes` with the value; returns whether its start was guessed. */
+  async #read(entry: PlacedEntry, bytes: Uint8Array, access: EntryAccess): Promise<boolean> {
+    if (entry.method === STORED) return this.#entries.read(entry, 0, bytes, access);
     const packed = new Uint8Array(entry.packedSize);
     const isGuess = await this.#entries.read(entry, 0, packed, access);
     try {
-      await inflate(packed, entry.size, offset, bytes);
+      await inflate(packed, bytes);
       return isGuess;
     } catch (error) {
       if (!isGuess) throw error;
-      return this.#read(entry, offset, bytes, { ...access, isChecked: false });
+      return this.#read(entry, bytes, { ...access, isChecked: false });
+    }
+  }
+
+  /** The value of a deflated entry from its start on, whose packed bytes are read as they are used. */
+  #inflation(entry: PlacedEntry): Inflation {
+    return new Inflation(inflaterHere.pieces(this.#packed(entry)), entry.size);
+  }
+
+  async *#packed(entry: PlacedEntry): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < entry.packedSize; at += PACKED_BYTES) {
+      const part = new Uint8Array(Math.min(PACKED_BYTES, entry.packedSize - at));
+      await this.#entries.read(entry, at, part, { isChecked: false, signal: undefined });
+      yield part;
     }
   }
 
@@ -245,6 +266,7 @@ export class ZipStore implements ListableStore {
   }
 
   async close(): Promise<void> {
+    await this.#inflations.end();
     await this.#reader.close?.();
   }
 }

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { deflateRawSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   assertInflatedSize,
   fflateInflater,
@@ -8,10 +8,16 @@ import {
   inflate,
   nodeInflater,
 } from "../../../src/stores/zip/inflate.ts";
+import { Inflation } from "../../../src/stores/zip/inflation.ts";
+import { OpenInflations } from "../../../src/stores/zip/open-inflations.ts";
 import { assertBytes } from "../expect-bytes.ts";
 
 const VALUE = new Uint8Array(400_000).map((_, i) => (i * i) >> 7);
 const PACKED = deflateRawSync(VALUE);
+
+async function* inWindows(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < packed.length; at += 1000) yield packed.subarray(at, at + 1000);
+}
 
 describe.each<[string, Inflater]>([
   ["node:zlib", nodeInflater],
@@ -20,7 +26,8 @@ describe.each<[string, Inflater]>([
 ])("inflate with %s", (_, inflater) => {
   const part = async (packed: Uint8Array, size: number, offset: number, length: number) => {
     const into = new Uint8Array(length);
-    await inflate(packed, size, offset, into, inflater);
+    if (length === size) await inflate(packed, into, inflater);
+    else await new Inflation(inflater.pieces(inWindows(packed)), size).fill(offset, into);
     return into;
   };
 
@@ -57,6 +64,74 @@ describe.each<[string, Inflater]>([
   it("reads no further than a part needs", async () => {
     const broken = new Uint8Array(PACKED).fill(0xff, PACKED.length - 1000);
     expect(await part(broken, VALUE.length, 0, 100)).toEqual(VALUE.subarray(0, 100));
+  });
+});
+
+describe("open inflations", () => {
+  const SIZE = VALUE.length;
+  let begun = 0;
+  let used = 0;
+  let ended = 0;
+
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of nodeInflater.pieces(inWindows(PACKED))) {
+        used += piece.length;
+        yield piece;
+      }
+    } finally {
+      ended++;
+    }
+  }
+  const begin = () => {
+    begun++;
+    return new Inflation(counted(), SIZE);
+  };
+  beforeEach(() => {
+    [begun, used, ended] = [0, 0, 0];
+  });
+
+  it("inflate each byte once for parts that follow one another, asked for one by one or all at once", async () => {
+    for (const areTogether of [false, true]) {
+      [begun, used] = [0, 0];
+      const open = new OpenInflations();
+      const into = new Uint8Array(SIZE);
+      const parts: Promise<void>[] = [];
+      for (let at = 0; at < SIZE; at += 30_000) {
+        const part = open.fill(7, at, into.subarray(at, Math.min(SIZE, at + 30_000)), begin);
+        parts.push(part);
+        if (!areTogether) await part;
+      }
+      await Promise.all(parts);
+      assertBytes(into, VALUE);
+      expect([begun, used]).toEqual([1, SIZE]);
+      await open.end();
+    }
+  });
+
+  it("give parts in any order, of several entries at one time, and keep few", async () => {
+    const open = new OpenInflations();
+    const offsets = Array.from({ length: 60 }, (_, i) => (i * 7919 * 31) % (SIZE - 5000));
+    await Promise.all(
+      offsets.map(async (offset, i) => {
+        const into = new Uint8Array(5000);
+        await open.fill(i % 3, offset, into, begin);
+        assertBytes(into, VALUE.subarray(offset, offset + 5000));
+      }),
+    );
+    expect(begun - ended).toBeLessThanOrEqual(4);
+    await open.end();
+    expect(ended).toBe(begun);
+  });
+
+  it("begin anew after a failure", async () => {
+    const open = new OpenInflations();
+    const broken = () => new Inflation(nodeInflater.pieces(inWindows(PACKED.subarray(0, 5000))), SIZE);
+    const into = new Uint8Array(SIZE - 10);
+    await expect(open.fill(1, 0, into, broken)).rejects.toMatchObject({ code: "corrupt-store" });
+    await open.fill(1, 0, into, begin);
+    assertBytes(into, VALUE.subarray(0, SIZE - 10));
+    await open.end();
   });
 });
 
