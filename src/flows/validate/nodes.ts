@@ -62,13 +62,9 @@ export async function readNodes(
   const findings: ValidateFinding[] = [];
   const read = async (path: string, context: { signal: AbortSignal }) => {
     try {
-      const node = await openNode(store, path, {
-        ...root.reading,
-        spec,
-        zarrFormat: layout.zarrFormat,
-        isInside: true,
-        signal: context.signal,
-      });
+      const isOpen = path === root.path && root.consolidated === undefined;
+      const reading = { ...root.reading, spec, zarrFormat: layout.zarrFormat, isInside: true };
+      const node = isOpen ? root : await openNode(store, path, { ...reading, signal: context.signal });
       if (node) nodes.set(path, node.kind === "array" ? await withChunkSeparator(node, context) : node);
       else findings.push(loneAttributes(formatNamed(layout.zarrFormat).layout(path)));
       if (!node) broken.add(path);
