@@ -22,6 +22,11 @@ export class Inflation {
     return this.#inflated - this.#rest.length;
   }
 
+  /** Whether all of the value has been taken. */
+  get isOver(): boolean {
+    return this.position === this.#size;
+  }
+
   /**
    * Fills `into` with what lies at `offset`, which is at `position` or after it. At the end of the value it holds that no
    * more follows.

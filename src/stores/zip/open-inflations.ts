@@ -1,7 +1,7 @@
 import type { Inflation } from "./inflation.ts";
 
-/** Inflations that are kept for what may be read next. */
-const MAX_OPEN = 4;
+/** Inflations that are kept for what may be read next: as many values as a copy reads at one time. */
+const MAX_OPEN = 16;
 
 interface OpenInflation {
   /** Which entry it is of. */
@@ -15,7 +15,7 @@ interface OpenInflation {
 
 /**
  * Inflations of entries, each of which goes on where the last part ended that was taken of it: parts that are read one after
- * the other inflate each byte once.
+ * the other inflate each byte once. A part waits for one that ends where it begins.
  */
 export class OpenInflations {
   readonly #open = new Set<OpenInflation>();
@@ -45,6 +45,8 @@ export class OpenInflations {
       open.use = undefined;
       done();
     }
+    if (open.inflation.isOver) await this.#end(open);
+    else if (this.#open.delete(open)) this.#open.add(open);
     await this.#endOldest();
   }
 

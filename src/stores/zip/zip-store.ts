@@ -39,7 +39,7 @@ export interface ZipStoreOptions extends StoreOptions {
 }
 
 /** Bytes of a deflated entry that are read at one time, where its value is not read whole. */
-const PACKED_BYTES = 2 ** 20;
+const PACKED_BYTES = 2 ** 18;
 
 const STORED = 0;
 const DEFLATED = 8;
