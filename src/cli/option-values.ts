@@ -20,6 +20,7 @@ import type {
 export function changesOf({
   chunks,
   shards,
+  match,
   codec,
   to,
   "allow-loss": losses,
@@ -28,6 +29,7 @@ export function changesOf({
     mustChange: true,
     ...(chunks && { chunks }),
     ...(shards && { shards }),
+    ...(match && { match }),
     ...(codec !== undefined && { codec }),
     ...(to && { to }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),

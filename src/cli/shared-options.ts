@@ -185,8 +185,9 @@ export const chunksOption = {
     type: "string",
     multiple: true,
     value: "SIZES",
+    suggestions: ["auto"],
     summary:
-      "the chunk shape: time=744,lat=11 or 744,11,7; -1 is a whole dimension; t2m:time=-1 sets it for one array; may be repeated",
+      "the chunk shape: time=744,lat=11 or 744,11,7; -1 is a whole dimension, time=auto as long as makes chunks of 16MB; or a size for chunks of all arrays: auto (16MB) or 100MB; t2m:time=-1 sets it for one array, s*:time=-1 for those with such names; may be repeated",
   },
 } as const satisfies Options;
 
@@ -195,7 +196,14 @@ export const shardsOption = {
     type: "string",
     multiple: true,
     value: "SIZES",
-    summary: "the shard shape, written as for --chunks; none: no shards",
+    summary: "the shard shape, written as for --chunks, auto is 256MB; none: no shards",
+  },
+  match: {
+    type: "string",
+    value: "all|any",
+    choices: ["all", "any"],
+    summary:
+      "which arrays of a group --chunks and --shards with dimension names mean: those that have all the named dimensions, or any; all by default",
   },
 } as const satisfies Options;
 

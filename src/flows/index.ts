@@ -38,12 +38,13 @@ export type {
 } from "./events.ts";
 export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
-export type { ArrayJob, Plan, PlanTotals } from "./plan/plan.ts";
+export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export type { Changes } from "./request/changes.ts";
-export type { ChunksOption } from "./request/chunk-option.ts";
+export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
+export type { DimensionMatch } from "./request/chunk-selectors.ts";
 export type { FlowSource, Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { FoundLabels } from "./request/labels/found-labels.ts";

@@ -58,6 +58,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   threads: count,
   scratch: text,
   ifExists: oneOf("error", "skip", "replace", "update"),
+  match: oneOf("all", "any"),
   outside: oneOf("keep", "delete"),
   to: oneOf("v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"),
   v1Order: oneOf("as-written", "as-stated"),

@@ -1,5 +1,5 @@
 import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
-import type { ArrayJob, Cost, Execution, GridSide, Plan } from "../../flows/plan/plan.ts";
+import type { ArrayJob, Cost, Execution, GridSide, KeptChunks, Plan } from "../../flows/plan/plan.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import type { FoundLabels } from "../../flows/request/labels/found-labels.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
@@ -35,12 +35,26 @@ export function planText(
     columns(labelRows(labels)),
     ...jobs.filter(({ tasks }) => tasks > 0).map((job) => jobText(job, explain)),
     untouchedText(jobs.filter(({ tasks }) => tasks === 0)),
+    keptText(plan.chunksKept),
     restText(plan, copied),
     totalsText(plan),
     planWarnings(plan).map(warningText).join("\n"),
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
+
+/** Arrays that keep their chunks though new ones name a dimension that they have. */
+function keptText(kept: readonly KeptChunks[] = []): string {
+  const lines = kept.slice(0, MAX_KEPT).map(({ path, has, lacks }) => {
+    return `${path} keeps its chunks: it has ${has.join(", ")}, but not ${lacks.join(", ")}`;
+  });
+  if (kept.length > MAX_KEPT) lines.push(`so do ${kept.length - MAX_KEPT} other arrays`);
+  if (kept.length > 0) lines.push("--match any rechunks arrays that have any of the named dimensions");
+  return lines.map(printable).join("\n");
+}
+
+/** The most arrays that are listed one by one. */
+const MAX_KEPT = 10;
 
 /** What becomes of keys that no task makes; of documents too, as far as they are counted. */
 function restText({ publication }: Plan, copied: CopyEstimate | undefined): string {

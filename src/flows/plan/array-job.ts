@@ -156,7 +156,7 @@ function storedSizes(metadata: ArrayMetadata): SideSizes {
 const INNER_CHUNK_OVERHEAD = 64;
 
 /** A guess at an item of varying size. */
-const VARIABLE_ITEM_BYTES = 32;
+export const VARIABLE_ITEM_BYTES = 32;
 
 /**
  * Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. Chunks in shards are

@@ -44,6 +44,16 @@ export interface Plan {
   readonly totals: PlanTotals;
   /** What readers of the target may take otherwise than those of the source. */
   readonly warnings: readonly NodeWarning[];
+  /** Arrays that keep their chunks, as they have only some of the dimensions that new chunks name; absent: none. */
+  readonly chunksKept?: readonly KeptChunks[];
+}
+
+/** An array with some of the dimensions that new chunks name. */
+export interface KeptChunks {
+  /** Path of the array in the source store. */
+  readonly path: string;
+  readonly has: readonly string[];
+  readonly lacks: readonly string[];
 }
 
 /** What there is to know about a node that no error will say. */

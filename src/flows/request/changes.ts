@@ -7,22 +7,39 @@ import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
-import { type ChunksInput, type ChunksOption, resolveChunks, resolveShards } from "./chunk-option.ts";
-import { meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
+import type { KeptChunks } from "../plan/plan.ts";
+import {
+  type ChunksInput,
+  type ChunksOption,
+  namesNothing,
+  resolveChunks,
+  resolveShards,
+} from "./chunk-option.ts";
+import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
 import type { GroupArray } from "./group-slice.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
 export interface Changes extends LabelOptions {
   /**
    * The new chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`,
-   * `t2m:time=-1,lat=16` for one array of a group); -1 is the whole dimension. Several texts add up.
+   * `t2m:time=-1,lat=16` for one array of a group, `s*:time=-1` for those that match a glob); -1 is the whole dimension.
+   * Several texts add up.
+   *
+   * `auto` for a dimension takes as many items as make chunks of at most 16 MB, decoded. The text `auto`, or a number of
+   * bytes such as `100MB`, gives every array chunks of at most that size: multiples of its chunk lengths, and parts of
+   * these only where one chunk is larger, with all dimensions in about as many chunks.
    */
   readonly chunks?: ChunksOption | string | readonly string[];
   /**
    * The shape of shards, each of whole chunks, given as `chunks` is; -1 is the whole dimension. `none`: no shards, as it
-   * is where `chunks` alone are given. Arrays keep theirs by default.
+   * is where `chunks` alone are given. Arrays keep theirs by default. `auto` makes shards of at most 256 MB, decoded.
    */
   readonly shards?: ChunksOption | string | readonly string[];
+  /**
+   * Which arrays of a group chunks and shards by dimension names mean: those that have all the named dimensions (`all`,
+   * the default), or any, with the sizes of the dimensions that they have.
+   */
+  readonly match?: DimensionMatch;
   /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
   /**
@@ -55,6 +72,13 @@ export interface OpenedNodes {
   readonly axes: Axes;
 }
 
+/** What becomes of the arrays of a node. */
+export interface WantedChanges {
+  readonly change: ChangeOf;
+  /** Arrays that keep their chunks though they have some of the dimensions that were named. */
+  readonly kept: readonly KeptChunks[];
+}
+
 /**
  * Returns what becomes of each array of a node that was opened; undefined for one that stays as it is.
  *
@@ -65,10 +89,10 @@ export function changeOf(
   changes: Changes,
   opened: OpenedNodes,
   selections: ReadonlyMap<string, Selection>,
-): ChangeOf {
-  const change = anyChangeOf(changes, opened, selections);
-  if (changes.mustChange) assertGridsChange(changes, change, arraysOf(opened));
-  return change;
+): WantedChanges {
+  const wanted = anyChangeOf(changes, opened, selections);
+  if (changes.mustChange) assertGridsChange(changes, wanted.change, arraysOf(opened));
+  return wanted;
 }
 
 function assertGridsChange(
@@ -77,7 +101,7 @@ function assertGridsChange(
   arrays: readonly GroupArray[],
 ): void {
   const asked = [
-    chunks !== undefined && !namesNothing(chunks) && "chunks",
+    chunks !== undefined && !isEmpty(chunks) && "chunks",
     shards !== undefined && "shards",
   ].filter((name) => name !== false);
   const changesGrid = ({ path, metadata }: GroupArray) => {
@@ -98,18 +122,19 @@ function anyChangeOf(
   changes: Changes,
   opened: OpenedNodes,
   selections: ReadonlyMap<string, Selection>,
-): ChangeOf {
+): WantedChanges {
   const cut = ({ path, metadata }: GroupArray) => {
     const selection = selections.get(path);
     return selection ? partOf(metadata, selection.shape) : metadata;
   };
   const arrays = arraysOf(opened).map((array) => ({ ...array, metadata: cut(array) }));
-  const change = changeWhole(changes, opened, arrays);
-  return (path, whole) => {
+  const { change, kept } = changeWhole(changes, opened, arrays);
+  const changeCut: ChangeOf = (path, whole) => {
     const selection = selections.get(path);
     const metadata = cut({ path, metadata: whole });
     return selection ? { metadata, ...change(path, metadata), selection } : change(path, whole);
   };
+  return { change: changeCut, kept };
 }
 
 /**
@@ -146,21 +171,24 @@ function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadat
 }
 
 function changeWhole(
-  { chunks, shards, codec }: Changes,
+  { chunks, shards, match, codec }: Changes,
   { root, axes }: OpenedNodes,
   arrays: readonly GroupArray[],
-): ChangeOf {
+): WantedChanges {
   const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
   if (chunks === undefined && shards === undefined) {
-    return (_, metadata) => (codec === undefined ? undefined : { metadata: recode(metadata) });
+    const change: ChangeOf = (_, metadata) =>
+      codec === undefined ? undefined : { metadata: recode(metadata) };
+    return { change, kept: [] };
   }
-  const request = (option: ChunksInput) => meantOptions(option, arrays, root);
-  const chunkOptions = chunks === undefined ? undefined : request(chunks);
   const isUnsharded = `${shards}` === "none";
-  const shardOptions = shards === undefined || isUnsharded ? undefined : request(shards);
-  return (path, metadata) => {
-    const chunkOption = chunkOptions?.get(path);
-    const shardOption = shardOptions?.get(path);
+  const meant = (option: ChunksInput | undefined) =>
+    option === undefined ? NOTHING_MEANT : meantOptions(option, arrays, root, match);
+  const inChunks = meant(chunks);
+  const inShards = meant(isUnsharded ? undefined : shards);
+  const change: ChangeOf = (path, metadata) => {
+    const chunkOption = inChunks.options.get(path);
+    const shardOption = inShards.options.get(path);
     if (chunkOption === undefined && shardOption === undefined && !isUnsharded) return undefined;
     const isKept = chunkOption === undefined || namesNothing(chunkOption);
     if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata) };
@@ -174,9 +202,12 @@ function changeWhole(
     if (shardOption === undefined) return { metadata: recoded };
     return { metadata: withShards(recoded, resolveShards(shardOption, named(recoded), { path, before })) };
   };
+  return { change, kept: inChunks.kept.length > 0 ? inChunks.kept : inShards.kept };
 }
 
-function namesNothing(option: ChunksInput): boolean {
+const NOTHING_MEANT: MeantChunks = { options: new Map(), kept: [] };
+
+function isEmpty(option: ChunksInput): boolean {
   return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
 }
 

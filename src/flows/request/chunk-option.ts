@@ -1,39 +1,81 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { isFixed } from "../../meta/data-type.ts";
 import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/reshard.ts";
+import { parseBytes } from "../../util/byte-size.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { VARIABLE_ITEM_BYTES } from "../plan/array-job.ts";
+import { autoChunks } from "./auto-chunks.ts";
+
+/** Items of a chunk along one dimension: a number, -1 for the whole dimension, or `auto`, as many as make chunks of 16 MB. */
+export type ChunkSize = number | "auto";
 
 /**
  * A chunk shape as people ask for it: one size a dimension, or sizes by dimension name, where dimensions that are
- * not named keep theirs; -1 is the whole dimension.
+ * not named keep theirs.
  */
-export type ChunksOption = readonly number[] | Readonly<Record<string, number>>;
+export type ChunksOption = readonly ChunkSize[] | Readonly<Record<string, ChunkSize>>;
 
 /** Chunk shapes as options and flags give them: for all arrays, or as texts, which may name an array. */
 export type ChunksInput = ChunksOption | string | readonly string[];
 
-/** Chunk shapes for all arrays they fit, and for single arrays by path. */
+/** What is asked of chunks: sizes in order or by dimension name, or decoded bytes; without a number of these, the usual one. */
+export type AskedChunks =
+  | { readonly by: "order"; readonly sizes: readonly ChunkSize[] }
+  | { readonly by: "name"; readonly sizes: Readonly<Record<string, ChunkSize>> }
+  | { readonly by: "bytes"; readonly bytes?: number };
+
+/** What is asked for all arrays that it fits, or for those that a path or a glob selects. */
 export interface ChunksRequest {
-  readonly all?: ChunksOption;
-  readonly arrays?: Readonly<Record<string, ChunksOption>>;
+  readonly selector?: string;
+  readonly asked: AskedChunks;
 }
 
+/** Decoded bytes of the chunks, and of the shards, that `auto` means. */
+const AUTO_CHUNK_BYTES = 16e6;
+const AUTO_SHARD_BYTES = 256e6;
+
 /**
- * Reads `time=744,lat=11`, `744,11,7` or `t2m:time=-1,lat=16`.
+ * Reads `time=744,lat=11`, `744,11,7`, `auto`, `100MB`, and the same for an array or a pattern: `t2m:time=-1,lat=16`.
  *
  * @throws `invalid-option` saying what is valid.
  */
 export function parseChunks(text: string): ChunksRequest {
-  const [, path, sizes = ""] = /^(?:([^:=,]+):)?(.*)$/.exec(text.trim()) ?? [];
-  const parts = sizes.split(",").map((part) => part.trim());
-  const named = parts.some((part) => part.includes("="));
-  const option = named ? namedSizes(parts, text) : parts.map((part) => size(part, text));
-  return path === undefined ? { all: option } : { arrays: { [path]: option } };
+  const [, selector, sizes = ""] = /^(?:((?:\{[^{}:=]*\}|[^{}:=,])+):)?(.*)$/.exec(text.trim()) ?? [];
+  return { ...(selector !== undefined && { selector }), asked: parseAsked(sizes, text) };
 }
 
-function namedSizes(parts: readonly string[], text: string): Record<string, number> {
-  const sizes = new Map<string, number>();
+/** The same of an object or a list, as code gives it. */
+export function askedChunks(option: ChunksOption): AskedChunks {
+  return Array.isArray(option)
+    ? { by: "order", sizes: option }
+    : { by: "name", sizes: option as Readonly<Record<string, ChunkSize>> };
+}
+
+/** Whether no dimension is named: all keep their chunks. */
+export function namesNothing(asked: AskedChunks): boolean {
+  return asked.by === "name" && Object.keys(asked.sizes).length === 0;
+}
+
+const BYTES = /^\d+(?:\.\d+)?\s*[a-z]+$/i;
+
+function parseAsked(sizes: string, text: string): AskedChunks {
+  if (sizes.trim() === "auto") return { by: "bytes" };
+  if (BYTES.test(sizes.trim())) return { by: "bytes", bytes: positiveBytes(sizes.trim()) };
+  const parts = sizes.split(",").map((part) => part.trim());
+  if (parts.some((part) => part.includes("="))) return { by: "name", sizes: namedSizes(parts, text) };
+  return { by: "order", sizes: parts.map((part) => size(part, text)) };
+}
+
+function positiveBytes(text: string): number {
+  const bytes = parseBytes(text);
+  if (bytes >= 1) return bytes;
+  throw invalid(`chunks cannot be of ${text}`);
+}
+
+function namedSizes(parts: readonly string[], text: string): Record<string, ChunkSize> {
+  const sizes = new Map<string, ChunkSize>();
   for (const part of parts) {
     const at = part.lastIndexOf("=");
     if (at < 1) throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { text });
@@ -44,69 +86,84 @@ function namedSizes(parts: readonly string[], text: string): Record<string, numb
   return Object.fromEntries(sizes);
 }
 
-function size(part: string, text: string): number {
+function size(part: string, text: string): ChunkSize {
+  if (part === "auto") return part;
   const number = wholeNumber(part);
   if (number === undefined) throw invalid(`\`${part}\` in \`${text}\` is not a whole number`, { text });
   return number;
 }
 
-/** The chunk shape that `option` means for an array. @throws `invalid-option` for a wrong rank, name or size. */
-export function resolveChunks(
-  option: ChunksOption,
-  { shape, chunkGrid, dimensionNames }: ArrayMetadata,
-  path: string,
-): number[] {
-  const sizes = Array.isArray(option)
-    ? ofRank(option, shape, path)
-    : byName(option as Readonly<Record<string, number>>, chunkGrid.chunkShape, dimensionNames ?? [], path);
-  return sizes.map((size, d) => {
+/** The chunk shape that is meant for an array without shards. @throws `invalid-option` for a wrong rank, name or size. */
+export function resolveChunks(asked: AskedChunks, metadata: ArrayMetadata, path: string): number[] {
+  const { shape, chunkGrid, dimensionNames } = metadata;
+  const sizes = sizesOf(asked, metadata, { path, others: chunkGrid.chunkShape });
+  const lengths = sizes.map((size, d) => {
+    if (size === "auto") return size;
     if (size === -1) return Math.max(1, shape[d] ?? 1);
     if (Number.isSafeInteger(size) && size >= 1) return size;
     throw invalid(`a chunk cannot have ${size} items along dimension ${dimensionNames?.[d] ?? d}`, { path });
   });
+  return chosenLengths(lengths, metadata, { bytes: bytesOf(asked, AUTO_CHUNK_BYTES), mayDivide: true });
 }
 
 /**
- * The shard shape that `option` means for an array that has the new chunks, but no shards; -1 is the whole dimension,
- * in whole chunks. Dimensions that are not named have the sizes of `before`, or of a chunk.
+ * The shard shape that is meant for an array that has the new chunks, but no shards; -1 is the whole dimension, in whole
+ * chunks. Dimensions that are not named have the sizes of `before`, or of a chunk.
  *
  * @throws `invalid-option` for a wrong rank, name or size.
  */
 export function resolveShards(
-  option: ChunksOption,
+  asked: AskedChunks,
   metadata: ArrayMetadata,
   { path, before }: { readonly path: string; readonly before: readonly number[] | undefined },
 ): number[] {
-  const { chunkShape } = metadata.chunkGrid;
-  const sizes = Array.isArray(option) ? ofRank(option, metadata.shape, path) : byNameOf(option);
-  return wholeShards(sizes, metadata);
-
-  function byNameOf(named: ChunksOption): readonly number[] {
-    const others = before ?? chunkShape;
-    return byName(named as Readonly<Record<string, number>>, others, metadata.dimensionNames ?? [], path);
-  }
-}
-
-function ofRank(sizes: readonly number[], shape: readonly number[], path: string): readonly number[] {
-  if (sizes.length === shape.length) return sizes;
-  throw invalid(
-    `${sizes.length} chunk sizes for an array of ${shape.length} dimensions (${shape.join(", ")})`,
-    { path },
+  const sizes = sizesOf(asked, metadata, { path, others: before ?? metadata.chunkGrid.chunkShape });
+  const given = wholeShards(
+    sizes.map((size) => (size === "auto" ? 1 : size)),
+    metadata,
   );
+  const lengths = sizes.map((size, d) => (size === "auto" ? size : (given[d] ?? 1)));
+  return chosenLengths(lengths, metadata, { bytes: bytesOf(asked, AUTO_SHARD_BYTES), mayDivide: false });
 }
 
-function byName(
-  sizes: Readonly<Record<string, number>>,
-  chunkShape: readonly number[],
-  names: readonly (string | null)[],
-  path: string,
+function bytesOf(asked: AskedChunks, usual: number): number {
+  return (asked.by === "bytes" ? asked.bytes : undefined) ?? usual;
+}
+
+/** Lengths in which those that are left to us are chosen. */
+function chosenLengths(
+  lengths: readonly ChunkSize[],
+  { shape, chunkGrid, dataType }: ArrayMetadata,
+  { bytes, mayDivide }: { readonly bytes: number; readonly mayDivide: boolean },
 ): number[] {
-  const result = [...chunkShape];
-  for (const [name, size] of Object.entries(sizes)) {
-    const d = dimensionNamed(name, names, path);
-    result[d] = size;
+  const itemBytes = isFixed(dataType) ? Math.max(1, dataType.size) : VARIABLE_ITEM_BYTES;
+  return autoChunks({
+    shape,
+    units: chunkGrid.chunkShape,
+    given: lengths.map((length) => (length === "auto" ? undefined : length)),
+    maxItems: Math.max(1, Math.floor(bytes / itemBytes)),
+    mayDivide,
+  });
+}
+
+/** One size a dimension. */
+function sizesOf(
+  asked: AskedChunks,
+  { shape, dimensionNames = [] }: ArrayMetadata,
+  { path, others }: { readonly path: string; readonly others: readonly number[] },
+): readonly ChunkSize[] {
+  if (asked.by === "bytes") return shape.map(() => "auto");
+  if (asked.by === "order") {
+    if (asked.sizes.length === shape.length) return asked.sizes;
+    throw invalid(
+      `${asked.sizes.length} chunk sizes for an array of ${shape.length} dimensions (${shape.join(", ")})`,
+      { path },
+    );
   }
-  return result;
+  const sizes: ChunkSize[] = [...others];
+  for (const [name, size] of Object.entries(asked.sizes))
+    sizes[dimensionNamed(name, dimensionNames, path)] = size;
+  return sizes;
 }
 
 function invalid(
@@ -118,6 +175,6 @@ function invalid(
     ...(path !== undefined && { path }),
     hint: meant
       ? `Did you mean \`${meant}\`?`
-      : "Write time=744,lat=11,lon=7 or 744,11,7; -1 is the whole dimension.",
+      : "Write time=744,lat=11,lon=7 or 744,11,7, auto, or a size such as 100MB; -1 is the whole dimension.",
   });
 }

@@ -1,8 +1,16 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { belowPath } from "../../util/node-path.ts";
-import { type ChunksInput, type ChunksOption, type ChunksRequest, parseChunks } from "./chunk-option.ts";
+import type { KeptChunks } from "../plan/plan.ts";
+import {
+  type AskedChunks,
+  askedChunks,
+  type ChunksInput,
+  type ChunksRequest,
+  parseChunks,
+} from "./chunk-option.ts";
 import type { GroupArray } from "./group-slice.ts";
 
 /** The node that was opened, below which arrays are selected. */
@@ -11,85 +19,157 @@ export interface OpenedRoot {
   readonly kind: "array" | "group";
 }
 
+/** Which arrays of a group names of dimensions mean: those that have all of them, or any. */
+export type DimensionMatch = "all" | "any";
+
+/** What is asked of each array, and which arrays have only some of the dimensions. */
+export interface MeantChunks {
+  readonly options: ReadonlyMap<string, AskedChunks>;
+  readonly kept: readonly KeptChunks[];
+}
+
 /**
- * What is asked for by path, of the arrays that are meant.
+ * What is asked for by path, of the arrays that are meant. What is asked of an array by its path counts more than what a
+ * pattern asks, and that more than what is asked of all.
  *
  * @throws `invalid-option` for a selector that matches no array, or one of a coordinate that is likely a dimension.
  */
 export function meantOptions(
-  asked: ChunksInput,
+  input: ChunksInput,
   arrays: readonly GroupArray[],
   root: OpenedRoot,
-): Map<string, ChunksOption> {
-  const request = chunksRequest(asked);
-  const options = new Map<string, ChunksOption>();
-  const { all } = request;
-  if (all) {
-    const isSingle = root.kind === "array";
-    const meant = isSingle ? arrays : arrays.filter(({ path, metadata }) => isMeant(all, path, metadata));
-    if (meant.length === 0) throw nothingMeant(all, arrays);
-    for (const { path } of meant) options.set(path, all);
+  match: DimensionMatch = "all",
+): MeantChunks {
+  const options = new Map<string, AskedChunks>();
+  const kept = new Map<string, KeptChunks>();
+  const among = (those: readonly GroupArray[], asked: AskedChunks) => {
+    const meant = those.filter((array) => isMeant(asked, array, match));
+    for (const { path, metadata } of meant) options.set(path, fitting(asked, metadata));
+    for (const one of those.flatMap((array) => partlyNamed(asked, array))) kept.set(one.path, one);
+    return meant.length;
+  };
+  const { all, selected } = chunksRequests(input);
+  if (all && root.kind === "array") for (const { path } of arrays) options.set(path, all);
+  else if (all) {
+    assertNamed(all);
+    if (among(arrays, all) === 0) throw nothingMeant(all, arrays);
   }
-  for (const [name, option] of Object.entries(request.arrays ?? {})) {
-    const path = [root.path, name].filter(Boolean).join("/");
+  const byPath: [string, AskedChunks][] = [];
+  for (const { selector, asked } of selected) {
+    const path = [root.path, selector].filter(Boolean).join("/");
     const named = arrays.find((candidate) => candidate.path === path);
-    if (named === undefined) throw noArray({ name, option }, arrays, root);
-    if (isLikelyDimension(named, option, arrays)) throw coordinateOrDimension(name, option);
-    options.set(path, option);
+    if (named) {
+      if (isLikelyDimension(named, asked, arrays)) throw coordinateOrDimension(selector, asked);
+      byPath.push([path, asked]);
+      continue;
+    }
+    const matches = isPattern(selector) && root.kind === "group" ? globMatcher(selector) : () => false;
+    const matching = arrays.filter((array) => matches(belowPath(root.path, array.path)));
+    if (matching.length === 0) throw noArray({ name: selector, asked }, arrays, root);
+    if (among(matching, asked) === 0) throw nothingMeant(asked, matching, selector);
   }
-  return options;
+  for (const [path, asked] of byPath) options.set(path, asked);
+  return { options, kept: [...kept.values()].filter(({ path }) => !options.has(path)) };
 }
 
-function chunksRequest(chunks: ChunksInput): ChunksRequest {
+interface ChunksRequests {
+  readonly all?: AskedChunks;
+  readonly selected: readonly Required<ChunksRequest>[];
+}
+
+function chunksRequests(chunks: ChunksInput): ChunksRequests {
   const texts = typeof chunks === "string" ? [chunks] : isTexts(chunks) ? chunks : undefined;
-  if (texts === undefined) return { all: chunks as ChunksOption };
+  if (texts === undefined)
+    return { all: askedChunks(chunks as Exclude<ChunksInput, string | readonly string[]>), selected: [] };
   const parsed = texts.map(parseChunks);
-  const all = parsed.flatMap((request) => (request.all ? [request.all] : []));
+  const all = parsed.filter(({ selector }) => selector === undefined);
   if (all.length > 1) {
     throw invalid(
       "chunks for all arrays are given more than once",
       "Put them into one (time=744,lat=11), or name the array for others (t2m:time=-1).",
     );
   }
-  const arrays = Object.assign({}, ...parsed.map((request) => request.arrays ?? {}));
-  return { ...(all[0] && { all: all[0] }), arrays };
+  const selected = parsed.flatMap(({ selector, asked }) =>
+    selector === undefined ? [] : [{ selector, asked }],
+  );
+  return { ...(all[0] && { all: all[0].asked }), selected };
 }
 
 function isTexts(chunks: ChunksInput): chunks is readonly string[] {
   return Array.isArray(chunks) && chunks.length > 0 && chunks.every((chunk) => typeof chunk === "string");
 }
 
-/** Whether an array of a group has all the named dimensions and is no coordinate of one of them. */
-function isMeant(option: ChunksOption, path: string, { dimensionNames = [], shape }: ArrayMetadata): boolean {
-  if (Array.isArray(option)) {
-    throw invalid(
-      "sizes for a group need dimension names or an array name",
-      "Name the dimensions (time=744,lat=11) or the array (t2m:744,11,7).",
-    );
-  }
-  if (shape.length === 1 && dimensionNames[0] === lastName(path)) return false;
-  return Object.keys(option).every((dimension) => dimensionNames.includes(dimension));
+function isPattern(selector: string): boolean {
+  return /[*?[{\\]/.test(selector);
 }
 
-function nothingMeant(option: ChunksOption, arrays: readonly GroupArray[]): ZarrflowError {
-  const asked = Object.keys(option);
+function assertNamed(asked: AskedChunks): void {
+  if (asked.by !== "order") return;
+  throw invalid(
+    "sizes for a group need dimension names or an array name",
+    "Name the dimensions (time=744,lat=11) or the array (t2m:744,11,7).",
+  );
+}
+
+/**
+ * Whether an array is meant that no path names: it has the named dimensions and is no coordinate of one of them, it has
+ * as many dimensions as there are sizes, or a size in bytes is asked for, which any array can have.
+ */
+function isMeant(asked: AskedChunks, array: GroupArray, match: DimensionMatch): boolean {
+  if (asked.by === "bytes") return true;
+  if (asked.by === "order") return asked.sizes.length === array.metadata.shape.length;
+  if (isCoordinate(array)) return false;
+  const names = Object.keys(asked.sizes);
+  const has = (name: string) => array.metadata.dimensionNames?.includes(name) === true;
+  return match === "all" || names.length === 0 ? names.every(has) : names.some(has);
+}
+
+/** What is asked of the dimensions that an array has. */
+function fitting(asked: AskedChunks, { dimensionNames = [] }: ArrayMetadata): AskedChunks {
+  if (asked.by !== "name") return asked;
+  const own = Object.entries(asked.sizes).filter(([name]) => dimensionNames.includes(name));
+  return { by: "name", sizes: Object.fromEntries(own) };
+}
+
+function partlyNamed(asked: AskedChunks, array: GroupArray): KeptChunks[] {
+  if (asked.by !== "name" || isCoordinate(array)) return [];
+  const { dimensionNames = [] } = array.metadata;
+  const names = Object.keys(asked.sizes);
+  const has = names.filter((name) => dimensionNames.includes(name));
+  const lacks = names.filter((name) => !has.includes(name));
+  return has.length > 0 && lacks.length > 0 ? [{ path: array.path, has, lacks }] : [];
+}
+
+/** Whether it is 1-d, and named after its dimension. */
+function isCoordinate({ path, metadata: { shape, dimensionNames } }: GroupArray): boolean {
+  return shape.length === 1 && dimensionNames?.[0] === lastName(path);
+}
+
+function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selector?: string): ZarrflowError {
+  const those = selector === undefined ? "no array of the group" : `no array that \`${selector}\` matches`;
+  if (asked.by !== "name")
+    return invalid(
+      `${those} has ${asked.by === "order" ? asked.sizes.length : "such"} dimensions`,
+      "Give as many sizes as the arrays have dimensions.",
+    );
+  const names = Object.keys(asked.sizes);
   const known = dimensionsOf(arrays);
-  const stranger = asked.find((name) => !known.includes(name));
+  const stranger = names.find((name) => !known.includes(name));
   const near = stranger === undefined ? undefined : nearestName(stranger, known);
   return invalid(
-    `no array of the group has the dimensions ${asked.join(", ")}`,
-    `The group's dimensions are ${known.join(", ") || "not named"}.`,
+    `${those} has the dimensions ${names.join(", ")}`,
+    `The ${selector === undefined ? "group's" : "arrays'"} dimensions are ${known.join(", ") || "not named"}.`,
     near,
   );
 }
 
 function noArray(
-  { name, option }: { readonly name: string; readonly option: ChunksOption },
+  { name, asked }: { readonly name: string; readonly asked: AskedChunks },
   arrays: readonly GroupArray[],
   root: OpenedRoot,
 ): ZarrflowError {
   const isDimension = dimensionsOf(arrays).includes(name);
-  const meant = isDimension && Array.isArray(option) ? `${name}=${option}` : undefined;
+  const meant = isDimension && asked.by === "order" ? `${name}=${asked.sizes}` : undefined;
   if (root.kind === "array") {
     const reason = `\`${name}:\` names an array of a group, but the source is one array`;
     return invalid(reason, "Give only the sizes.", meant);
@@ -100,20 +180,17 @@ function noArray(
 }
 
 /** Whether an array that is named is the coordinate of a dimension that other arrays have, too: `time:-1` for `time=-1`. */
-function isLikelyDimension(
-  { path, metadata: { shape, dimensionNames = [] } }: GroupArray,
-  option: ChunksOption,
-  arrays: readonly GroupArray[],
-): boolean {
-  const name = lastName(path);
-  if (!Array.isArray(option) || shape.length !== 1 || dimensionNames[0] !== name) return false;
-  return arrays.some((other) => other.path !== path && other.metadata.dimensionNames?.includes(name));
+function isLikelyDimension(array: GroupArray, asked: AskedChunks, arrays: readonly GroupArray[]): boolean {
+  if (asked.by !== "order" || !isCoordinate(array)) return false;
+  const name = lastName(array.path);
+  return arrays.some((other) => other.path !== array.path && other.metadata.dimensionNames?.includes(name));
 }
 
-function coordinateOrDimension(path: string, option: ChunksOption): ZarrflowError {
-  const dimension = `${lastName(path)}=${option}`;
+function coordinateOrDimension(path: string, asked: AskedChunks): ZarrflowError {
+  const size = asked.by === "order" ? asked.sizes : "";
+  const dimension = `${lastName(path)}=${size}`;
   return invalid(
-    `\`${path}:${option}\` names only the array \`${path}\`, which is the coordinate of a dimension of other arrays`,
+    `\`${path}:${size}\` names only the array \`${path}\`, which is the coordinate of a dimension of other arrays`,
     `Write \`${dimension}\` for the dimension, or \`${path}:${dimension}\` for that array alone.`,
   );
 }

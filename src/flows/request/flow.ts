@@ -170,7 +170,7 @@ async function planFrom(
   await assertApart(root, target.store);
   await placing;
   const wanted = await wantedMetadata(root, all, taken, zarrFormat.name, options);
-  const { converted, change, cutImages, labels } = wanted;
+  const { converted, change, kept, cutImages, labels } = wanted;
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
@@ -225,14 +225,14 @@ async function planFrom(
     strategy: possibleStrategy(options.strategy, scratch),
   });
   const { include, exclude } = options;
-  const plan = filterPlan(whole, {
+  const filtered = filterPlan(whole, {
     filter: { ...(include && { include }), ...(exclude && { exclude }) },
     leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
     existing,
     ifExists: options.ifExists,
   });
   return {
-    plan,
+    plan: { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) },
     ...(labels.length > 0 && { labels }),
     watch,
     sourceDocuments: () => watch.documents(),

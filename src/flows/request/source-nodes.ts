@@ -102,8 +102,8 @@ export async function wantedMetadata(
   const opened = { root, nodes: inFormat, axes };
   const { option, labels } = await nodesByIndices(options.slice, { root, all, taken, axes }, options);
   const selections = await selectionsOf(option, opened);
-  const change = changeOf(options, opened, selections);
-  return { converted, change, labels, cutImages: await cutImagesOf(root, inFormat, selections) };
+  const { change, kept } = changeOf(options, opened, selections);
+  return { converted, change, kept, labels, cutImages: await cutImagesOf(root, inFormat, selections) };
 }
 
 async function nodesInFormatOf(
