@@ -81,9 +81,10 @@ async function* findings(
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return yield* opened;
   try {
-    const root = opened.root === source ? await reread(opened.root, options) : opened.root;
+    const isGiven = opened.root === source;
+    const root = isGiven ? await reread(opened.root, options) : opened.root;
     onRoot?.(root);
-    yield* untilAborted(rootFindings(root, options), options.signal);
+    yield* untilAborted(rootFindings(root, !isGiven, options), options.signal);
   } finally {
     await opened.close();
   }
@@ -144,7 +145,11 @@ async function openRoot(
   }
 }
 
-async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGenerator<ValidateFinding> {
+async function* rootFindings(
+  root: ZarrNode,
+  isFresh: boolean,
+  options: ValidateOptions,
+): AsyncGenerator<ValidateFinding> {
   const { signal } = options;
   const io = usualIo(options.io, root.spec);
   const { store } = root;
@@ -154,7 +159,7 @@ async function* rootFindings(root: ZarrNode, options: ValidateOptions): AsyncGen
     yield notListed(root.path);
     return;
   }
-  const read = await readNodes(root, store, { io, signal });
+  const read = await readNodes(root, store, { io, isFresh, signal });
   // Where no other node has documents, consolidated metadata may list some.
   const listed = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
   const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;

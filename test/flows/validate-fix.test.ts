@@ -281,6 +281,18 @@ describe("fixing", () => {
     expect([...files.keys()].filter((key) => key.startsWith("u/")).length).toBe(5);
   });
 
+  it("goes by what an array is now, not by what it was when it was opened", async () => {
+    const folder = join(await testFolder(), "t");
+    await writeV2Array(folder, array);
+    await resizeArray(folder, [2, 3]);
+    const opened = await openArray(folder);
+    await resizeArray(folder, [4, 6]);
+    const files = await filesOf(folder);
+    expect((await findings(opened)).map(({ what }) => what)).not.toContain("outside-grid");
+    expect(fixesOf(await findings(opened, { fix: true }))).toEqual([]);
+    expect(await filesOf(folder)).toEqual(files);
+  });
+
   it("removes what a killed run has left, and keeps what may be of one that is active", async () => {
     const folder = await testFolder();
     await writeV2Group(join(folder, "g.zarr"), { t: array });

@@ -24,6 +24,8 @@ export interface ReadNodes {
 
 export interface ReadNodesOptions {
   readonly io: number;
+  /** Whether the root was opened just now, and is not opened again: its documents may be large. */
+  readonly isFresh?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,7 +49,7 @@ export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions
 export async function readNodes(
   root: ZarrNode,
   store: ListableStore,
-  { io, signal }: ReadNodesOptions,
+  { io, isFresh = false, signal }: ReadNodesOptions,
 ): Promise<ReadNodes> {
   const { spec, layout } = root;
   const { hierarchy } = layout;
@@ -60,11 +62,15 @@ export async function readNodes(
   const nodes = new Map<string, ZarrNode>();
   const broken = new Set<string>();
   const findings: ValidateFinding[] = [];
+  const isKept = isFresh && root.documents.size > 0 && root.consolidated === undefined;
+  const opened = (path: string, { signal }: { signal: AbortSignal }) => {
+    if (isKept && path === root.path) return root;
+    const { zarrFormat } = layout;
+    return openNode(store, path, { ...root.reading, spec, zarrFormat, isInside: true, signal });
+  };
   const read = async (path: string, context: { signal: AbortSignal }) => {
     try {
-      const isOpen = path === root.path && root.consolidated === undefined;
-      const reading = { ...root.reading, spec, zarrFormat: layout.zarrFormat, isInside: true };
-      const node = isOpen ? root : await openNode(store, path, { ...reading, signal: context.signal });
+      const node = await opened(path, context);
       if (node) nodes.set(path, node.kind === "array" ? await withChunkSeparator(node, context) : node);
       else findings.push(loneAttributes(formatNamed(layout.zarrFormat).layout(path)));
       if (!node) broken.add(path);
