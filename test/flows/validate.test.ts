@@ -92,6 +92,13 @@ describe("metadata", () => {
       expect.objectContaining({ level: "warning", what: "foreign-document", key: "t/zarr.json" }),
     ]);
   });
+
+  it("of another format beside the root's are a warning, also under names that its own format does not know", async () => {
+    const folder = await group();
+    await writeFile(join(folder, "meta"), "x");
+    const message = expect.stringMatching(/^meta of another format/);
+    expect(await faults(folder)).toContainEqual(expect.objectContaining({ level: "warning", message }));
+  });
 });
 
 describe("consolidated metadata", () => {
