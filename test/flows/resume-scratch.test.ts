@@ -38,7 +38,10 @@ beforeAll(async () => {
   expect(tasks.all).toBeGreaterThan(tasks.first + 2);
 });
 
-/** One task after the other, so that none is in flight beside the one that stops the run. */
+/**
+ * One task after the other, so that none is in flight beside the one that stops the run; with a limit of bytes that is never
+ * reached, each is reported as it ends.
+ */
 function staged(target: string, options: RunOptions = {}): Promise<RunReport> {
   return rechunk(source, target, {
     chunks: [80, 2, 2],
@@ -47,6 +50,7 @@ function staged(target: string, options: RunOptions = {}): Promise<RunReport> {
     scratch: scratch(),
     threads: 1,
     io: 1,
+    bytesPerSecond: "100GB",
     resume: true,
     ...options,
   });
