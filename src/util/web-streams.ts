@@ -20,8 +20,11 @@ export type ReadableStream<T> = globalThis.ReadableStream<T>;
 export type TransformStream<I, O> = globalThis.TransformStream<I, O>;
 export type WritableStream<T> = globalThis.WritableStream<T>;
 
-/** A stream that pulls from an iterable when read, and closes it when cancelled. */
-export function streamFrom<T>(items: AsyncIterable<T> | Iterable<T>): ReadableStream<T> {
+/** A stream that pulls from an iterable when read, or as far ahead as is said, and closes it when cancelled. */
+export function streamFrom<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  ahead: QueuingStrategy<T> = { highWaterMark: 0 },
+): ReadableStream<T> {
   const iterator = iteratorOf(items);
   return new ReadableStream<T>(
     {
@@ -34,7 +37,7 @@ export function streamFrom<T>(items: AsyncIterable<T> | Iterable<T>): ReadableSt
         await iterator.return?.(reason);
       },
     },
-    { highWaterMark: 0 },
+    ahead,
   );
 }
 
@@ -119,21 +122,11 @@ export function pagesAhead<T>(
   pages: AsyncIterable<readonly T[]>,
   maxItems: number,
 ): ReadableStream<readonly T[]> {
-  const iterator = iteratorOf(pages);
-  return new ReadableStream<readonly T[]>(
-    {
-      async pull(controller) {
-        let page = await iterator.next();
-        while (!page.done && page.value.length === 0) page = await iterator.next();
-        if (page.done) controller.close();
-        else controller.enqueue(page.value);
-      },
-      async cancel(reason) {
-        await iterator.return?.(reason);
-      },
-    },
-    { highWaterMark: maxItems, size: (page) => page.length },
-  );
+  return streamFrom(nonEmpty(pages), { highWaterMark: maxItems, size: (page) => page.length });
+}
+
+async function* nonEmpty<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
+  for await (const page of pages) if (page.length > 0) yield page;
 }
 
 function iteratorOf<T>(items: AsyncIterable<T> | Iterable<T>): AsyncIterator<T> | Iterator<T> {

@@ -57,20 +57,17 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   const whole = product(selection.shape) * itemSize;
   const most = pooledSize(whole) <= left ? left : left / 2;
   const maxItems = Math.floor(largestPooled(most) / Math.max(1, itemSize));
-  const isWaitedFor = array.store !== undefined && array.store.getSync === undefined;
-  const smallest = { bytes: MIN_SLAB, chunks: CHUNKS_AHEAD * inFlight };
-  if (inFarObject) smallest.chunks = MAX_LOOKED_AT;
-  else if (isWaitedFor) Object.assign(smallest, { bytes: MIN_FAR_SLAB, chunks: inFlight / SLABS_IN_FLIGHT });
+  const smallest = smallestSlab(request, inFlight);
   const { slabShape, chunksRead } = bestSlab(selection, chunkShape, { maxItems, itemSize, smallest });
   assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
   const slabs = product(gridShape(selection.shape, slabShape));
   const slabBytes = pooledSize(product(slabShape) * itemSize);
-  const readAhead = isWaitedFor ? Math.min(inFlight, Math.ceil(chunksRead / Math.max(1, slabs))) : inFlight;
+  const isAwaited = isWaitedFor(array);
+  const readAhead = isAwaited ? Math.min(inFlight, Math.ceil(chunksRead / Math.max(1, slabs))) : inFlight;
   const leaseBytes = bytesInFlight(perChunk, readAhead) + slabBytes;
   const inBudget = Math.floor((maxMemory - (slabs > 1 ? slabBytes : 0)) / leaseBytes);
-  const slabsAtOnce = isWaitedFor
-    ? Math.max(1, Math.min(slabs, inBudget, Math.ceil(inFlight / readAhead) + 1))
-    : 1;
+  const wantedAtOnce = isAwaited ? Math.ceil(inFlight / readAhead) + 1 : 1;
+  const slabsAtOnce = Math.max(1, Math.min(slabs, inBudget, wantedAtOnce));
   const { sides } = slabCostRequest({ ...request, slabShape });
   const split = { strategy, readAhead, leaseBytes, expectedBytes: leaseBytes, chunksRead };
   return {
@@ -82,11 +79,28 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   };
 }
 
+/** Whether each value of a store is waited for, however near it is. */
+function isWaitedFor({ store }: SlabArray): boolean {
+  return store !== undefined && store.getSync === undefined;
+}
+
+/** What a slab holds at the least. */
+interface SmallestSlab {
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
+/** @param inFlight chunks that are read at one time */
+function smallestSlab({ array }: SlabRequest, inFlight: number): SmallestSlab {
+  if (array.store?.neighbours) return { bytes: MIN_SLAB, chunks: MAX_LOOKED_AT };
+  if (isWaitedFor(array)) return { bytes: MIN_FAR_SLAB, chunks: inFlight / SLABS_IN_FLIGHT };
+  return { bytes: MIN_SLAB, chunks: CHUNKS_AHEAD * inFlight };
+}
+
 interface SlabSearch {
   readonly maxItems: number;
   readonly itemSize: number;
-  /** What the smallest slab holds. */
-  readonly smallest: { readonly bytes: number; readonly chunks: number };
+  readonly smallest: SmallestSlab;
 }
 
 /** The smallest of the slabs for which no chunk is read more often than for the largest: their memory is used again. */
