@@ -81,6 +81,7 @@ export function planOptions(
     ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
     ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
     ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
+    ...(values["store-profile"] && { storeProfile: values["store-profile"] }),
     ...(strategy && { strategy }),
     ...(scratch !== undefined && { scratch }),
     signal,

@@ -54,6 +54,13 @@ export const rateOptions = {
     value: "SIZE",
     summary: "maximum number of bytes per second read from and written to each store, such as 10MB",
   },
+  "store-profile": {
+    type: "string",
+    multiple: true,
+    value: "PROFILE",
+    summary:
+      "what a store over a network is like, for the plan and its predicted time: 30ms a request, 100MB/s, or 30ms,100MB/s; source=30ms for one of source, target and scratch; measured by default; may be repeated",
+  },
 } as const satisfies Options;
 
 /** What to do about a target that is there already. */

@@ -11,7 +11,8 @@ import type { Difference } from "./diff/difference.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import { type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
+import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import { openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 

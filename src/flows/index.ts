@@ -39,6 +39,7 @@ export type {
 export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
+export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
 export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";

@@ -5,7 +5,8 @@ import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
-import { type FlowSource, openSource, type PlanOptions } from "./request/flow.ts";
+import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import { openSource } from "./request/open-source.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;

@@ -77,6 +77,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   part: { expected: "{ number, of }, such as { number: 2, of: 8 }", holds: isPart },
   allowLoss: texts,
+  storeProfile: textOrTexts,
   include: textOrTexts,
   exclude: textOrTexts,
   ...Object.fromEntries(

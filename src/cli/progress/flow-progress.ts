@@ -30,9 +30,10 @@ export function flowProgress({
 
 /** The same by the events of a run; undefined for those that say nothing of how far it is. */
 export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate | undefined {
-  const advance = flowProgress(plan);
+  let advance = flowProgress(plan);
   let latest: ProgressUpdate = { bytes: 0, words: [] };
   return (event) => {
+    if (event.type === "plan") advance = flowProgress(event.plan);
     if (event.type === "progress") latest = advance(event.progress);
     else if (event.type === "verify") latest = { bytes: latest.bytes, words: readBack(event) };
     else if (event.type === "read") latest = { bytes: latest.bytes, words: compared(event) };

@@ -1,5 +1,6 @@
 import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
 import type { ArrayJob, Cost, Execution, GridSide, KeptChunks, Plan } from "../../flows/plan/plan.ts";
+import type { StoreProfiles } from "../../flows/plan/store-profile.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import type { FoundLabels } from "../../flows/request/labels/found-labels.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
@@ -158,6 +159,9 @@ function totalsText(plan: Plan): string {
     ],
   ];
   const threads = ["execution", executionText(execution)];
+  const time = totals.predictedSeconds;
+  if (time !== undefined) work.push(["time", `${formatDuration(time)} predicted`]);
+  work.push(...profileRows(plan.profiles));
   const limits = [["allowed", `${formatBytes(budget.maxMemory)}, and ${requestsText(execution)}`]];
   return `total: ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
 }
@@ -166,6 +170,14 @@ function totalsText(plan: Plan): string {
 function missingRows(chunks: number | undefined): string[][] {
   if (chunks === undefined) return [];
   return [["missing", `${counted(chunks, "source chunk")}, written with the fill value of the source`]];
+}
+
+/** What is assumed of stores over a network. */
+function profileRows(profiles: StoreProfiles = {}): string[][] {
+  return Object.entries(profiles).map(([side, { latency, bytesPerSecond, basis }], i) => {
+    const figures = `${Number((latency * 1000).toPrecision(2))} ms a request (${basis}), ${formatBytes(bytesPerSecond)}/s`;
+    return [i === 0 ? "network" : "", `${side}: ${figures}`];
+  });
 }
 
 function executionText({ threads, singleThreadReason, driver, tasksAtOnce, writer }: Execution): string {

@@ -11,9 +11,9 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
-import type { Places } from "./costs.ts";
 import { gridSide, type SideSizes } from "./grid-side.ts";
 import type { Alternative, ArrayJob, Driver, GridSide } from "./plan.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 import { type GridStrategy, strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { Sides } from "./task-memory.ts";
@@ -39,7 +39,7 @@ export interface JobRequest {
   readonly threads: number;
   readonly tasksAtOnce: number;
   readonly driver: Driver;
-  readonly remote: Places;
+  readonly profiles: StoreProfiles;
   /** The strategy where the grid changes; the cheaper one by default. */
   readonly strategy?: GridStrategy | undefined;
   /** Given where the target has another fill value: chunks that are written out with the source's. */

@@ -1,13 +1,14 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { FIRST_ALLOWED } from "../../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
-import { storeTraits } from "../../stores/store-traits.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { copyMemory } from "../keys/copy-value.ts";
 import { chooseJob, type JobChoice, type JobRequest, jobOfChoice, type PlannedArray } from "./array-job.ts";
+import { COSTS } from "./costs.ts";
 import { storeReservedBytes } from "./expected-size.ts";
 import type { Change, HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { ArrayJob, Driver } from "./plan.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 import { assertBudget, smallerChunks } from "./task-memory.ts";
 
 /** An array, and the strategies by which it can be made. */
@@ -24,29 +25,30 @@ export async function chosenJob(
   change: Change | undefined,
   request: HierarchyPlanRequest & { readonly driver: Driver; readonly tasksAtOnce: number },
 ): Promise<ChosenJob> {
-  const { driver, scratch, threads = 1 } = request;
+  const { driver, profiles = {}, threads = 1 } = request;
   const job = {
     source: { path, zarrFormat: layout.zarrFormat, metadata },
     target,
     selection: change?.selection ?? wholeSelection(target.metadata.shape),
     maxMemory: request.maxMemory,
-    // A loop has one request in flight; where more are found to be of use than at the start, several tasks make them.
-    io: driver === "loop" ? 1 : request.isIoFound ? Math.min(request.io, FIRST_ALLOWED) : request.io,
+    io: driver === "loop" ? 1 : request.isIoFound ? Math.min(request.io, expectedIo(profiles)) : request.io,
     writerBytes: writerMemory(request.target.store),
     inFarObject: request.source.store.kind === "zip-value",
     keysToCopy: request.copyKeys,
     threads,
     tasksAtOnce: request.tasksAtOnce,
     driver,
-    remote: {
-      source: storeTraits(request.source.store).isRemote,
-      target: storeTraits(request.target.store).isRemote,
-      scratch: scratch !== undefined && storeTraits(scratch).isRemote,
-    },
+    profiles,
     strategy: request.strategy,
     missing: request.missing?.get(path),
   };
   return { job, choice: await chooseJob(job) };
+}
+
+/** Requests in flight that are expected to be found of use: as many as the program can make while one is waited for. */
+function expectedIo(profiles: StoreProfiles): number {
+  const latencies = Object.values(profiles).map(({ latency }) => latency);
+  return Math.max(FIRST_ALLOWED, Math.ceil(Math.max(0, ...latencies) / COSTS.request));
 }
 
 /** The jobs of all arrays, the tasks of each stage, and what the stores hold of the budget beside them. */

@@ -28,7 +28,10 @@ export function cheapestCandidate(
 ): Candidate & Pick<ArrayJob, "strategy" | "cost"> & { readonly alternatives: readonly Alternative[] } {
   const [first] = possible;
   const alone = first?.changesGrid === false ? [...first.candidates(request)][0] : undefined;
-  if (first && alone) return { ...alone, strategy: first.name, alternatives: [] };
+  if (first && alone) {
+    const [candidate = alone] = first.decodes ? rated([alone], request) : [];
+    return { ...candidate, strategy: first.name, alternatives: [] };
+  }
   const rivals = possible.map((strategy) => ({
     name: strategy.name,
     candidates: () => rated(strategy.candidates(request), request),
@@ -68,8 +71,8 @@ function whyEnough(request: StrategyRequest, windows: Windows): string | undefin
 
 /** Whether all threads that are worth their start have windows. Of remote stores little else than answers is waited for. */
 function isBusy(request: StrategyRequest, windows: Windows): boolean {
-  const { sides, selection, chunksWritten, threads, remote } = request;
-  if (remote.source || remote.target) return true;
+  const { sides, selection, chunksWritten, threads, profiles } = request;
+  if (profiles.source || profiles.target) return true;
   const bytes = product(selection.shape) * itemBytes(sides.source);
   const useful = usefulThreads(fewestReads(request) + chunksWritten, bytes);
   return windowCount(sides, { windows }) >= Math.min(threads, useful);

@@ -1,5 +1,6 @@
 import { type CostClass, slowestOf } from "../../codecs/descriptor.ts";
 import type { Cost, GridSide, ScratchPass } from "./plan.ts";
+import type { StoreProfile, StoreProfiles } from "./store-profile.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./windows.ts";
 
@@ -24,16 +25,12 @@ export const COSTS = {
   decoded: { none: 0, lz4: 0.6e-9, zstd: 1.4e-9, deflate: 5e-9, other: 50e-9 },
   /** The same, encoded. */
   encoded: { none: 0, lz4: 0.9e-9, zstd: 3.3e-9, deflate: 27e-9, other: 200e-9 },
-  /** A request to a store over a network, and a byte of its answer: waiting, that other requests share. */
-  remote: { request: 40e-3, byte: 10e-9 },
+  /** A request to a store over a network: what the program has to do for it, without the wait for its answer. */
+  request: 0.8e-3,
 } as const;
 
-/** Which of the stores are over a network. */
-export interface Places {
-  readonly source: boolean;
-  readonly target: boolean;
-  readonly scratch: boolean;
-}
+/** The part of the shorter one of work and waits that adds to the longer one, as the first and the last requests do. */
+const NOT_OVERLAPPED = 0.5;
 
 export interface CostRequest {
   readonly sides: Sides;
@@ -51,12 +48,12 @@ export interface CostRequest {
   readonly tasksAtOnce: number;
   readonly threads: number;
   readonly io: number;
-  readonly remote: Places;
+  readonly profiles: StoreProfiles;
 }
 
 /** What it takes to make an array of another grid, in the windows and passes that are given. */
 export function costOf(request: CostRequest): Cost {
-  const { sides, items, chunksWritten, windows, io, remote } = request;
+  const { sides, items, chunksWritten, windows, io, profiles } = request;
   const { passes = [], pieces = 0, scratchBytes = 0 } = request;
   const { source, target } = sides;
   const logical = items * itemBytes(source);
@@ -66,31 +63,43 @@ export function costOf(request: CostRequest): Cost {
   const passCount = passes.length;
 
   const reading =
-    windows.chunksRead * COSTS.chunk +
+    windows.chunksRead * callOf(profiles.source) +
     decoded * (COSTS.read + COSTS.decoded[classOf(source)] * (passCount > 0 ? 1 : partDecoded(request)));
-  const writing = chunksWritten * COSTS.chunk + logical * (COSTS.written + COSTS.encoded[classOf(target)]);
+  const writing =
+    chunksWritten * callOf(profiles.target) + logical * (COSTS.written + COSTS.encoded[classOf(target)]);
   const moving = (passCount + 1) * logical * COSTS.scattered;
   const staging =
-    objects + pieces > 0 ? (objects + pieces) * COSTS.chunk + passCount * logical * SCRATCH_BYTE : 0;
+    objects + pieces > 0
+      ? (objects + pieces) * callOf(profiles.scratch) + passCount * logical * SCRATCH_BYTE
+      : 0;
   const starting = stages.reduce((sum, { tasks }) => sum + tasks, 0) * COSTS.task;
   // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
   const between = (moving + staging + starting) / 2;
   const work =
     (reading + between) / atOnce(request, stages[0]) + (writing + between) / atOnce(request, stages.at(-1));
 
-  const wait = (isRemote: boolean, requests: number, bytes: number) =>
-    isRemote ? (requests * COSTS.remote.request) / io + bytes * COSTS.remote.byte : 0;
   const waits =
-    wait(remote.source, windows.chunksRead, decoded * STORED) +
-    wait(remote.scratch, objects + pieces, 2 * passCount * logical) +
-    wait(remote.target, chunksWritten, logical * STORED);
+    waitOf(profiles.source, windows.chunksRead, decoded * STORED, io) +
+    waitOf(profiles.scratch, objects + pieces, 2 * passCount * logical, io) +
+    waitOf(profiles.target, chunksWritten, logical * STORED, io);
   return {
-    seconds: Math.max(work, waits),
+    seconds: Math.max(work, waits) + NOT_OVERLAPPED * Math.min(work, waits),
     timesDecoded: decoded / Math.max(1, logical),
     requests: windows.chunksRead + objects + pieces + chunksWritten,
     scratchBytes,
     peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
   };
+}
+
+/** A chunk on its way through the stages, and the call that reads or writes it. */
+function callOf(profile: StoreProfile | undefined): number {
+  return profile === undefined ? COSTS.chunk : COSTS.chunk + COSTS.request;
+}
+
+/** Seconds of waiting for answers of a store, so many requests at a time. */
+function waitOf(profile: StoreProfile | undefined, requests: number, bytes: number, io: number): number {
+  if (profile === undefined) return 0;
+  return (requests * profile.latency) / io + bytes / profile.bytesPerSecond;
 }
 
 /** The class of the codec that takes the most time. */

@@ -18,7 +18,7 @@ const TASKS_AT_ONCE = 3;
  * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
  */
 export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan> {
-  const { nodes, source, target, zarrFormat, maxMemory, threads = 1 } = request;
+  const { nodes, source, target, zarrFormat, maxMemory, threads = 1, profiles = {} } = request;
   const driver = driverOf(request);
   const tasksAtOnce = driver === "loop" ? threads : Math.max(threads, TASKS_AT_ONCE);
   const chosen: ChosenJob[] = [];
@@ -58,6 +58,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     execution: executionOf(request, { driver, tasksAtOnce, jobs, totals }),
     jobs,
     stages,
+    ...(Object.keys(profiles).length > 0 && { profiles }),
     publication: {
       zarrFormat: zarrFormat.name,
       from,

@@ -4,6 +4,7 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/strategies.ts";
 import type { MissingChunks } from "./strategies/strategy.ts";
 
@@ -64,6 +65,8 @@ export interface HierarchyPlanRequest {
   readonly singleThreadReason?: string | undefined;
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
+  /** What is assumed of the stores that are over a network. */
+  readonly profiles?: StoreProfiles | undefined;
   /** The strategy for arrays whose grid changes; the cheaper one by default. */
   readonly strategy?: GridStrategy | undefined;
 }

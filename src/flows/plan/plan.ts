@@ -22,6 +22,7 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { KeyFilter } from "../request/key-filter.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 
 /**
  * What a flow will do, as JSON: small whatever the number of chunks, since tasks are computed (`taskAt`), not
@@ -41,6 +42,8 @@ export interface Plan {
   /** How many tasks each stage has; a stage begins when all tasks of the one before have ended. */
   readonly stages: readonly number[];
   readonly publication: Publication;
+  /** What is assumed of the stores that are over a network; absent: none is. */
+  readonly profiles?: StoreProfiles;
   readonly totals: PlanTotals;
   /** What readers of the target may take otherwise than those of the source. */
   readonly warnings: readonly NodeWarning[];
@@ -149,7 +152,7 @@ export interface ArrayJob {
    * chunks stay missing.
    */
   readonly missingChunks?: number;
-  /** What it takes, as far as that was asked: where the grid changes. */
+  /** What it takes; absent where stored bytes are moved as they are. */
   readonly cost?: Cost;
   readonly notTaken: readonly Alternative[];
 }
@@ -267,4 +270,6 @@ export interface PlanTotals {
   readonly scratchBytes: number;
   /** Bytes that all buffers will take at one time. */
   readonly predictedPeak: number;
+  /** Seconds that the run is predicted to take; absent where that of an array with tasks is not known. */
+  readonly predictedSeconds?: number;
 }

@@ -11,8 +11,6 @@ export interface ShapedSlabs extends SlabRequest {
   readonly slabShape: readonly number[];
 }
 
-const NEAR = { source: false, target: false, scratch: false };
-
 /** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
 export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
   const tasks = product(gridShape(request.selection.shape, request.slabShape));
@@ -38,6 +36,6 @@ export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemo
     scratchSize: 0,
     pooledScratchSize: 0,
   };
-  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, remote: NEAR };
+  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, profiles: {} };
   return { sides: { source, target }, items: product(selection.shape), chunksWritten: 0, ...threads };
 }

@@ -3,6 +3,7 @@ import { product } from "../../util/shape.ts";
 import { copyMemory } from "../keys/copy-value.ts";
 import { pieceBytesWithin } from "../keys/read-pieces.ts";
 import type { ArrayJob, NodeSpec, PlanTotals } from "./plan.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 import { itemBytes } from "./task-memory.ts";
 
 export interface TotalsRequest {
@@ -11,6 +12,7 @@ export interface TotalsRequest {
   readonly maxMemory: number;
   readonly tasksAtOnce: number;
   readonly io: number;
+  readonly profiles?: StoreProfiles | undefined;
 }
 
 /**
@@ -41,7 +43,24 @@ export function totalsOf(
     readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
     scratchBytes: sum((job) => job.cost?.scratchBytes ?? 0),
     predictedPeak: held + Math.max(tasksPeak(withTasks, within), copyPeak(jobs, within)),
+    ...predictedTime(jobs, request),
   };
+}
+
+/** Rounds of requests in which a run begins and ends: the source is looked at again; locks, documents, what is published. */
+const SOURCE_ROUNDS = 2;
+const TARGET_ROUNDS = 4;
+
+function predictedTime(
+  jobs: readonly ArrayJob[],
+  { profiles: { source, target } = {} }: TotalsRequest,
+): Pick<PlanTotals, "predictedSeconds"> {
+  let seconds = SOURCE_ROUNDS * (source?.latency ?? 0) + TARGET_ROUNDS * (target?.latency ?? 0);
+  for (const { cost } of jobs) {
+    if (cost === undefined) return {};
+    seconds += cost.seconds;
+  }
+  return jobs.length > 0 ? { predictedSeconds: seconds } : {};
 }
 
 /** Bytes of the largest task; jobs whose keys are copied as they are have none. */

@@ -4,7 +4,8 @@ import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
-import { type FlowSource, openSource, type PlanOptions } from "./flow.ts";
+import type { FlowSource, PlanOptions } from "./flow.ts";
+import { openSource } from "./open-source.ts";
 
 /** An array, and how it is named in messages. */
 export interface ArrayBelow {

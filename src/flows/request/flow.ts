@@ -1,5 +1,4 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -7,12 +6,13 @@ import { isListable, type Store, type StoreOptions, type StoreSpec } from "../..
 import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
+import type { StoreProfiles } from "../plan/store-profile.ts";
 import { assertGridStrategy, type GridStrategy } from "../plan/strategies/strategies.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
@@ -28,14 +28,14 @@ import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
-import { openKeyPrefix } from "./open-key-prefix.ts";
-import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
+import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
+import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
 import { consolidatedGroups, sourceNodes, wantedMetadata } from "./source-nodes.ts";
-import { type IoOption, ioOf, largestChunk, limitIo, openWithin, usualIo } from "./usual-io.ts";
+import { profilesOf } from "./store-profiles.ts";
+import { type IoOption, ioOf, largestChunk, usualIo } from "./usual-io.ts";
 
-/** What a flow reads: anything that can be opened, or a node that was. */
-export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
+export type { FlowSource };
 
 export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
@@ -61,6 +61,12 @@ export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
    * source lacks. Both work on a target at its place, and must be known when the plan is made.
    */
   readonly ifExists?: "error" | "skip" | "replace" | "update";
+  /**
+   * What stores over a network are like, as `30ms`, `100MB/s` or both, `30ms,100MB/s`: the time of a small request, and the
+   * bytes that come and go in a second; `source=`, `target=` or `scratch=` before it for one of them. By default the time
+   * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
+   */
+  readonly storeProfile?: string | readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -102,6 +108,8 @@ export interface RunOptions extends PlanOptions, EventOptions {
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** The same plan where other profiles of the stores are assumed. */
+  readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
   /** Labels of the slice that is taken, and the indices that they became; absent where it has no labels. */
@@ -194,7 +202,7 @@ async function planFrom(
   const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
-  const whole = await planHierarchy({
+  const request: HierarchyPlanRequest = {
     operation,
     source: {
       store: root.spec,
@@ -223,16 +231,22 @@ async function planFrom(
     ...(await threading(root, target, scratch, options)),
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
-  });
+  };
   const { include, exclude } = options;
-  const filtered = filterPlan(whole, {
-    filter: { ...(include && { include }), ...(exclude && { exclude }) },
-    leftOut: [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))],
-    existing,
-    ifExists: options.ifExists,
-  });
+  const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
+  const planWith = async (profiles: StoreProfiles): Promise<Plan> => {
+    const filtered = filterPlan(await planHierarchy({ ...request, profiles }), {
+      filter: { ...(include && { include }), ...(exclude && { exclude }) },
+      leftOut,
+      existing,
+      ifExists: options.ifExists,
+    });
+    return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
+  };
+  const places = { source: root.spec, target: target.store, scratch };
   return {
-    plan: { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) },
+    plan: await planWith(profilesOf(places, options.storeProfile)),
+    planWith,
     ...(labels.length > 0 && { labels }),
     watch,
     sourceDocuments: () => watch.documents(),
@@ -262,56 +276,6 @@ async function threading(
 function positive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
-}
-
-/** A source that is open. */
-export interface OpenedSource {
-  readonly root: ZarrArray | ZarrGroup;
-  /** What to read it from, within the rates that were asked for. */
-  readonly store: Store;
-  /** Closes the store where it was opened for this source. */
-  readonly close: () => Promise<void>;
-  /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
-  readonly isPlain?: boolean;
-}
-
-/**
- * The node that a source is or names; perhaps a place with no node but keys. Until it is closed there are no more requests
- * in flight than the options state.
- */
-export async function openSource(
-  source: FlowSource,
-  options: PlanOptions,
-  mayBePlain = false,
-): Promise<OpenedSource> {
-  assertPlace(source, "source");
-  return openWithin(limitIo(options.io), () => openRoot(source, options, mayBePlain));
-}
-
-async function openRoot(
-  source: FlowSource,
-  options: PlanOptions,
-  mayBePlain: boolean,
-): Promise<OpenedSource> {
-  if (isNode(source))
-    return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
-  const wrap = (store: Store) => withPace(store, options, specOf(store));
-  const { anonymous, missing403, v1Order, v2, maxMetadata, signal } = options;
-  const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
-  try {
-    const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
-    const { store } = root;
-    return { root, store, close: () => closeOpened(source, store) };
-  } catch (error) {
-    const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
-    const root = mayBeKeys ? await openKeyPrefix(source, opening) : undefined;
-    if (root === undefined) throw error;
-    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
-  }
-}
-
-function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
-  return typeof source === "object" && "layout" in source;
 }
 
 /** Holds that a value is what planning gave. @throws `invalid-option` */

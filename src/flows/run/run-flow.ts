@@ -76,12 +76,10 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   if (home) await (await parents()).mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
   if (isThere) await (await parents()).mendBelow(plan.target, options);
-  const identity = runIdentity(plan, {
-    ...options,
-    sourceDocuments: planned.sourceDocuments(),
-    sourceKeys: keys?.state,
-  });
-  const { resume, onUnfinished } = resuming(identity, options);
+  const sourceDocuments = planned.sourceDocuments();
+  const identityOf = (run: Plan) =>
+    runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
+  const { plan: planToRun, resume, onUnfinished } = resuming(planned, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();
   const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
@@ -90,7 +88,17 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
     paced && home ? (await parents()).publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) {
     const wasRead = planned.sourceDocument;
-    return await runPlan(plan, { source, assertUnchanged, wasRead, build: published, identity, ...options });
+    const resumed = planToRun();
+    if (resumed !== plan) options.onEvent?.({ type: "plan", plan: resumed });
+    const identity = identityOf(resumed);
+    return await runPlan(resumed, {
+      source,
+      assertUnchanged,
+      wasRead,
+      build: published,
+      identity,
+      ...options,
+    });
   }
   options.onEvent?.({ type: "done", report: NOTHING_DONE });
   return NOTHING_DONE;

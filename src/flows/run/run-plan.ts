@@ -107,7 +107,11 @@ async function openLedger(
     ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
     : nothingDone(tasks);
   const isDurable = fsync || journal.isDurable === true;
-  const ledger = JournalLedger.begin(journal, { identity: holds ? undefined : identity, fsync: isDurable });
+  const ledger = JournalLedger.begin(journal, {
+    identity: holds ? undefined : identity,
+    profiles: plan.profiles,
+    fsync: isDurable,
+  });
   return { ledger, before };
 }
 

@@ -202,6 +202,11 @@ export class ServerShare {
     return Math.min(most, found);
   }
 
+  /** Milliseconds from a request to the end of its answer, as the latest ones took; 0 before the first. */
+  get latency(): number {
+    return this.#load(LATENCY) / LATENCY_UNIT;
+  }
+
   /** Begins a request, where one may begin now. */
   tryStart(): StartedRequest | undefined {
     const allowed = this.allowed;

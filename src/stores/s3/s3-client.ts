@@ -10,6 +10,7 @@ import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
 import type { RequestHook } from "../remote/request-hook.ts";
 import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
+import { noteBucketServer } from "../remote/server-latency.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
 import { BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
@@ -114,7 +115,9 @@ export class S3Client {
     this.#region = options.region ?? "us-east-1";
     this.isAmazons = options.endpoint === undefined;
     const bucket = `s3://${options.bucket}`;
-    this.retry = retrier(bucket, options.retry, options.endpoint ?? bucket);
+    const server = options.endpoint ?? bucket;
+    this.retry = retrier(bucket, options.retry, server);
+    noteBucketServer(options.bucket, server);
     this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.

@@ -34,7 +34,7 @@ function secondsIn(window: number[], visits: number, ...codecs: CodecConfig[]): 
     tasksAtOnce: 1,
     threads: 1,
     io: 16,
-    remote: { source: false, target: false, scratch: false },
+    profiles: {},
   };
   return costOf(request).seconds;
 }

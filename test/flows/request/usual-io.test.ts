@@ -36,8 +36,12 @@ describe("requests in flight", () => {
   });
 
   /** The plan of a copy to a bucket that changes codecs. */
-  async function planned(source: MemoryStore, io: IoOption): Promise<Plan> {
-    const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, { io, codec: "zstd:1" });
+  async function planned(source: MemoryStore, io: IoOption, storeProfile = "10ms"): Promise<Plan> {
+    const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, {
+      io,
+      codec: "zstd:1",
+      storeProfile,
+    });
     await close();
     return plan;
   }
@@ -59,5 +63,19 @@ describe("requests in flight", () => {
       "as many requests in flight as each server is faster with, at most 256",
     );
     expect(stated && planText(stated)).toContain("64 requests in flight for each store");
+  });
+
+  it("are planned to be as many as can be made while one is waited for", async () => {
+    const { store } = await makeArray({
+      shape: [512, 8],
+      chunks: [1, 8],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 3,
+    });
+    const readAhead = async (profile: string) =>
+      (await planned(store, "auto", profile)).jobs[0]?.readAhead ?? 0;
+    expect(await readAhead("100ms")).toBeGreaterThan(await readAhead("10ms"));
   });
 });

@@ -1,10 +1,10 @@
 import type { CodecPipeline } from "../../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../../meta/array-metadata.ts";
 import type { Selection } from "../../../streams/selection.ts";
-import type { Places } from "../costs.ts";
 import type { InFlight } from "../in-flight-bytes.ts";
 import type { SlabCandidate, SlabRequest } from "../slabs.ts";
 import type { StagedWindows } from "../staged-windows.ts";
+import type { StoreProfiles } from "../store-profile.ts";
 import type { Task } from "../task.ts";
 import type { Sides } from "../task-memory.ts";
 import type { WindowRequest, Windows } from "../windows.ts";
@@ -61,7 +61,7 @@ export interface StrategyRequest extends WindowRequest {
   readonly chunksWritten: number;
   readonly threads: number;
   readonly tasksAtOnce: number;
-  readonly remote: Places;
+  readonly profiles: StoreProfiles;
 }
 
 /** A way to split the work into tasks. */

@@ -1,5 +1,6 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import { isObject } from "../../../util/check-options.ts";
+import type { StoreProfiles } from "../../plan/store-profile.ts";
 
 /** What a run has done, as lines of JSON in the order in which it was done. */
 export type LedgerLine = LedgerHeader | LedgerSession | LedgerEntry | LedgerTask | LedgerScratch;
@@ -11,6 +12,8 @@ export interface LedgerHeader {
   readonly format: typeof LEDGER_FORMAT;
   readonly begun: string;
   readonly identity: RunIdentity;
+  /** What the plan assumed of stores over a network; absent: none is. */
+  readonly profiles?: StoreProfiles;
 }
 
 /** What must be the same for a run to go on with what another has done. */
@@ -83,13 +86,24 @@ export function ledgerFormat(text: string): string | undefined {
 
 function isLine(line: Fields): boolean {
   const { format, identity, session, key, end, scratch } = line;
-  if (format !== undefined) return format === LEDGER_FORMAT && holdsTexts(identity);
+  if (format !== undefined)
+    return format === LEDGER_FORMAT && holdsTexts(identity) && isProfiles(line.profiles);
   if (session !== undefined) return isObject(session);
   if (scratch !== undefined) return isObject(scratch) && "kind" in scratch;
   if (end !== undefined) return isCount(end) && isCount(line.keys);
   const isOfTask = line.task === undefined || isCount(line.task);
   const hasChecksum = line.crc32 === undefined || isCount(line.crc32);
   return typeof key === "string" && isCount(line.size) && isOfTask && hasChecksum;
+}
+
+function isProfiles(value: unknown): boolean {
+  return value === undefined || (isObject(value) && Object.values(value).every(isProfile));
+}
+
+function isProfile(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { latency, bytesPerSecond } = value as Fields;
+  return [latency, bytesPerSecond].every((figure) => Number.isFinite(figure) && Number(figure) > 0);
 }
 
 function holdsTexts(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Journal } from "../../../stores/target/journal.ts";
+import type { StoreProfiles } from "../../plan/store-profile.ts";
 import {
   LEDGER_FORMAT,
   type LedgerEntry,
@@ -56,6 +57,8 @@ export class MemoryLedger implements Ledger {
 export interface JournalLedgerOptions {
   /** What the run is; absent where the journal says so already, as it is resumed. */
   readonly identity: RunIdentity | undefined;
+  /** What its plan assumes of stores over a network. */
+  readonly profiles?: StoreProfiles | undefined;
   /** Whether values are on the disk when they are recorded. */
   readonly fsync: boolean;
 }
@@ -70,10 +73,13 @@ export class JournalLedger implements Ledger {
     this.#journal = journal;
   }
 
-  static begin(journal: Journal, { identity, fsync }: JournalLedgerOptions): JournalLedger {
+  static begin(journal: Journal, { identity, profiles, fsync }: JournalLedgerOptions): JournalLedger {
     const at = new Date().toISOString();
     const { boot } = journal;
-    if (identity) journal.append(ledgerLine({ format: LEDGER_FORMAT, begun: at, identity }));
+    if (identity)
+      journal.append(
+        ledgerLine({ format: LEDGER_FORMAT, begun: at, identity, ...(profiles && { profiles }) }),
+      );
     journal.append(ledgerLine({ session: { at, fsync, ...(boot !== undefined && { boot }) } }));
     return new JournalLedger(journal);
   }

@@ -1,22 +1,35 @@
 import type { TargetBuildOptions, UnfinishedBuild } from "../../../stores/target/options.ts";
 import type { EventOptions } from "../../events.ts";
-import type { RunOptions } from "../../request/flow.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { isSameProfiles } from "../../plan/store-profile.ts";
+import type { Planned, RunOptions } from "../../request/flow.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
 import { assertSameRun } from "./run-identity.ts";
 import { unfinishedRun } from "./unfinished-run.ts";
 
-/** How a run of this identity takes the place of its target where there is an unfinished one. */
+/** How a run takes the place of its target where there is an unfinished one. */
+export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinished"> {
+  /** What is run, known when the target is taken: the unfinished run may have found stores nearer or farther. */
+  readonly plan: () => Plan;
+}
+
+/** @param identityOf what a run of a plan is */
 export function resuming(
-  identity: RunIdentity,
+  planned: Pick<Planned, "plan" | "planWith">,
+  identityOf: (plan: Plan) => RunIdentity,
   { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
-): Pick<TargetBuildOptions, "resume" | "onUnfinished"> {
+): Resuming {
+  let { plan } = planned;
   const howToResume = async ({ description, journal }: UnfinishedBuild) => {
     const found = await unfinishedRun(journal, description);
     if (found === undefined) return undefined;
-    assertSameRun(found.identity, identity, description);
+    const { profiles = {} } = found;
+    if (!isSameProfiles(profiles, plan.profiles)) plan = await planned.planWith(profiles);
+    assertSameRun(found.identity, identityOf(plan), description);
     return { readBack: found.mayBeLost };
   };
   return {
+    plan: () => plan,
     resume: resume ? howToResume : undefined,
     onUnfinished: ({ description }) => onEvent?.({ type: "warning", ...notResumed(description) }),
   };

@@ -1,5 +1,6 @@
 import type { Journal } from "../../../stores/target/journal.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
+import type { StoreProfiles } from "../../plan/store-profile.ts";
 import {
   LEDGER_FORMAT,
   type LedgerSession,
@@ -12,6 +13,8 @@ import {
 export interface UnfinishedRun {
   readonly begun: string;
   readonly identity: RunIdentity;
+  /** What its plan assumed of stores over a network. */
+  readonly profiles?: StoreProfiles;
   /** Tasks that have ended, in one session or another. */
   readonly tasks: number;
   /** Whether something that it wrote may not have got to the disk, as the machine has been started anew since. */
@@ -28,7 +31,7 @@ export async function unfinishedRun(
   place: string,
 ): Promise<UnfinishedRun | undefined> {
   const { boot } = journal;
-  let header: Pick<UnfinishedRun, "begun" | "identity"> | undefined;
+  let header: Pick<UnfinishedRun, "begun" | "identity" | "profiles"> | undefined;
   let tasks = 0;
   let mayBeLost = false;
   for await (const text of journal.lines()) {

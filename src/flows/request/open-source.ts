@@ -1,0 +1,70 @@
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
+import type { StoreAccess } from "../../stores/access.ts";
+import { assertPlace } from "../../stores/assertions.ts";
+import type { Store } from "../../stores/store.ts";
+import { specOf } from "../../stores/url.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { openKeyPrefix } from "./open-key-prefix.ts";
+import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
+import { type IoOption, limitIo, openWithin } from "./usual-io.ts";
+
+/** What a flow reads: anything that can be opened, or a node that was. */
+export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
+
+/** How it is opened, and how gently it is asked. */
+export interface OpenSourceOptions extends StoreAccess, FormatOptions, PaceOptions {
+  readonly io?: IoOption;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A source that is open. */
+export interface OpenedSource {
+  readonly root: ZarrArray | ZarrGroup;
+  /** What to read it from, within the rates that were asked for. */
+  readonly store: Store;
+  /** Closes the store where it was opened for this source. */
+  readonly close: () => Promise<void>;
+  /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
+  readonly isPlain?: boolean;
+}
+
+/**
+ * The node that a source is or names; perhaps a place with no node but keys. Until it is closed there are no more requests
+ * in flight than the options state.
+ */
+export async function openSource(
+  source: FlowSource,
+  options: OpenSourceOptions,
+  mayBePlain = false,
+): Promise<OpenedSource> {
+  assertPlace(source, "source");
+  return openWithin(limitIo(options.io), () => openRoot(source, options, mayBePlain));
+}
+
+async function openRoot(
+  source: FlowSource,
+  options: OpenSourceOptions,
+  mayBePlain: boolean,
+): Promise<OpenedSource> {
+  if (isNode(source))
+    return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
+  const wrap = (store: Store) => withPace(store, options, specOf(store));
+  const { anonymous, missing403, v1Order, v2, maxMetadata, signal } = options;
+  const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
+  try {
+    const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
+    const { store } = root;
+    return { root, store, close: () => closeOpened(source, store) };
+  } catch (error) {
+    const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
+    const root = mayBeKeys ? await openKeyPrefix(source, opening) : undefined;
+    if (root === undefined) throw error;
+    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
+  }
+}
+
+function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
+  return typeof source === "object" && "layout" in source;
+}

@@ -1,0 +1,70 @@
+import { serverLatency } from "../../stores/remote/server-latency.ts";
+import type { StoreSpec } from "../../stores/store.ts";
+import { storeTraits } from "../../stores/store-traits.ts";
+import { parseBytes } from "../../util/byte-size.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ASSUMED_PROFILE, type StoreProfile, type StoreProfiles } from "../plan/store-profile.ts";
+
+const SIDES = ["source", "target", "scratch"] as const;
+type Side = (typeof SIDES)[number];
+
+const LATENCY = /^(\d+(?:\.\d+)?) ?ms$/;
+const RATE = /^(.+)\/s$/;
+
+/**
+ * What is assumed of the stores of a flow that are over a network: what is stated, else what their first answers took.
+ *
+ * @param stated as the option `storeProfile`
+ * @throws `invalid-option`
+ */
+export function profilesOf(
+  stores: { readonly [side in Side]?: StoreSpec | undefined },
+  stated: string | readonly string[] = [],
+): StoreProfiles {
+  const bySide = new Map<Side, Partial<StoreProfile>>();
+  for (const text of [stated].flat()) {
+    const { sides, ...profile } = parseProfile(text);
+    for (const side of sides) bySide.set(side, { ...bySide.get(side), ...profile });
+  }
+  const profiles = SIDES.flatMap((side) => {
+    const spec = stores[side];
+    const isRemote = spec !== undefined && storeTraits(spec).isRemote;
+    return isRemote ? [[side, profileOf(spec, bySide.get(side))] as const] : [];
+  });
+  return Object.fromEntries(profiles);
+}
+
+function profileOf(spec: StoreSpec, stated: Partial<StoreProfile> = {}): StoreProfile {
+  const profile = { ...ASSUMED_PROFILE, ...stated };
+  if (stated.latency !== undefined) return { ...profile, basis: "stated" };
+  const latency = serverLatency(spec);
+  return latency === undefined ? profile : { ...profile, latency, basis: "measured" };
+}
+
+/** `30ms`, `100MB/s`, `30ms,100MB/s`, or one of these after `source=`, `target=` or `scratch=`. */
+function parseProfile(text: string): Partial<StoreProfile> & { readonly sides: readonly Side[] } {
+  const [, side, figures = ""] = /^(?:(\w+)=)?(.+)$/s.exec(text.trim()) ?? [];
+  const sides = side === undefined ? SIDES : SIDES.filter((name) => name === side);
+  let latency: number | undefined;
+  let bytesPerSecond: number | undefined;
+  for (const figure of figures.split(",")) {
+    const ms = LATENCY.exec(figure.trim())?.[1];
+    const rate = RATE.exec(figure.trim())?.[1];
+    if (ms !== undefined) latency = Number(ms) / 1000;
+    else if (rate !== undefined) bytesPerSecond = parseBytes(rate);
+    else throw notProfile(text);
+  }
+  if (sides.length === 0 || latency === 0 || bytesPerSecond === 0) throw notProfile(text);
+  return {
+    sides,
+    ...(latency !== undefined && { latency }),
+    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+  };
+}
+
+function notProfile(text: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", `${JSON.stringify(text)} is not a store profile`, {
+    expected: "milliseconds of a request, bytes in a second, or both",
+    hint: "Write 30ms, 100MB/s or 30ms,100MB/s; source=30ms is for the source alone, target= and scratch= likewise.",
+  });
+}
