@@ -1,5 +1,6 @@
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
+import type { KeyFilter } from "../flows/request/key-filter.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -9,6 +10,7 @@ import type {
   accessOptions,
   changingOptions,
   existingOptions,
+  filterOptions,
   rateOptions,
   readingOptions,
   taskOptions,
@@ -34,6 +36,11 @@ export function changesOf({
     ...(to && { to }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),
   };
+}
+
+/** What the flags of filters mean to a flow. */
+export function filterOf({ include, exclude, alone }: Values<typeof filterOptions>): KeyFilter {
+  return { ...(include && { include }), ...(exclude && { exclude }), ...(alone && { alone }) };
 }
 
 /** What the flags of access mean to a flow. */

@@ -86,13 +86,19 @@ export const filterOptions = {
     type: "string",
     multiple: true,
     value: "GLOB",
-    summary: "copy only arrays, groups and other keys with these names or paths; may be repeated",
+    summary:
+      "take only arrays, groups and other keys with these names or paths, and what belongs to such arrays; may be repeated",
   },
   exclude: {
     type: "string",
     multiple: true,
     value: "GLOB",
     summary: "skip arrays, groups and other keys with these names or paths; may be repeated",
+  },
+  alone: {
+    type: "boolean",
+    summary:
+      "take arrays without what belongs to them: coordinates, bounds, grid mappings and other arrays that their attributes name",
   },
 } as const satisfies Options;
 

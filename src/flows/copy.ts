@@ -1,13 +1,8 @@
 import type { EventOptions, RunReport } from "./events.ts";
 import type { Changes } from "./request/changes.ts";
-import {
-  type FlowSource,
-  type Planned,
-  type PlanOptions,
-  planFlow,
-  type RunOptions,
-} from "./request/flow.ts";
+import { type Planned, type PlanOptions, planFlow, type RunOptions } from "./request/flow.ts";
 import type { KeyFilter } from "./request/key-filter.ts";
+import type { FlowSource } from "./request/open-source.ts";
 import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
@@ -58,7 +53,7 @@ export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
 export function planRechunk(
   source: FlowSource,
   target: FlowTarget,
-  options: PlanOptions & EventOptions & RechunkChanges,
+  options: PlanOptions & EventOptions & RechunkChanges & KeyFilter,
 ): Promise<Planned> {
   return planFlow("rechunk", source, target, options);
 }
@@ -81,7 +76,7 @@ export function planRechunk(
 export async function rechunk(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & RechunkChanges,
+  options: RunOptions & RechunkChanges & KeyFilter,
 ): Promise<RunReport> {
   return runFlow(await planRechunk(source, target, options), options);
 }
@@ -93,7 +88,7 @@ export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
 export function planConvert(
   source: FlowSource,
   target: FlowTarget,
-  options: PlanOptions & EventOptions & ConvertChanges,
+  options: PlanOptions & EventOptions & ConvertChanges & KeyFilter,
 ): Promise<Planned> {
   return planFlow("convert", source, target, options);
 }
@@ -113,7 +108,7 @@ export function planConvert(
 export async function convert(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & ConvertChanges,
+  options: RunOptions & ConvertChanges & KeyFilter,
 ): Promise<RunReport> {
   return runFlow(await planConvert(source, target, options), options);
 }
@@ -125,23 +120,28 @@ export type SliceChanges = Changes & (Required<Pick<Changes, "slice">> | Require
 export function planSliceTo(
   source: FlowSource,
   target: FlowTarget,
-  options: PlanOptions & EventOptions & SliceChanges,
+  options: PlanOptions & EventOptions & SliceChanges & KeyFilter,
 ): Promise<Planned> {
   return planFlow("slice", source, target, options);
 }
 
 /**
- * Writes a part of an array as an array of its own, or of a group as a smaller group, with the same attributes. Of a
+ * Writes a part of an array, or of a group as a smaller group, with the same attributes. Of a
  * group, every array is cut that has any of the named dimensions, coordinates and bounds too; the others are taken
  * whole, and other keys are left out. All dimensions stay; one that an index is given for has one item.
- * Chunks keep their shape, but are no larger than the part.
+ * Chunks keep their shape, but are no larger than the part. A group below, in which a dimension has another length, is taken
+ * whole, with a warning.
+ *
+ * What belongs to an array comes along and is cut alike: the target is a group then, with the array under its own name, its
+ * coordinates, and the arrays that its attributes name. It is an array where nothing belongs to it, or with `alone`.
  *
  * Of an OME-Zarr image, ranges count items of its first level. The other levels, and those of its labels, give the items
  * that hold any of that part, with the same step; transformations, channels and the plane shown first are made true.
  *
  * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, for a dimension that has different lengths in
- *   arrays of the group, and for a level of an image that is not as long as its scale says; `invalid-option` for ranges
- *   without names for a group; `unsupported-operation` for transformations of an image that are not known.
+ *   arrays of one group, or with `strict` in groups below, and for a level of an image that is not as long as its scale
+ *   says; `invalid-option` for ranges without names for a group, and for `include` with an array; `resource-limit` for an
+ *   array whose attributes name others without end; `unsupported-operation` for transformations of an image that are not known.
  * @example
  * ```ts
  * import { sliceTo } from "zarrflow";
@@ -152,7 +152,7 @@ export function planSliceTo(
 export async function sliceTo(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & SliceChanges,
+  options: RunOptions & SliceChanges & KeyFilter,
 ): Promise<RunReport> {
   return runFlow(await planSliceTo(source, target, options), options);
 }

@@ -8,7 +8,8 @@ import { type ArrayTree, type DigestTree, wholeTree } from "./digest/tree.ts";
 import { arrayHash, CellHasher, MerkleRoot, type NewHash, newSha256 } from "./digest/tree-hash.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/open-source.ts";
 import { slice } from "./slice.ts";
 
 /** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */

@@ -7,7 +7,8 @@ import { bytesText } from "./diff/compare-values.ts";
 import { itemBytes } from "./digest/item-bytes.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/open-source.ts";
 import { slice } from "./slice.ts";
 
 /** The digest of one array. */

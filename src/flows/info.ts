@@ -7,7 +7,8 @@ import { checkedOptions } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { type ArrayBelow, arraysBelow } from "./request/arrays-below.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/open-source.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {

@@ -87,6 +87,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       "verifySource",
       "writeEmpty",
       "strict",
+      "alone",
       "deep",
       "replace",
       "consolidated",

@@ -31,3 +31,8 @@ export function ancestorPaths(path: string): string[] {
 export function belowPath(root: string, path: string): string {
   return path.slice(root.length).replace(/^\//, "");
 }
+
+/** Whether a node is a group, or lies in it. */
+export function isAtOrBelow(path: string, group: string): boolean {
+  return group === "" || path === group || path.startsWith(`${group}/`);
+}

@@ -2,7 +2,16 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { open, openArray, openGroup, type SliceOption, slice, sliceTo, walk } from "../../src/index.ts";
+import {
+  type FlowEvent,
+  open,
+  openArray,
+  openGroup,
+  type SliceOption,
+  slice,
+  sliceTo,
+  walk,
+} from "../../src/index.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
@@ -158,13 +167,57 @@ describe("a slice of a group", () => {
     expect(error).toMatchObject({ code, details: { hint: expect.stringContaining(hint) } });
   });
 
-  it("refuses a dimension that arrays have in different lengths, naming two of them", async () => {
-    const level = (size: number) => ({ ...coordinate("x", size) });
-    const folder = await group({ "levels/0": level(13), "levels/1": level(6) });
+  it("refuses a dimension that arrays of one group have in different lengths, naming two of them", async () => {
+    const folder = await group({ x: coordinate("x", 13), short: coordinate("x", 6) });
     const error = await sliceTo(folder, `${folder}.part`, { slice: { x: [0, 2] } }).catch((e) => e);
-    expect(error).toMatchObject({ code: "invalid-selection", details: { path: "levels/1" } });
-    expect(error.message).toContain("13 items in a, and 6 in levels/1");
+    expect(error).toMatchObject({ code: "invalid-selection", details: { path: "short" } });
+    expect(error.message).toContain("13 items in a, and 6 in short");
     await sliceTo(folder, `${folder}.part`, { slice: { t: [0, 2] } });
-    expect(await shapes(`${folder}.part`)).toMatchObject({ "levels/0": [13], "levels/1": [6], t: [2] });
+    expect(await shapes(`${folder}.part`)).toMatchObject({ x: [13], short: [6], t: [2] });
+  });
+
+  it("takes groups below whole in which the dimension has another length, and says so", async () => {
+    const fine: Record<string, V2Array> = {
+      "fine/x": coordinate("x", 26),
+      "fine/t": coordinate("t", 7),
+      "fine/deeper/t": coordinate("t", 7),
+      "same/x": coordinate("x", 13),
+    };
+    const folder = await group(fine);
+    const warnings: unknown[] = [];
+    const onEvent = (event: FlowEvent) => {
+      if (event.type === "warning") warnings.push(event);
+    };
+    await sliceTo(folder, `${folder}.part`, { slice: { x: [0, 2], t: [0, 3] }, onEvent });
+    expect(await shapes(`${folder}.part`)).toMatchObject({
+      a: [3, 11, 2],
+      t: [3],
+      "fine/x": [26],
+      "fine/t": [7],
+      "fine/deeper/t": [7],
+      "same/x": [2],
+    });
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        path: "fine",
+        message: "this is not sliced, but taken whole: dimension x has 13 items in a, and 26 in fine/x",
+      }),
+    ]);
+    const strict = sliceTo(folder, `${folder}.strict`, { slice: { x: [0, 2] }, strict: true });
+    await expect(strict).rejects.toMatchObject({ code: "invalid-selection", details: { path: "fine" } });
+    await sliceTo(folder, `${folder}.strict`, { slice: { x: [0, 2] }, strict: true, exclude: "fine" });
+    expect(await shapes(`${folder}.strict`)).toMatchObject({ a: [7, 11, 2] });
+  });
+
+  it("refuses a dimension that lies side by side in different lengths, or only in what is taken whole", async () => {
+    const folder = await group({
+      "g/z": coordinate("z", 4),
+      "h/z": coordinate("z", 5),
+      "g/x": coordinate("x", 2),
+    });
+    const beside = sliceTo(folder, `${folder}.part`, { slice: { z: 0 } });
+    await expect(beside).rejects.toThrow("dimension z has 4 items in g/z, and 5 in h/z");
+    const alone = sliceTo(folder, `${folder}.part`, { slice: { x: 0, z: 0 }, exclude: "h" });
+    await expect(alone).rejects.toThrow("no array with the dimension z can be sliced along all dimensions");
   });
 });

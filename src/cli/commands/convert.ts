@@ -1,9 +1,15 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import { codecOption, formatOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import {
+  codecOption,
+  filterOptions,
+  formatOptions,
+  outputOptions,
+  writingOptions,
+} from "../shared-options.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
@@ -11,13 +17,14 @@ export const command = defineCommand({
     "Chunks whose bytes mean the same in both formats are copied as they are. Anything the target format",
     "cannot represent is rejected, with its JSON pointer, unless listed in --allow-loss. Dimension names and",
     "missing values are written as xarray reads them in the target format (_ARRAY_DIMENSIONS, _FillValue). For",
-    "other chunks, or a part of the arrays, use `copy --to` with --chunks or --include.",
+    "other chunks, use `copy --to` with --chunks.",
   ],
   operands: [2, 2],
   options: {
     ...formatOptions,
     to: { ...formatOptions.to, summary: "the format to write" },
     ...codecOption,
+    ...filterOptions,
     ...writingOptions,
     ...outputOptions,
   },
@@ -45,7 +52,12 @@ export const command = defineCommand({
       });
     }
     const { planConvert } = await import("../../flows/copy.ts");
-    const options = { ...planOptions(values, terminal.signal), ...changesOf(values), to };
+    const options = {
+      ...planOptions(values, terminal.signal),
+      ...changesOf(values),
+      ...filterOf(values),
+      to,
+    };
     return planAndRun((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
   },
 });

@@ -1,5 +1,5 @@
 import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
@@ -17,7 +17,8 @@ export const command = defineCommand({
     "it is complete, or not at all. A DST that ends in .zip is written as a zip.",
     "",
     "A GLOB without a slash matches names at any depth (t2m, *.txt, {t2m,u10}), one with a slash paths below SRC",
-    "(/2024, 2024/*/t2m). A match includes everything below it. Arrays are copied whole, with their groups.",
+    "(/2024, 2024/*/t2m). A match includes everything below it. Arrays are copied whole, with their groups,",
+    "and with their coordinates and other arrays that their attributes name (--alone omits these).",
     "",
     "--if-exists skip and --update change an existing folder or bucket in place. With skip, existing nodes stay",
     "as they are. With --update, an array cannot be read while any of its chunks changes.",
@@ -49,12 +50,11 @@ export const command = defineCommand({
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const { codec, chunks, shards, include, exclude } = values;
+    const { codec, chunks, shards } = values;
     const options = {
       ...planOptions(values, terminal.signal),
       ...changesOf(values),
-      ...(include && { include }),
-      ...(exclude && { exclude }),
+      ...filterOf(values),
     };
     if (codec === undefined && chunks === undefined && shards === undefined) {
       const { planCopy } = await import("../../flows/copy.ts");

@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import { changingOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { changingOptions, filterOptions, outputOptions, writingOptions } from "../shared-options.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --chunks SIZES",
@@ -13,7 +13,7 @@ export const command = defineCommand({
     "name when it is complete, or not at all.",
   ],
   operands: [2, 2],
-  options: { ...changingOptions, ...writingOptions, ...outputOptions },
+  options: { ...changingOptions, ...filterOptions, ...writingOptions, ...outputOptions },
   examples: [
     {
       line: "rechunk era5.zarr series.zarr --chunks time=-1,latitude=11,longitude=7",
@@ -41,7 +41,12 @@ export const command = defineCommand({
       });
     }
     const { planRechunk } = await import("../../flows/copy.ts");
-    const options = { ...planOptions(values, terminal.signal), ...changesOf(values), chunks };
+    const options = {
+      ...planOptions(values, terminal.signal),
+      ...changesOf(values),
+      ...filterOf(values),
+      chunks,
+    };
     return planAndRun((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
   },
 });

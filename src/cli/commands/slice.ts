@@ -10,14 +10,14 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { defineCommand } from "../define-command.ts";
 import { writeOutputFile } from "../file-output.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
 import { peakMemory } from "../peak-memory.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import { bytesProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { changingOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { changingOptions, filterOptions, outputOptions, writingOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { outputText } from "../text/report.ts";
@@ -43,6 +43,12 @@ const options = {
     summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format that the extension of --output names, or ${formatNames[0]}`,
   },
   output: { type: "string", value: "FILE", summary: "write to a file, complete or not at all" },
+  ...filterOptions,
+  strict: {
+    type: "boolean",
+    summary:
+      "reject a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has another length there; by default it is taken whole",
+  },
   ...changingOptions,
   ...writingOptions,
   ...outputOptions,
@@ -55,7 +61,10 @@ export const command = defineCommand({
   usage: "SRC [DST]",
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
-    "--chunks, --shards, --codec, --to, --verify, --write-empty, --trace and --report need a DST.",
+    "A slice of one array takes what belongs to it too: the coordinates of its dimensions, and the arrays that its",
+    "attributes name. DST is then a group. It is an array if nothing belongs to the array, or with --alone.",
+    "--include, --exclude, --alone, --strict, --chunks, --shards, --codec, --to, --verify, --write-empty, --trace",
+    "and --report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
     "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
@@ -81,11 +90,15 @@ export const command = defineCommand({
     },
     {
       line: "slice era5.zarr/t2m march.zarr.zip --slice time=1416:2160 --chunks time=-1,latitude=11",
-      says: "a smaller Zarr with other chunks",
+      says: "a smaller Zarr with other chunks: a group of t2m and its coordinates",
     },
     {
       line: "slice era5.zarr day.zarr --slice time=0:24",
       says: "a group: all variables and coordinates with the dimension time",
+    },
+    {
+      line: "slice era5.zarr winds.zarr --slice time=0:24 --include '[uv]10'",
+      says: "two variables of a group, and what belongs to them",
     },
   ],
   async run([url = "", target], values, terminal) {
@@ -134,15 +147,27 @@ async function sliceToZarr(
   assertNamedAsZarr(target);
   const { planSliceTo } = await import("../../flows/copy.ts");
   const { slice = {}, nearest = false } = values;
-  const options = { ...planOptions(values, terminal.signal), ...changesOf(values), slice, nearest };
+  const options = {
+    ...planOptions(values, terminal.signal),
+    ...changesOf(values),
+    ...filterOf(values),
+    ...(values.strict && { strict: true }),
+    slice,
+    nearest,
+  };
   return planAndRun((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
 function assertFileOnly(values: SliceValues): void {
   const only = [
+    "include",
+    "exclude",
+    "alone",
+    "strict",
     "chunks",
     "shards",
+    "match",
     "codec",
     "to",
     "allow-loss",

@@ -46,25 +46,27 @@ export function planText(
 
 /** Arrays that keep their chunks though new ones name a dimension that they have. */
 function keptText(kept: readonly KeptChunks[] = []): string {
-  const lines = kept.slice(0, MAX_KEPT).map(({ path, has, lacks }) => {
+  const lines = kept.slice(0, MAX_LISTED).map(({ path, has, lacks }) => {
     return `${path} keeps its chunks: it has ${has.join(", ")}, but not ${lacks.join(", ")}`;
   });
-  if (kept.length > MAX_KEPT) lines.push(`so do ${kept.length - MAX_KEPT} other arrays`);
+  if (kept.length > MAX_LISTED) lines.push(`so do ${kept.length - MAX_LISTED} other arrays`);
   if (kept.length > 0) lines.push("--match any rechunks arrays that have any of the named dimensions");
   return lines.map(printable).join("\n");
 }
 
 /** The most arrays that are listed one by one. */
-const MAX_KEPT = 10;
+const MAX_LISTED = 10;
 
 /** What becomes of keys that no task makes; of documents too, as far as they are counted. */
 function restText({ publication }: Plan, copied: CopyEstimate | undefined): string {
   const { existing, filter = {}, leftOut = [] } = publication;
+  const { companions = [] } = filter;
   const isFiltered = filter.include !== undefined || filter.exclude !== undefined;
   const nodes = counted(leftOut.length, "node");
   const lines = [
     ...[filter.include ?? []].flat().map((glob) => `only nodes and keys that match ${glob} are copied`),
     ...[filter.exclude ?? []].flat().map((glob) => `nodes and keys that match ${glob} are skipped`),
+    companions.length > 0 && `${listed(companions)} come along (--alone omits what belongs to arrays)`,
     existing === "skip" &&
       (isFiltered
         ? `${nodes} are kept at the target, or skipped`
@@ -76,6 +78,12 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
       `up to date: ${counted(copied.keysKept, "key")}; deleted: ${counted(copied.keysDeleted ?? 0, "key")}`,
   ];
   return lines.filter(Boolean).join("\n");
+}
+
+/** Names, of which only the first are listed where there are many. */
+function listed(names: readonly string[]): string {
+  const rest = names.length - MAX_LISTED;
+  return printable(`${names.slice(0, MAX_LISTED).join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`);
 }
 
 /** What becomes of keys that no task makes and no filter or node at the target holds back. */

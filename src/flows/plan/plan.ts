@@ -21,7 +21,7 @@ import type { ChunkKeyEncoding, ZarrFormat } from "../../meta/array-metadata.ts"
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { KeyFilter } from "../request/key-filter.ts";
+import type { PlannedFilter } from "../request/key-filter.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 
 /**
@@ -232,8 +232,8 @@ export interface Publication {
    * tasks is copied as it is.
    */
   readonly copyKeys: boolean;
-  /** Globs of the keys that are copied, by their paths below the source. */
-  readonly filter?: KeyFilter;
+  /** Globs of the keys that are copied, by their paths below the source, and the arrays that come along. */
+  readonly filter?: PlannedFilter;
   /** Paths of source nodes that stay behind, with what keys lie in them. */
   readonly leftOut?: readonly string[];
   /**

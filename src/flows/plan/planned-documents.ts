@@ -2,6 +2,7 @@ import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { parseJson } from "../../util/json-parse.ts";
+import { isAtOrBelow } from "../../util/node-path.ts";
 import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { PlannedDocument } from "./plan.ts";
 
@@ -51,16 +52,12 @@ function kept(
   { copyKeys, changed, consolidated }: HierarchyPlanRequest,
 ): readonly PlannedDocument[] {
   if (node.consolidated === undefined) return copied(node, layout);
-  if (copyKeys && !changed && consolidated.some((group) => isAtOrAbove(group, node.path))) return [];
+  if (copyKeys && !changed && consolidated.some((group) => isAtOrBelow(node.path, group))) return [];
   const decoder = new TextDecoder();
   return copied(node, layout).map(({ key, from }) => ({
     key,
     text: decoder.decode(node.documents.get(from)),
   }));
-}
-
-function isAtOrAbove(group: string, path: string): boolean {
-  return group === "" || group === path || path.startsWith(`${group}/`);
 }
 
 /** New documents; one that says what the source's says is copied instead, byte for byte. */

@@ -1,5 +1,5 @@
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
-import { resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
 import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
@@ -16,7 +16,8 @@ import {
   resolveShards,
 } from "./chunk-option.ts";
 import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
-import type { GroupArray } from "./group-slice.ts";
+import type { GroupArray } from "./dimension-lengths.ts";
+import type { GroupSelections } from "./group-slice.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
 export interface Changes extends LabelOptions {
@@ -44,10 +45,16 @@ export interface Changes extends LabelOptions {
   readonly codec?: string | CodecConfig;
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
-   * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut that has any of the
-   * dimensions, the others are taken whole.
+   * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut
+   * that has any of the dimensions, the others are taken whole. With an array, its coordinates and what else belongs to it
+   * are cut alike; `sliceTo` writes it as a member of a group then.
    */
   readonly slice?: SliceOption | string;
+  /**
+   * Rejects a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has
+   * another length there (`invalid-selection`); by default it is taken whole, with a warning.
+   */
+  readonly strict?: boolean;
   /** The format to write. */
   readonly to?: ZarrFormat;
   /** JSON pointers, as a `loss-refused` names them, of what the new format may drop. */
@@ -65,8 +72,9 @@ type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
 /** What was opened. */
 export interface OpenedNodes {
+  /** The node that was asked for. */
   readonly root: OpenedRoot;
-  /** The root and all below it. */
+  /** That and all below it; with an array, what comes along with it. */
   readonly nodes: readonly Pick<SourceNode, "path" | "metadata">[];
   /** Names of dimensions that are stated elsewhere than at the array, by its path. */
   readonly axes: Axes;
@@ -91,7 +99,7 @@ export function changeOf(
   selections: ReadonlyMap<string, Selection>,
 ): WantedChanges {
   const wanted = anyChangeOf(changes, opened, selections);
-  if (changes.mustChange) assertGridsChange(changes, wanted.change, arraysOf(opened));
+  if (changes.mustChange) assertGridsChange(changes, wanted.change, askedArrays(opened));
   return wanted;
 }
 
@@ -127,7 +135,7 @@ function anyChangeOf(
     const selection = selections.get(path);
     return selection ? partOf(metadata, selection.shape) : metadata;
   };
-  const arrays = arraysOf(opened).map((array) => ({ ...array, metadata: cut(array) }));
+  const arrays = askedArrays(opened).map((array) => ({ ...array, metadata: cut(array) }));
   const { change, kept } = changeWhole(changes, opened, arrays);
   const changeCut: ChangeOf = (path, whole) => {
     const selection = selections.get(path);
@@ -145,14 +153,19 @@ function anyChangeOf(
 export async function selectionsOf(
   option: SliceOption | undefined,
   opened: OpenedNodes,
-): Promise<ReadonlyMap<string, Selection>> {
-  if (option === undefined) return new Map();
+): Promise<Pick<GroupSelections, "takenWhole"> & { readonly selections: ReadonlyMap<string, Selection> }> {
+  if (option === undefined) return { selections: new Map(), takenWhole: [] };
+  const { sliceGroup, sliceWithCompanions } = await import("./group-slice.ts");
   const arrays = arraysOf(opened);
-  if (opened.root.kind === "group") {
-    const { sliceGroup } = await import("./group-slice.ts");
-    return sliceGroup(option, arrays, opened.nodes);
-  }
-  return new Map(arrays.map(({ path, metadata }) => [path, resolveSlice(option, metadata, path).selection]));
+  if (opened.root.kind === "group") return sliceGroup(option, arrays, opened.nodes);
+  const [array, ...companions] = arrays.toSorted((a) => (a.path === opened.root.path ? -1 : 1));
+  return array ? sliceWithCompanions(option, array, companions) : { selections: new Map(), takenWhole: [] };
+}
+
+/** The arrays that changes are asked for: of an array that others come along with, that alone. */
+function askedArrays(opened: OpenedNodes): GroupArray[] {
+  const { kind, path: asked } = opened.root;
+  return arraysOf(opened).filter(({ path }) => kind === "group" || path === asked);
 }
 
 /** The arrays that were opened, with the names that their dimensions are called by. */

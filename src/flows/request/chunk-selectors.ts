@@ -11,7 +11,7 @@ import {
   type ChunksRequest,
   parseChunks,
 } from "./chunk-option.ts";
-import type { GroupArray } from "./group-slice.ts";
+import type { GroupArray } from "./dimension-lengths.ts";
 
 /** The node that was opened, below which arrays are selected. */
 export interface OpenedRoot {

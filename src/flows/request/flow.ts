@@ -28,10 +28,11 @@ import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
-import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
+import { type FlowSource, openSource } from "./open-source.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
-import { consolidatedGroups, sourceNodes, wantedMetadata } from "./source-nodes.ts";
+import type { SlicedArray } from "./sliced-array.ts";
+import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { profilesOf } from "./store-profiles.ts";
 import { type IoOption, ioOf, largestChunk, usualIo } from "./usual-io.ts";
 
@@ -146,12 +147,16 @@ export async function planFlow(
     try {
       const { root, store, close: closeSource, isPlain } = await openSource(from, asked, mayBePlain);
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
-      const { watch, ...planned } = await planFrom(operation, root, { target, probe }, { ...asked, isPlain });
+      const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
+      const readRoot = sliced?.root ?? root;
+      const planning = { ...asked, isPlain, sliced };
+      const { watch, ...planned } = await planFrom(operation, readRoot, { target, probe }, planning);
       const closeAll = async () => {
         watch.end();
         await close();
       };
-      return { source: store, probe, ...planned, close: closeAll };
+      const source = readRoot.store === root.store ? store : readRoot.store;
+      return { source, probe, ...planned, close: closeAll };
     } catch (error) {
       await close();
       throw error;
@@ -159,11 +164,25 @@ export async function planFlow(
   });
 }
 
+/** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */
+async function sliceOf(array: ZarrArray, options: PlanOptions & KeyFilter): Promise<SlicedArray | undefined> {
+  const { include = [], alone = false } = options;
+  if (include.length > 0) {
+    throw new ZarrflowError("invalid-option", "`include` applies only to a slice of a group", {
+      path: array.path,
+      hint: "Slice the group that the array is in, or omit --include.",
+    });
+  }
+  if (alone) return undefined;
+  const { slicedArray } = await import("./sliced-array.ts");
+  return slicedArray(array, options);
+}
+
 async function planFrom(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
   { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
-  options: PlanOptions & Changes & KeyFilter & Pick<OpenedSource, "isPlain">,
+  options: PlanOptions & Changes & KeyFilter & Pick<SourceNodesOptions, "isPlain" | "sliced">,
 ): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, maxMetadata, allowLoss } = options;
   const io = usualIo(options.io, root.spec, target.store);
@@ -173,11 +192,12 @@ async function planFrom(
   const reading = sourceNodes(root, { ...options, areDocumentsNew, io });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
-  const { all, taken, excluded, warnings, ...found } = await reading;
+  const { all, taken, companions, excluded, warnings, ...found } = await reading;
   const scratch = parseScratch(options.scratch);
-  await assertApart(root, target.store);
+  for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
-  const wanted = await wantedMetadata(root, all, taken, zarrFormat.name, options);
+  const asked = options.sliced?.array ?? root;
+  const wanted = await wantedMetadata({ root, asked, all, taken }, zarrFormat.name, options);
   const { converted, change, kept, cutImages, labels } = wanted;
   const changed =
     excluded.length > 0 ||
@@ -214,7 +234,7 @@ async function planFrom(
     zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
+      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
     },
     missing,
     change,
@@ -236,7 +256,11 @@ async function planFrom(
   const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
   const planWith = async (profiles: StoreProfiles): Promise<Plan> => {
     const filtered = filterPlan(await planHierarchy({ ...request, profiles }), {
-      filter: { ...(include && { include }), ...(exclude && { exclude }) },
+      filter: {
+        ...(include && { include }),
+        ...(exclude && { exclude }),
+        ...(companions.length > 0 && { companions }),
+      },
       leftOut,
       existing,
       ifExists: options.ifExists,

@@ -1,30 +1,29 @@
 import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
-import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
+import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "./dimension-lengths.ts";
 import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
 
-/** An array of a group, with its path. */
-export interface GroupArray {
-  readonly path: string;
-  readonly metadata: ArrayMetadata;
+/** What is taken of each array that is cut, by path, and what is taken whole though it has a dimension that was named. */
+export interface GroupSelections {
+  readonly selections: Map<string, Selection>;
+  readonly takenWhole: readonly TakenWhole[];
 }
 
 /**
- * What a slice takes of each array of a group, by path: every array that has any of the named dimensions is cut along
- * them, coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by
- * their scale.
+ * What a slice takes of each array of a group: every array that has any of the named dimensions is cut along them,
+ * coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by their
+ * scale. A group below, in which a dimension has another length than in the groups above, is taken whole, with all below it.
  *
  * @param nodes all nodes of the group
  * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, one that has
- *   different lengths in different arrays, or a range beyond it.
+ *   different lengths in one group, or in groups that lie side by side, or a range beyond it.
  */
 export function sliceGroup(
   option: SliceOption,
   arrays: readonly GroupArray[],
   nodes: readonly ImageNode[],
-): Map<string, Selection> {
+): GroupSelections {
   if (Array.isArray(option)) {
     throw new ZarrflowError("invalid-option", "ranges for a group need dimension names", {
       hint: "Name the dimensions: time=0:24,latitude=10:20.",
@@ -33,9 +32,12 @@ export function sliceGroup(
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   const following = followingLevels(nodes);
   const led = arrays.filter(({ path }) => !following.has(path));
-  for (const [name] of ranges) assertOneLength(name, led);
+  const { cut, takenWhole } = withOneLength(
+    ranges.map(([name]) => name),
+    led,
+  );
   const selections = new Map<string, Selection>();
-  for (const { path, metadata } of led) {
+  for (const { path, metadata } of cut) {
     const own = ranges.filter(([name]) => metadata.dimensionNames?.includes(name));
     if (own.length === 0) continue;
     selections.set(path, resolveSlice(Object.fromEntries(own), metadata, path).selection);
@@ -44,36 +46,61 @@ export function sliceGroup(
     const ofFirst = selections.get(level.first);
     if (ofFirst) selections.set(level.path, selectionOfLevel(level, ofFirst));
   }
-  return selections;
+  return { selections, takenWhole };
 }
 
-/** Holds that a dimension is the same in all arrays that have it, as far as its length shows. */
-function assertOneLength(name: string, arrays: readonly GroupArray[]): void {
-  const lengths = arrays.flatMap(({ path, metadata: { shape, dimensionNames = [] } }) => {
-    const length = shape[dimensionNames.indexOf(name)];
-    return length === undefined ? [] : [{ path, length }];
-  });
-  const [first] = lengths;
-  if (first === undefined) throw noDimension(name, arrays);
-  const other = lengths.find(({ length }) => length !== first.length);
-  if (other === undefined) return;
-  throw new ZarrflowError(
-    "invalid-selection",
-    `dimension ${name} has ${first.length} items in ${first.path}, and ${other.length} in ${other.path}`,
-    {
-      path: other.path,
-      hint: "Slice one array at a time.",
-    },
-  );
+/**
+ * What a slice takes of an array, and of those that belong to it, which are cut along the same dimensions.
+ *
+ * @throws as `resolveSlice`
+ */
+export function sliceWithCompanions(
+  option: SliceOption,
+  array: GroupArray,
+  companions: readonly GroupArray[],
+): GroupSelections {
+  const { selection } = resolveSlice(option, array.metadata, array.path);
+  const selections = new Map([[array.path, selection]]);
+  const takenWhole: TakenWhole[] = [];
+  for (const companion of companions) {
+    const { path, metadata } = companion;
+    const dimensions = sameDimensions(companion, array);
+    if (typeof dimensions === "string") takenWhole.push({ path, reason: dimensions });
+    else if (dimensions.some((d) => d >= 0))
+      selections.set(path, selectionAlong(dimensions, selection, metadata.shape));
+  }
+  return { selections, takenWhole };
 }
 
-function noDimension(name: string, arrays: readonly GroupArray[]): ZarrflowError {
-  const known = new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
-  const names = [...known].filter((one) => one !== null);
-  const near = nearestName(name, names);
-  return new ZarrflowError("invalid-selection", `no array of the group has the dimension \`${name}\``, {
-    hint: near
-      ? `Did you mean \`${near}\`?`
-      : `The group's dimensions are ${names.join(", ") || "not named"}.`,
-  });
+/** Which dimension of an array each one of another is; -1 for others. A reason where that cannot be said. */
+function sameDimensions(other: GroupArray, array: GroupArray): readonly number[] | string {
+  const names = array.metadata.dimensionNames ?? [];
+  const lengths = array.metadata.shape;
+  const dimensions: number[] = [];
+  for (const [own, length] of other.metadata.shape.entries()) {
+    const name = other.metadata.dimensionNames?.[own] ?? null;
+    const d = name === null ? -1 : names.indexOf(name);
+    const isNamed = name !== null && lengths.every((_, i) => typeof names[i] === "string");
+    if (d < 0 && !isNamed)
+      return `some dimensions of ${name === null ? other.path : array.path} have no names`;
+    if (d !== names.lastIndexOf(name)) return `two dimensions of ${array.path} are named ${name}`;
+    const expected = lengths[d] ?? length;
+    if (length !== expected)
+      return lengthsDiffer(`${name}`, { path: array.path, length: expected }, { path: other.path, length });
+    dimensions.push(d);
+  }
+  return dimensions;
+}
+
+/** A selection for an array of a shape whose dimensions are dimensions of another; those that are not are taken whole. */
+function selectionAlong(
+  dimensions: readonly number[],
+  { start, step, shape }: Selection,
+  whole: readonly number[],
+): Selection {
+  return {
+    start: dimensions.map((d) => start[d] ?? 0),
+    step: dimensions.map((d) => step[d] ?? 1),
+    shape: dimensions.map((d, own) => shape[d] ?? whole[own] ?? 0),
+  };
 }

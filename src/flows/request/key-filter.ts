@@ -11,6 +11,18 @@ export interface KeyFilter {
   readonly include?: string | readonly string[];
   /** Globs of what is left out, also where it is included. */
   readonly exclude?: string | readonly string[];
+  /**
+   * Takes the arrays that `include` names, and an array that is sliced, without what belongs to them: coordinates of their
+   * dimensions, and arrays that their attributes name (`coordinates`, `bounds`, `grid_mapping`, `ancillary_variables`,
+   * `cell_measures`, `formula_terms`).
+   */
+  readonly alone?: boolean;
+}
+
+/** A filter whose arrays are known. */
+export interface PlannedFilter extends Omit<KeyFilter, "alone"> {
+  /** Paths below the source of arrays that are taken because they belong to others. */
+  readonly companions?: readonly string[];
 }
 
 /** What globs say of paths below the source. */
@@ -22,12 +34,15 @@ export interface PathFilter {
 }
 
 /** The filter as one that can be asked; undefined where it takes everything. @throws `invalid-option` */
-export function pathFilter({ include, exclude }: KeyFilter): PathFilter | undefined {
+export function pathFilter({ include, exclude, companions = [] }: PlannedFilter): PathFilter | undefined {
   const included = matcherOf(include);
   const excluded = matcherOf(exclude);
   if (!included && !excluded) return undefined;
   const isExcluded = (path: string) => excluded?.(path) === true;
-  return { isTaken: (path) => included?.(path) !== false && !isExcluded(path), isExcluded };
+  const others = new Set(companions);
+  const isCompanion = (path: string) => others.size > 0 && isAtOrIn(path, (one) => others.has(one));
+  const isIncluded = (path: string) => included?.(path) !== false || isCompanion(path);
+  return { isTaken: (path) => isIncluded(path) && !isExcluded(path), isExcluded };
 }
 
 /** Whether any of the globs matches a path, or a folder that it is in. */
@@ -35,12 +50,15 @@ function matcherOf(globs: string | readonly string[] | undefined): ((path: strin
   if (globs === undefined || globs.length === 0) return undefined;
   const matchers = [globs].flat().map(globMatcher);
   const isMeant = (path: string) => matchers.some((matches) => matches(path));
-  return (path) => {
-    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
-      if (isMeant(path.slice(0, end))) return true;
-    }
-    return isMeant(path);
-  };
+  return (path) => isAtOrIn(path, isMeant);
+}
+
+/** Whether a path is meant, or a folder that it is in. */
+function isAtOrIn(path: string, isMeant: (path: string) => boolean): boolean {
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
+    if (isMeant(path.slice(0, end))) return true;
+  }
+  return isMeant(path);
 }
 
 interface Node {

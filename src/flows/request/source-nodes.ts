@@ -1,25 +1,30 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import { walkPastBroken } from "../../hierarchy/open/walk.ts";
+import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
-import { belowPath } from "../../util/node-path.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
+import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
+import type { SlicedArray } from "./sliced-array.ts";
 
 /** The nodes of a source. */
 export interface SourceNodes {
   readonly all: readonly ZarrNode[];
   /** Those that are taken, with the separators of their chunk keys where these had to be looked for. */
   readonly taken: readonly ZarrNode[];
+  /** Paths below the source of arrays that are taken because they belong to others. */
+  readonly companions: readonly string[];
   /** Paths that were left out without being opened, and of nodes that cannot be read and nobody asked for. */
   readonly excluded: readonly string[];
   readonly warnings: readonly NodeWarning[];
@@ -32,19 +37,21 @@ export interface SourceNodesOptions extends KeyFilter, StoreOptions {
   readonly isPlain?: boolean | undefined;
   /** Whether to find the groups that have consolidated metadata. */
   readonly areDocumentsNew: boolean;
+  /** A single array that is sliced with what belongs to it, in which case nothing else of the root is opened. */
+  readonly sliced?: SlicedArray | undefined;
   /** Requests in flight. */
   readonly io: number;
 }
 
 export async function sourceNodes(
   root: ZarrArray | ZarrGroup,
-  { isPlain, io, signal, ...options }: SourceNodesOptions,
+  { isPlain, sliced, io, signal, ...options }: SourceNodesOptions,
 ): Promise<SourceNodes> {
-  const all: ZarrNode[] = isPlain ? [] : [root];
+  const all: ZarrNode[] = isPlain ? [] : [...(sliced?.nodes ?? [root])];
   const filter = pathFilter(options);
   const excluded: string[] = [];
   const warnings: NodeWarning[] = [];
-  if (root.kind === "group" && !isPlain) {
+  if (root.kind === "group" && !isPlain && !sliced) {
     const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
     const walking = { isLeftOut, onLeftOut: (path: string) => excluded.push(path), signal };
     for await (const node of walkPastBroken(root, walking)) {
@@ -52,24 +59,58 @@ export async function sourceNodes(
         all.push(node);
         continue;
       }
-      const path = belowPath(root.path, node.path);
-      if (filter?.isTaken(path) !== false) throw node.error;
+      if (filter?.isTaken(belowPath(root.path, node.path)) !== false) throw node.error;
       excluded.push(node.path);
-      warnings.push({
-        path,
-        message: `this cannot be read, and is left out with all below it: ${node.error.message}`,
-        hint: "Name it with --exclude if it is to be left out.",
-      });
+      warnings.push(leftOutWarning(root, node));
     }
   }
-  const chosen = filter ? takenNodes(all, filter) : all;
+  if (sliced) warnings.push(...sliced.broken.map((node) => leftOutWarning(root, node)));
+  const { chosen, companions } = sliced
+    ? { chosen: all, companions: companionsIn(sliced) }
+    : await chosenNodes(root, all, options);
   const reading = { io, signal };
   const separated = withChunkSeparators(chosen, reading);
   const consolidating = options.areDocumentsNew ? consolidatedGroups(chosen, reading) : undefined;
   await Promise.allSettled([separated, consolidating]);
   const taken = await separated;
   const consolidated = await consolidating;
-  return { all, taken, excluded, warnings, ...(consolidated && { consolidated }) };
+  return { all, taken, companions, excluded, warnings, ...(consolidated && { consolidated }) };
+}
+
+function leftOutWarning(root: ZarrNode, { path, error }: BrokenNode): NodeWarning {
+  return {
+    path: isAtOrBelow(path, root.path) ? belowPath(root.path, path) : path,
+    message: `this cannot be read, and is left out with all below it: ${error.message}`,
+    hint: "Name it with --exclude if it is to be left out.",
+  };
+}
+
+/** Paths below the root of the arrays that come along with one that is sliced. */
+function companionsIn({ array, root, nodes }: SlicedArray): string[] {
+  const others = nodes.filter(({ kind, path }) => kind === "array" && path !== array.path);
+  return others.map(({ path }) => belowPath(root.path, path));
+}
+
+/** The nodes that a filter takes, with what belongs to the arrays that it includes. */
+async function chosenNodes(
+  root: ZarrNode,
+  all: readonly ZarrNode[],
+  { include = [], exclude, alone = false }: KeyFilter,
+): Promise<{ readonly chosen: readonly ZarrNode[]; readonly companions: readonly string[] }> {
+  const globs = { include, ...(exclude && { exclude }) };
+  const filter = pathFilter(globs);
+  if (filter === undefined) return { chosen: all, companions: [] };
+  const chosen = takenNodes(all, filter);
+  if (alone || include.length === 0 || root.kind === "array") return { chosen, companions: [] };
+  const { companionsOf } = await import("./companions.ts");
+  const byPath = new Map(all.map((node) => [node.path, node]));
+  const arrays = chosen.filter((node) => node.kind === "array");
+  const find = (path: string) =>
+    filter.isExcluded(belowPath(root.path, path)) ? undefined : byPath.get(path);
+  const found = await companionsOf(arrays, { root: root.path, find });
+  const companions = found.map(({ path }) => belowPath(root.path, path)).sort();
+  if (companions.length === 0) return { chosen, companions };
+  return { chosen: takenNodes(all, pathFilter({ ...globs, companions }) ?? filter), companions };
 }
 
 /** Paths of the groups that have consolidated metadata. */
@@ -85,11 +126,14 @@ export async function consolidatedGroups(
   return nodes.flatMap(({ path }) => (found.has(path) ? [path] : []));
 }
 
-/** What the metadata of the nodes that are taken become: in the target's format, and with what was asked for. */
+/**
+ * What the metadata of the nodes that are taken become: in the target's format, and with what was asked for.
+ *
+ * @param root the first of the nodes
+ * @param asked the node that was asked for: the root, or an array that others come along with
+ */
 export async function wantedMetadata(
-  root: ZarrArray | ZarrGroup,
-  all: readonly ZarrNode[],
-  taken: readonly ZarrNode[],
+  { root, asked, all, taken }: WantedNodes,
   to: ZarrFormat,
   options: Changes & SliceReading,
 ) {
@@ -98,12 +142,39 @@ export async function wantedMetadata(
   const converted = await nodesInFormatOf(to, root, sources, options.signal);
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
-  const axes = await axesOf(root, inFormat, options);
-  const opened = { root, nodes: inFormat, axes };
-  const { option, labels } = await nodesByIndices(options.slice, { root, all, taken, axes }, options);
-  const selections = await selectionsOf(option, opened);
+  const axes = await axesOf(asked, inFormat, options);
+  const opened = { root: asked, nodes: inFormat, axes };
+  const { option, labels } = await nodesByIndices(options.slice, { root: asked, all, taken, axes }, options);
+  const { selections, takenWhole } = await selectionsOf(option, opened);
+  const warnings = takenWholeWarnings(root, takenWhole, options.strict);
   const { change, kept } = changeOf(options, opened, selections);
-  return { converted, change, kept, labels, cutImages: await cutImagesOf(root, inFormat, selections) };
+  const cutImages = await cutImagesOf(asked, inFormat, selections);
+  return { converted, change, kept, labels, warnings, cutImages };
+}
+
+export interface WantedNodes extends Pick<SourceNodes, "all" | "taken"> {
+  readonly root: ZarrArray | ZarrGroup;
+  readonly asked: ZarrArray | ZarrGroup;
+}
+
+/** Warnings of what a slice takes whole. @throws `invalid-selection` where that is not to be. */
+function takenWholeWarnings(
+  root: ZarrNode,
+  takenWhole: readonly TakenWhole[],
+  isStrict: boolean | undefined,
+): NodeWarning[] {
+  const [first] = takenWhole;
+  if (isStrict && first) {
+    throw new ZarrflowError("invalid-selection", first.reason, {
+      path: first.path,
+      hint: "Leave it out with --exclude, or omit --strict to take it whole.",
+    });
+  }
+  return takenWhole.map(({ path, reason }) => ({
+    path: belowPath(root.path, path),
+    message: `this is not sliced, but taken whole: ${reason}`,
+    hint: "Slice it by itself, or leave it out with --exclude. --strict rejects such a slice.",
+  }));
 }
 
 async function nodesInFormatOf(

@@ -12,7 +12,7 @@ import {
 } from "../../stores/store.ts";
 import { openStoreIfThere } from "../../stores/url.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths } from "../../util/node-path.ts";
+import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeSpec } from "../plan/plan.ts";
 
 /** A target that is there already, to be added to. */
@@ -58,8 +58,7 @@ export function nodesBelow(
   nodes: ReadonlyMap<string, ZarrNode>,
   root: string,
 ): ReadonlyMap<string, ZarrNode> {
-  const isBelow = (path: string) => root === "" || path === root || path.startsWith(`${root}/`);
-  return new Map([...nodes].filter(([path]) => isBelow(path)));
+  return new Map([...nodes].filter(([path]) => isAtOrBelow(path, root)));
 }
 
 /** A store whose values can be written one by one. */

@@ -4,7 +4,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { NodeSpec, Plan, Publication } from "../plan/plan.ts";
-import type { KeyFilter } from "../request/key-filter.ts";
+import type { PlannedFilter } from "../request/key-filter.ts";
 import { assertEditable, openExistingTarget } from "./existing-target.ts";
 
 /** What a plan is to know of a target that is there, and added to. */
@@ -68,7 +68,7 @@ function assertVerbatim({ publication, jobs }: Plan): void {
 export function filterPlan(
   plan: Plan,
   how: {
-    readonly filter: KeyFilter;
+    readonly filter: PlannedFilter;
     /** Paths of source nodes that stay behind. */
     readonly leftOut: readonly string[];
     readonly existing: ExistingNodes | undefined;

@@ -2,6 +2,7 @@ import { joinKey } from "../../meta/join-key.ts";
 import { parentSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
+import { isZarrflowError } from "../../util/errors.ts";
 
 /** A folder of a store, and a node at or below it. */
 export interface Ancestor {
@@ -26,4 +27,11 @@ export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string):
     nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
     yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
   }
+}
+
+const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
+
+/** Whether this is how a folder above a node fails that is not there for its reader, or is broken: it says nothing of the node. */
+export function isUnreadableAbove(error: unknown): boolean {
+  return SILENT.some((code) => isZarrflowError(error, code));
 }

@@ -1,15 +1,11 @@
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrArray } from "../node.ts";
-import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
+import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
 
 /** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
 const MAX_LEVELS = 3;
-
-/** How groups fail that are not there for the reader of an array, or are broken: they say nothing of it. */
-const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
 
 /**
  * Names of the axes of the image that an array is a level of, as a group above it states them, beyond the root of the
@@ -37,7 +33,7 @@ export async function axesFromAbove(
       if (axes) return axes;
     }
   } catch (error) {
-    if (!SILENT.some((code) => isZarrflowError(error, code))) throw error;
+    if (!isUnreadableAbove(error)) throw error;
   } finally {
     await Promise.allSettled(groups.map(({ opened }) => opened));
   }

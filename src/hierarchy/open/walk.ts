@@ -254,7 +254,7 @@ async function hasDocuments(
 }
 
 /** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */
-function brokenNode(path: string, error: unknown): BrokenNode {
+export function brokenNode(path: string, error: unknown): BrokenNode {
   if (!isZarrflowError(error) || error.code === "aborted" || error.code === "transient") throw error;
   return { kind: "broken", path, error: error.addContext({ path }) };
 }

@@ -94,12 +94,24 @@ describe("zarrflow copy", () => {
 
   it("counts with --dry-run what the copy then writes", async () => {
     const cwd = await group();
-    const args = ["copy", "g.zarr", "h.zarr", "--include", "t", "--json"];
+    const args = ["copy", "g.zarr", "h.zarr", "--include", "t", "--alone", "--json"];
     const dry = JSON.parse((await runHere(cwd, ...args, "--dry-run")).stdout);
     expect(dry).toMatchObject({ publication: { filter: { include: ["t"] }, leftOut: ["x"] } });
     const report = JSON.parse((await runHere(cwd, ...args)).stdout);
     expect(dry.copied).toEqual({ keys: report.keysWritten, bytes: report.bytesWritten });
     expect((await readdir(join(cwd, "h.zarr"))).sort()).toEqual([".zattrs", ".zgroup", "t"]);
+  });
+
+  it("counts coordinates that come along too", async () => {
+    const cwd = await group();
+    const args = ["copy", "g.zarr", "h.zarr", "--include", "t"];
+    const { stdout } = await runHere(cwd, ...args, "--dry-run");
+    expect(stdout).toContain("x come along (--alone omits what belongs to arrays)");
+    const dry = JSON.parse((await runHere(cwd, ...args, "--dry-run", "--json")).stdout);
+    expect(dry).toMatchObject({ publication: { filter: { include: ["t"], companions: ["x"] } } });
+    const report = JSON.parse((await runHere(cwd, ...args, "--json")).stdout);
+    expect(dry.copied).toEqual({ keys: report.keysWritten, bytes: report.bytesWritten });
+    expect((await readdir(join(cwd, "h.zarr"))).sort()).toEqual([".zattrs", ".zgroup", "t", "x"]);
   });
 
   it("takes what is included and not excluded", async () => {

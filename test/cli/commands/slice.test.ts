@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
+import { makeGroup } from "../../support/made-group.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 
 async function array(): Promise<string> {
@@ -119,5 +120,67 @@ describe("zarrflow slice", () => {
     expect(words.stdout).toMatchSnapshot();
     const plan = JSON.parse((await runHere(cwd, "slice", ...args, "--json")).stdout);
     expect(plan).toMatchObject({ shape: [3, 5, 2], chunksTouched: 6, chunksRead: 6, readAmplification: 1 });
+  });
+});
+
+describe("zarrflow slice with a DST", () => {
+  /** A group with an array, its coordinates, another array, and a group in which the dimension is longer. */
+  async function group(): Promise<string> {
+    const cwd = await testFolder();
+    const members = {
+      t: { shape: [4, 3], dims: ["time", "lat"] },
+      u: { shape: [4], dims: ["time"] },
+      time: { shape: [4], dims: ["time"] },
+      lat: { shape: [3], dims: ["lat"] },
+      "fine/time": { shape: [9], dims: ["time"] },
+    };
+    await makeGroup(join(cwd, "g.zarr"), members, { zarrFormat: "v3" });
+    return cwd;
+  }
+
+  const membersOf = async (cwd: string, name: string) =>
+    (await readdir(join(cwd, name))).filter((member) => !member.includes(".")).sort();
+
+  it("makes a group of an array and its coordinates, and an array with --alone", async () => {
+    const cwd = await group();
+    const args = ["g.zarr/t", "--slice", "time=0:2"];
+    const dry = await runHere(cwd, "slice", "g.zarr/t", "d.zarr", "--slice", "time=0:2", "--dry-run");
+    expect(dry.stdout).toContain("lat, time come along (--alone omits what belongs to arrays)");
+    expect(await runHere(cwd, "slice", ...args, "d.zarr")).toMatchObject({ code: 0 });
+    expect(await membersOf(cwd, "d.zarr")).toEqual(["lat", "t", "time"]);
+    expect(await runHere(cwd, "slice", ...args, "a.zarr", "--alone")).toMatchObject({ code: 0 });
+    expect(await membersOf(cwd, "a.zarr")).toEqual(["c"]);
+    const other = await runHere(cwd, "slice", ...args, "e.zarr", "--include", "u");
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("only to a slice of a group") });
+  });
+
+  it("takes the arrays of a group that are included, and not excluded", async () => {
+    const cwd = await group();
+    const args = [
+      "g.zarr",
+      "d.zarr",
+      "--slice",
+      "time=0:2",
+      "--include",
+      "t",
+      "--exclude",
+      "lat",
+      "--strict",
+    ];
+    expect(await runHere(cwd, "slice", ...args)).toMatchObject({ code: 0 });
+    expect(await membersOf(cwd, "d.zarr")).toEqual(["t", "time"]);
+  });
+
+  it("says what it takes whole, and rejects that with --strict", async () => {
+    const cwd = await group();
+    const args = ["g.zarr", "d.zarr", "--slice", "time=0:2"];
+    const strict = await runHere(cwd, "slice", ...args, "--strict");
+    expect(strict.code).toBe(2);
+    expect(strict.stderr).toContain("dimension time has 4 items in t, and 9 in fine/time");
+    expect(await readdir(cwd)).toEqual(["g.zarr"]);
+    const { code, stderr } = await runHere(cwd, "slice", ...args);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: this is not sliced, but taken whole: dimension time .* \(fine\);/m);
+    expect(await membersOf(cwd, "d.zarr")).toEqual(["fine", "lat", "t", "time", "u"]);
   });
 });

@@ -1,16 +1,15 @@
 import { withChunkSeparator } from "../../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
-import { ancestorsOf } from "../../../hierarchy/open/ancestors-of.ts";
+import { ancestorsOf, isUnreadableAbove } from "../../../hierarchy/open/ancestors-of.ts";
 import { findNode } from "../../../hierarchy/open/find-node.ts";
 import { openNode } from "../../../hierarchy/open/open-node.ts";
 import { describeDataType } from "../../../meta/describe.ts";
 import { joinKey } from "../../../meta/join-key.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
+import { isAtOrBelow } from "../../../util/node-path.ts";
+import { isCoordinate } from "../is-coordinate.ts";
 import { Coordinate, type CoordinateOptions } from "./coordinate.ts";
 import { labelScaleOf } from "./label-scale.ts";
-
-/** How what lies beyond the root of a store fails that is not there for the reader of the store. */
-const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
 
 /** An array among the nodes that are open, if these are known. */
 export interface LabelledArray {
@@ -45,19 +44,9 @@ export async function findCoordinate(
       if (isOutside && (await openNode(store, "", { spec, ...options }))?.kind !== "group") return undefined;
     }
   } catch (error) {
-    if (!SILENT.some((code) => isZarrflowError(error, code))) throw error;
+    if (!isUnreadableAbove(error)) throw error;
   }
   return undefined;
-}
-
-function isAtOrBelow(path: string, group: string): boolean {
-  return group === "" || path === group || path.startsWith(`${group}/`);
-}
-
-function isCoordinate(node: ZarrNode, dimension: string): node is ZarrArray {
-  if (node.kind !== "array" || node.shape.length !== 1) return false;
-  const name = node.dimensionNames?.[0] ?? null;
-  return name === null || name === dimension;
 }
 
 /**

@@ -347,7 +347,10 @@ describe("labels in plans and targets", () => {
     const source = await openArray({ store: await made(hourly), path: "v" });
     const target = new MemoryStore();
     await sliceTo(source, target, { slice: "x=2019-03-01T06" });
-    expect(await taken(target, [], {}, "")).toEqual([30]);
+    expect(await taken(target, "x=2019-03-01T06", {}, "v")).toEqual(30);
+    const alone = new MemoryStore();
+    await sliceTo(source, alone, { slice: "x=2019-03-01T06", alone: true });
+    expect(await taken(alone, [], {}, "")).toEqual([30]);
   });
 
   it("must mean the same in coordinates of groups below", async () => {

@@ -1,0 +1,99 @@
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import { ancestorPaths } from "../../util/node-path.ts";
+
+/** An array of a group, with its path. */
+export interface GroupArray {
+  readonly path: string;
+  readonly metadata: ArrayMetadata;
+}
+
+/** A group, or an array, that is taken whole though it may have a dimension that is sliced. */
+export interface TakenWhole {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A dimension of an array. */
+export interface Length {
+  readonly path: string;
+  readonly length: number;
+}
+
+/**
+ * The arrays in which each named dimension has the length that it has in the groups nearest to the root, and the outermost
+ * groups in which one has another.
+ *
+ * @throws `invalid-selection` for a dimension that no array has, and for lengths that differ at one depth.
+ */
+export function withOneLength(names: readonly string[], arrays: readonly GroupArray[]) {
+  const differing = new Map<string, string>();
+  for (const name of names) {
+    const [first, ...others] = lengthsOf(name, arrays).toSorted((a, b) => depth(a) - depth(b));
+    if (first === undefined) throw noDimension(name, arrays);
+    for (const other of others) {
+      if (other.length === first.length) continue;
+      if (depth(other) === depth(first)) throw otherLength(name, other, first);
+      const group = groupOf(other);
+      if (!differing.has(group)) differing.set(group, lengthsDiffer(name, first, other));
+    }
+  }
+  const isInDiffering = ({ path }: { readonly path: string }) =>
+    ancestorPaths(path).some((group) => differing.has(group));
+  const cut = arrays.filter((array) => !isInDiffering(array));
+  const lost = names.find((name) => lengthsOf(name, cut).length === 0);
+  if (lost !== undefined) throw allTakenWhole(lost, [...differing.values()][0] ?? "");
+  const takenWhole = [...differing].map(([path, reason]): TakenWhole => ({ path, reason }));
+  return { cut, takenWhole: takenWhole.filter((group) => !isInDiffering(group)) };
+}
+
+function lengthsOf(name: string, arrays: readonly GroupArray[]): Length[] {
+  return arrays.flatMap(({ path, metadata: { shape, dimensionNames = [] } }) => {
+    const length = shape[dimensionNames.indexOf(name)];
+    return length === undefined ? [] : [{ path, length }];
+  });
+}
+
+function groupOf({ path }: Length): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function depth({ path }: Length): number {
+  return path.split("/").length;
+}
+
+/** That a dimension has two lengths, in words. */
+export function lengthsDiffer(name: string, first: Length, other: Length): string {
+  return `dimension ${name} has ${first.length} items in ${first.path}, and ${other.length} in ${other.path}`;
+}
+
+function otherLength(name: string, other: Length, first: Length): ZarrflowError {
+  return new ZarrflowError("invalid-selection", lengthsDiffer(name, first, other), {
+    path: other.path,
+    hint: "Slice one array, or one group, at a time.",
+  });
+}
+
+function allTakenWhole(name: string, reason: string): ZarrflowError {
+  return new ZarrflowError(
+    "invalid-selection",
+    `no array with the dimension ${name} can be sliced along all dimensions: ${reason}`,
+    { hint: "Slice one group at a time." },
+  );
+}
+
+function noDimension(name: string, arrays: readonly GroupArray[]): ZarrflowError {
+  const known = new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
+  const names = [...known].filter((one) => one !== null);
+  const near = nearestName(name, names);
+  const dimensions = `The group's dimensions are ${names.join(", ") || "not named"}.`;
+  const [reason, hint] =
+    arrays.length === 0
+      ? ["there is no array to slice", "Check --include and --exclude."]
+      : [
+          `no array of the group has the dimension \`${name}\``,
+          near ? `Did you mean \`${near}\`?` : dimensions,
+        ];
+  return new ZarrflowError("invalid-selection", reason, { hint });
+}
