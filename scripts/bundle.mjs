@@ -70,6 +70,9 @@ const importedDirectly = {
   },
 };
 
+/** People see names of classes where they print objects. Those of functions are for profiles, and take 80 kB. */
+const namesFunctions = process.argv.includes("--function-names");
+
 export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
   const ofRuns = lazily((graph) => {
@@ -89,7 +92,7 @@ export async function bundle() {
       chunkFileNames: "parts/[name]-[hash].js",
       minify: {
         compress: true,
-        mangle: { toplevel: true, keepNames: true },
+        mangle: { toplevel: true, keepNames: { class: true, function: namesFunctions } },
         codegen: { removeWhitespace: true },
       },
       comments: { legal: false, annotation: true, jsdoc: false },

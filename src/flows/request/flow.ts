@@ -36,7 +36,7 @@ import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadat
 import { profilesOf } from "./store-profiles.ts";
 import { type IoOption, ioOf, largestChunk, usualIo } from "./usual-io.ts";
 
-export type { FlowSource };
+export type { FlowSource } from "./open-source.ts";
 
 export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
