@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { unlessAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+
+/** Answers a request, whose signal is aborted when the client is gone or the server closes. */
+export type RequestHandler = (request: Request) => Promise<Response>;
+
+export interface ServeRequestsOptions {
+  /** The name or address to listen at; 127.0.0.1 by default, which other machines do not reach. */
+  readonly host?: string | undefined;
+  /** The port; 0, the default, is any that is free. */
+  readonly port?: number | undefined;
+  /** Called with what the handler threw, or the body of its response failed with. The client is given no words of it. */
+  readonly onFailure?: (error: unknown, request: Request) => void;
+}
+
+export interface RequestServer {
+  /** Where it answers, such as `http://127.0.0.1:8080/`. */
+  readonly url: string;
+  /** Aborts the requests that it answers, and ends all connections. */
+  close(): Promise<void>;
+}
+
+/** Printable ASCII without a backslash, which parsers of URLs take for a slash. */
+const PLAIN_TARGET = /^\/[!-[\]-~]*$/;
+/** A segment that parsers of URLs resolve. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
+
+/**
+ * Serves over HTTP what `handler` answers. Requests have no body. A URL that names another than the path it spells, by
+ * `..` or a backslash, is answered with 400. A body is read as fast as the client takes it.
+ *
+ * @throws `access-denied` or `invalid-option` where it cannot listen there.
+ */
+export async function serveRequests(
+  handler: RequestHandler,
+  { host = "127.0.0.1", port = 0, onFailure = () => {} }: ServeRequestsOptions = {},
+): Promise<RequestServer> {
+  const open = new Set<AbortController>();
+  const running = new Set<Promise<void>>();
+  const server = createServer((incoming, outgoing) => {
+    const abort = new AbortController();
+    open.add(abort);
+    outgoing.once("close", () => {
+      open.delete(abort);
+      if (!outgoing.writableFinished) abort.abort();
+    });
+    const answered = answer(incoming, outgoing, abort.signal).finally(() => running.delete(answered));
+    running.add(answered);
+  });
+  await listen(server, host, port);
+  const address = server.address() as AddressInfo;
+  const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  const url = `http://${name}:${address.port}/`;
+  return {
+    url,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const abort of open) abort.abort();
+      server.closeAllConnections();
+      await Promise.all([closed, ...running]);
+    },
+  };
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse, signal: AbortSignal) {
+    const request = requestOf(incoming, signal);
+    if (typeof request === "number") return respond(outgoing, request);
+    try {
+      const response = await unlessAborted(handler(request), signal);
+      outgoing.writeHead(response.status, [...response.headers].flat());
+      if (request.method === "HEAD") await response.body?.cancel();
+      else if (response.body) await send(response.body, outgoing, signal);
+      outgoing.end();
+    } catch (error) {
+      if (signal.aborted) outgoing.destroy();
+      else {
+        onFailure(error, request);
+        if (outgoing.headersSent) outgoing.destroy();
+        else respond(outgoing, 500);
+      }
+    }
+  }
+
+  /** The request, or the status that says why it is none. */
+  function requestOf({ method = "", url: target = "", headers }: IncomingMessage, signal: AbortSignal) {
+    if (!PLAIN_TARGET.test(target) || DOT_SEGMENT.test(target)) return 400;
+    const given = Object.entries(headers).flatMap(([key, value]) =>
+      [value ?? []].flat().map((one) => [key, one]),
+    );
+    try {
+      return new Request(new URL(url.slice(0, -1) + target), {
+        method,
+        headers: given as [string, string][],
+        signal,
+      });
+    } catch {
+      return 405; // Methods that a Request cannot have.
+    }
+  }
+}
+
+function respond(outgoing: ServerResponse, status: 400 | 405 | 500): void {
+  const words = { 400: "bad request", 405: "method not allowed", 500: "internal error" }[status];
+  outgoing.writeHead(status, { "content-type": "text/plain" }).end(`${words}\n`);
+}
+
+/** Writes a body, and waits whenever the client has not taken what was written. */
+async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse, signal: AbortSignal) {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(reader.read(), signal);
+      if (done) return;
+      if (outgoing.write(value)) continue;
+      const drained = new Promise<void>((resolve) => outgoing.once("drain", resolve));
+      await unlessAborted(drained, signal);
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): ZarrflowError {
+  const where = `cannot listen at ${host}, port ${port}`;
+  if (error.code === "EACCES") {
+    const hint =
+      "Ports below 1024 may need rights of their own. Give another one, or none for any that is free.";
+    return new ZarrflowError("access-denied", `${where}: not allowed`, { hint }, { cause: error });
+  }
+  const isTaken = error.code === "EADDRINUSE";
+  const reason = isTaken ? "another program listens there" : `not an address of this machine (${error.code})`;
+  const hint = isTaken
+    ? "Give another port, or none for any that is free."
+    : "Use 127.0.0.1 for this machine alone, 0.0.0.0 for all its addresses.";
+  return new ZarrflowError("invalid-option", `${where}: ${reason}`, { hint }, { cause: error });
+}
