@@ -106,7 +106,7 @@ function hasSameKeys({ path, targetPath, source, target }: ArrayJob): boolean {
 /** Made once for each side of a job: every key asks for them. */
 const layouts = new WeakMap<GridSide, NodeLayout>();
 
-function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {
+export function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {
   const known = layouts.get(job[side]);
   if (known) return known;
   const layout = formatNamed(job[side].zarrFormat).layout(side === "source" ? job.path : job.targetPath);

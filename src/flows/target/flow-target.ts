@@ -4,7 +4,7 @@ import { childSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
-import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import type { NodeSpec } from "../plan/plan.ts";
@@ -28,9 +28,9 @@ export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
     const { spec: store, path } = parseStoreUrl(target);
     return { store: accessedBy(store, access), path };
   }
-  if ("get" in target) return { store: specOfObject(asStore(target)), path: "" };
+  if ("get" in target) return { store: specOfObject(toStore(target)), path: "" };
   if ("store" in target) {
-    return { store: specOfObject(asStore(target.store), normalisePath(target.path)), path: "" };
+    return { store: specOfObject(toStore(target.store), normalisePath(target.path)), path: "" };
   }
   const path = normalisePath(target.path);
   const spec = accessedBy(target.spec, access);

@@ -7,7 +7,7 @@ import { childSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { openTargetBuild } from "../../stores/target.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
-import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { invalid } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
@@ -44,7 +44,7 @@ export async function placeOf(target: CreateTarget, options: PlaceOptions): Prom
     if (!("get" in target || "store" in target))
       throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
-    const place = await placeIn(assertWritable(asStore(store)), normalisePath(path), options);
+    const place = await placeIn(assertWritable(toStore(store)), normalisePath(path), options);
     assertPath(place.layout, path);
     return place;
   }

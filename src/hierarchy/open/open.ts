@@ -7,7 +7,7 @@ import { assertPlace } from "../../stores/assertions.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
-import { asStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
@@ -61,7 +61,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   } = checkedOptions(given);
   assertPlace(source, "source");
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
-  const store = asStore(wrap(place.store));
+  const store = toStore(wrap(place.store));
   const reading = {
     ...(v1Order && { v1Order }),
     ...(v2 && { v2 }),
@@ -146,7 +146,7 @@ async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
     return { ...named, store, spec: printable, path: normalisePath(path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
-  const store = asStore(given);
+  const store = toStore(given);
   return { store, spec: specOfObject(store), path: normalisePath(path) };
 }
 

@@ -105,7 +105,7 @@ export function fromZarrita(store: ZarritaStore): Store {
 const ours = new WeakMap<ZarritaStore, Store>();
 
 /** A store, of zarrflow's shape or of zarrita's, as one of zarrflow, which fails with a `ZarrflowError` alone: the same one each time. */
-export function asStore(store: Store | ZarritaStore): Store {
+export function toStore(store: Store | ZarritaStore): Store {
   if (isOurs(store)) return withWrappedErrors(store);
   const known = ours.get(store) ?? fromZarrita(store);
   ours.set(store, known);

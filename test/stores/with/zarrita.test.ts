@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isWritable, type WritableStore } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
-import { asStore, fromZarrita, toZarrita, type ZarritaStore } from "../../../src/stores/with/zarrita.ts";
+import { toStore, fromZarrita, toZarrita, type ZarritaStore } from "../../../src/stores/with/zarrita.ts";
 import { serveValues } from "../value-server.ts";
 
 let folder: string;
@@ -113,7 +113,7 @@ describe("a store of ours for zarrita", () => {
 
   it("is distinguished from one of theirs by its size", () => {
     const memory = new MemoryStore();
-    expect(asStore(memory)).toBe(memory);
-    expect(asStore(new Map()).description).toBe("zarrita Map");
+    expect(toStore(memory)).toBe(memory);
+    expect(toStore(new Map()).description).toBe("zarrita Map");
   });
 });

@@ -49,6 +49,8 @@ export function taskRunner(work: TaskWork): TaskRunner {
     }
     const both = work.open(job, signal);
     arrays.set(job, both);
+    // one that could not be opened, or was aborted with its task, is opened again
+    both.catch(() => arrays.get(job) === both && arrays.delete(job));
     return both;
   };
   return async (task, events, signal) => {

@@ -1,0 +1,147 @@
+import { MemoryStore } from "../stores/memory.ts";
+import type { ListableStore, Store } from "../stores/store.ts";
+import { BufferPool } from "../streams/buffer-pool.ts";
+import { ByteBudget } from "../streams/byte-budget.ts";
+import { maxShardSize } from "../streams/shard-output.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { isZarrflowError } from "../util/errors.ts";
+import { changedStore } from "./changed-store/changed-store.ts";
+import { KeyOrigins } from "./changed-store/key-origins.ts";
+import { WindowCache } from "./changed-store/window-cache.ts";
+import type { EventOptions } from "./events.ts";
+import { memoryForTasks } from "./plan/expected-size.ts";
+import type { ArrayJob, Plan } from "./plan/plan.ts";
+import { assertBudget } from "./plan/task-memory.ts";
+import type { Changes } from "./request/changes.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import { type FlowSource, type Planned, type PlanOptions, planFlow } from "./request/flow.ts";
+import type { KeyFilter } from "./request/key-filter.ts";
+import { limitFoundIo } from "./request/usual-io.ts";
+import { planWarnings, sourceWarnings } from "./request/warnings.ts";
+import { loadDocuments } from "./run/documents.ts";
+import { taskRunner } from "./run/executors/task-runner.ts";
+import { openJob } from "./run/open-job.ts";
+
+/** How a source is read through `asStore`, and what is changed on the way. */
+export interface AsStoreOptions
+  extends Omit<PlanOptions, "ifExists" | "scratch" | "strategy" | "threads">,
+    Changes,
+    KeyFilter,
+    EventOptions {
+  /** Whether chunks that hold nothing but the fill value exist too. */
+  readonly writeEmpty?: boolean;
+}
+
+/** The part of the budget that tasks may lease; what is left holds the values that they make. */
+const TASK_PART = 7 / 16;
+const VALUE_PART = 1 / 2;
+
+/**
+ * A source as a read-only store that is rechunked, recoded, converted or sliced as it is read: what `copy` with the same
+ * changes would write, made chunk by chunk on demand. Where nothing changes for an array, its stored bytes are given as
+ * they are. Neighbouring chunks are made together, and kept for as long as `maxMemory` allows: who reads chunks in order
+ * has each source chunk decoded about once. A listing makes chunks too, to know which are left out as empty.
+ *
+ * The source must not change while it is read. `maxMemory` bounds what the store holds; values that `get` returns are the
+ * caller's. Whoever opened the store closes it.
+ *
+ * @throws as `planCopy`; `budget-too-small` for shards that the budget cannot hold whole.
+ * @example
+ * ```ts
+ * import { asStore, openArray } from "zarrflow";
+ *
+ * const store = await asStore("era5.zarr", { chunks: { time: -1, latitude: 11 }, to: "v3" });
+ * const array = await openArray({ store, path: "t2m" });
+ * console.log(array.chunks);
+ * await store.close?.();
+ * ```
+ */
+export async function asStore(
+  source: FlowSource,
+  options: AsStoreOptions = {},
+): Promise<Store & Partial<ListableStore>> {
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const planned = await planFlow("copy", source, new MemoryStore("values made on demand"), {
+    ...options,
+    maxMemory: Math.floor(maxMemory * TASK_PART),
+    strategy: "direct",
+  }).catch((error: unknown) => {
+    if (!isZarrflowError(error, "budget-too-small")) throw error;
+    const { neededBytes, path } = error.details;
+    assertFits(neededBytes / TASK_PART, maxMemory, path);
+    throw error;
+  });
+  const end = limitFoundIo(planned.plan.execution);
+  const close = () => planned.close().finally(end);
+  try {
+    return await storeOf(planned, { ...options, maxMemory, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function storeOf(
+  { plan, source, sourceDocument: wasRead, assertUnchanged }: Planned,
+  {
+    maxMemory,
+    writeEmpty,
+    onEvent,
+    signal,
+    close,
+  }: AsStoreOptions & { readonly maxMemory: number; readonly close: () => Promise<void> },
+) {
+  onEvent?.({ type: "plan", plan });
+  for (const warning of [...sourceWarnings(source), ...planWarnings(plan)])
+    onEvent?.({ type: "warning", ...warning });
+  assertShardsFit(plan, maxMemory);
+  const documents = await loadDocuments(plan, { source, wasRead, signal });
+  const forTasks = memoryForTasks(plan);
+  const windows = new WindowCache({
+    maxBytes: Math.floor(maxMemory * VALUE_PART),
+    budget: new ByteBudget(forTasks),
+    // Of shards that come in pieces one is made at a time.
+    leaseBytes: ({ job }) => (isStreamed(job) ? forTasks : job.leaseBytes),
+  });
+  const { store: target } = windows;
+  windows.runWith(
+    taskRunner({
+      plan,
+      open: (job, signal) => openJob(job, { plan, source, target, documents, wasRead, signal }),
+      buffers: new BufferPool(forTasks),
+      threads: 1,
+      driver: plan.execution.driver,
+      writeEmpty,
+    }),
+  );
+  return changedStore({
+    origins: new KeyOrigins(plan, documents),
+    source,
+    windows,
+    assertUnchanged: async (how) => {
+      await assertUnchanged(how);
+      return "unchanged";
+    },
+    close: async () => {
+      await windows.close();
+      await close();
+    },
+  });
+}
+
+/** Whether a shard comes in pieces, all of which are held until it is whole. */
+function isStreamed({ shardBuffer, target }: ArrayJob): boolean {
+  return target.shardShape !== undefined && shardBuffer === undefined;
+}
+
+/** @throws `budget-too-small` */
+function assertShardsFit(plan: Plan, maxMemory: number): void {
+  for (const job of plan.jobs) {
+    if (isStreamed(job)) assertFits((2 * maxShardSize(job.target)) / VALUE_PART, maxMemory, job.path);
+  }
+}
+
+/** @throws `budget-too-small` with the budget of all that the store holds. */
+function assertFits(needed: number, maxMemory: number, path: string | undefined): void {
+  assertBudget(Math.ceil(needed), maxMemory, path ?? "", "choose smaller chunks or shards");
+}

@@ -1,0 +1,100 @@
+import { assertKey, assertPrefix } from "../../stores/key.ts";
+import {
+  type GetOptions,
+  isListable,
+  type ListableStore,
+  type Store,
+  type VersionOptions,
+} from "../../stores/store.ts";
+import { sourceChanged } from "../../stores/version.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { resolveRange } from "../../util/byte-range.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { streamFrom } from "../../util/web-streams.ts";
+import type { KeyOrigins } from "./key-origins.ts";
+import { listChanged, listChangedLevel } from "./list-changed.ts";
+import type { MadeValue, WindowCache } from "./window-cache.ts";
+
+export interface ChangedStoreOptions {
+  readonly origins: KeyOrigins;
+  readonly source: Store;
+  readonly windows: WindowCache;
+  /** @throws `source-changed` */
+  readonly assertUnchanged: NonNullable<Store["version"]>;
+  readonly close: () => Promise<void>;
+}
+
+/** What a plan would write, as a store: documents, values of the source as they are, and those that tasks make on demand. */
+export function changedStore({
+  origins,
+  source,
+  windows,
+  assertUnchanged,
+  close,
+}: ChangedStoreOptions): Store & Partial<ListableStore> {
+  /** What `read` makes of a value that is held here, or of its copy in the source. */
+  const held = async <T>(
+    key: string,
+    { signal }: VersionOptions,
+    read: (value: MadeValue) => T,
+    readSource: (key: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    assertKey(key);
+    throwIfAborted(signal);
+    const origin = origins.originOf(key);
+    if (origin === undefined) return undefined;
+    if ("sourceKey" in origin) return readSource(origin.sourceKey);
+    if ("document" in origin) return read({ bytes: origin.document });
+    return windows.use(origin.task, key, signal, (value) => value && read(value));
+  };
+  const listing = { origins, source, windows };
+  return {
+    description: `${source.description}, changed as it is read`,
+    async get(key, options: GetOptions = {}) {
+      const { range, ifVersion, onVersion, allocate = plainBuffers.take } = options;
+      const read = (value: MadeValue) => {
+        if (onVersion || ifVersion !== undefined) {
+          const version = versionOf(value);
+          if (ifVersion !== undefined && ifVersion !== version) {
+            throw sourceChanged("the value was changed while it was read").addContext({ key });
+          }
+          onVersion?.(version);
+        }
+        const { offset, length } = resolveRange(range, value.bytes.length);
+        const bytes = allocate(length);
+        bytes.set(value.bytes.subarray(offset, offset + length));
+        return bytes;
+      };
+      const found = await held(key, options, read, (sourceKey) => source.get(sourceKey, options));
+      if (found === undefined && ifVersion !== undefined) {
+        throw sourceChanged("the value was removed while it was read").addContext({ key });
+      }
+      return found;
+    },
+    size(key, options = {}) {
+      const read = (value: MadeValue) => {
+        options.onVersion?.(versionOf(value));
+        return value.bytes.length;
+      };
+      return held(key, options, read, (sourceKey) => source.size(sourceKey, options));
+    },
+    version: assertUnchanged,
+    close,
+    ...(isListable(source) && {
+      list(prefix, { signal } = {}) {
+        assertPrefix(prefix);
+        return streamFrom(listChanged(prefix, { ...listing, signal }));
+      },
+      listDirectory(prefix, { signal } = {}) {
+        assertPrefix(prefix);
+        return streamFrom(listChangedLevel(prefix, { ...listing, signal }));
+      },
+    }),
+  };
+}
+
+function versionOf(value: MadeValue): string {
+  value.version ??= `${crc32(value.bytes).toString(16).padStart(8, "0")}-${value.bytes.length.toString(16)}`;
+  return value.version;
+}

@@ -1,0 +1,198 @@
+import type { StoreWriter, WritableStore } from "../../stores/store.ts";
+import { bufferedWriter } from "../../stores/writer.ts";
+import type { Admission } from "../../streams/byte-budget.ts";
+import { unlessAborted } from "../../util/abort.ts";
+import type { TargetTask } from "../plan/task.ts";
+import type { TaskRunner } from "../run/executors/task-runner.ts";
+import { keysOf, type MadeByTask } from "./key-origins.ts";
+
+export interface WindowCacheOptions {
+  /** Bytes of values that are kept. */
+  readonly maxBytes: number;
+  /** Admits tasks. */
+  readonly budget: Admission;
+  /** Bytes that a task may hold beside the values that it has made. */
+  readonly leaseBytes: (task: TargetTask) => number;
+}
+
+/** A value that a task has made. */
+export interface MadeValue {
+  readonly bytes: Uint8Array;
+  /** What distinguishes it from others, once somebody asked. */
+  version?: string;
+}
+
+interface Window {
+  readonly keys: readonly string[];
+  readonly abort: AbortController;
+  /** Whether the values are there. */
+  readonly made: Promise<void>;
+  /** Resolves when the task has ended, one way or the other. */
+  ended: Promise<void>;
+  isMade: boolean;
+  users: number;
+}
+
+/**
+ * Runs tasks on demand, and keeps the values that they make, those of the tasks that were used last. Who asks for values
+ * of one task at the same time waits for the same run of it, which ends when nobody waits any more.
+ */
+export class WindowCache {
+  /** What tasks write to. */
+  readonly store: WritableStore;
+  readonly #options: WindowCacheOptions;
+  readonly #values = new Map<string, MadeValue>();
+  /** By the number of the task; the one that was used last comes last. */
+  readonly #windows = new Map<number, Window>();
+  /** Which values of a task that was run exist, a bit each in the order of its keys. */
+  readonly #existing = new Map<number, Uint8Array>();
+  #bytes = 0;
+  #runner: TaskRunner = () => Promise.reject(new RangeError("no tasks can be run yet"));
+
+  constructor(options: WindowCacheOptions) {
+    this.#options = options;
+    this.store = {
+      description: "values made on demand",
+      get: async (key) => this.#values.get(key)?.bytes,
+      size: async (key) => this.#values.get(key)?.bytes.length,
+      set: async (key, bytes) => this.#put(key, new Uint8Array(bytes)),
+      openWriter: async (key, { signal } = {}) => this.#writer(key, signal),
+      delete: async (key) => this.#drop(key),
+    };
+  }
+
+  /** Tasks are run by `runner`, which writes to `store`. */
+  runWith(runner: TaskRunner): void {
+    this.#runner = runner;
+  }
+
+  /**
+   * What `read` makes of a value of a task, at once when that is there; undefined: it is a missing chunk.
+   *
+   * @throws whatever the task failed with; `aborted`.
+   */
+  async use<T>(
+    task: TargetTask,
+    key: string,
+    signal: AbortSignal | undefined,
+    read: (value: MadeValue | undefined) => T,
+  ): Promise<T> {
+    const window = await this.#open(task, signal);
+    try {
+      await unlessAborted(window.made, signal);
+      return read(this.#values.get(key));
+    } finally {
+      window.users--;
+      if (window.users === 0 && !window.isMade) window.abort.abort();
+      this.#evict();
+    }
+  }
+
+  /** Whether a value of a task exists; the task is run unless it was before. @throws as `use` */
+  async has({ task, place }: MadeByTask, key: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const known = this.#existing.get(task.number);
+    if (known === undefined) return this.use(task, key, signal, (value) => value !== undefined);
+    return ((known[place >> 3] ?? 0) & (1 << (place & 7))) !== 0;
+  }
+
+  /** Ends all tasks. */
+  async close(): Promise<void> {
+    const windows = [...this.#windows.values()];
+    for (const { abort } of windows) abort.abort();
+    await Promise.all(windows.map(({ ended }) => ended));
+  }
+
+  /** The window of a task, with one user more. */
+  async #open(task: TargetTask, signal: AbortSignal | undefined): Promise<Window> {
+    for (;;) {
+      const window = this.#windows.get(task.number) ?? this.#start(task);
+      if (!window.abort.signal.aborted) {
+        window.users++;
+        this.#windows.delete(task.number);
+        this.#windows.set(task.number, window);
+        return window;
+      }
+      await unlessAborted(window.ended, signal);
+    }
+  }
+
+  #start(task: TargetTask): Window {
+    const abort = new AbortController();
+    const keys = keysOf(task);
+    const made = this.#run(task, keys, abort.signal);
+    const window: Window = { keys, abort, made, ended: made, isMade: false, users: 0 };
+    window.ended = made.then(
+      () => {
+        if (abort.signal.aborted) return this.#remove(task.number, window);
+        window.isMade = true;
+        this.#evict();
+      },
+      () => this.#remove(task.number, window),
+    );
+    this.#windows.set(task.number, window);
+    return window;
+  }
+
+  async #run(task: TargetTask, keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const { budget, leaseBytes } = this.#options;
+    const lease = await budget.acquire(leaseBytes(task), signal);
+    try {
+      await this.#runner(task, {}, signal);
+    } finally {
+      lease?.release();
+    }
+    const existing = new Uint8Array(Math.ceil(keys.length / 8));
+    for (const [place, key] of keys.entries()) {
+      if (this.#values.has(key)) existing[place >> 3] = (existing[place >> 3] ?? 0) | (1 << (place & 7));
+    }
+    this.#existing.set(task.number, existing);
+  }
+
+  /** Pieces are counted as they come; when they are joined, both are there for a moment. */
+  #writer(key: string, signal: AbortSignal | undefined): StoreWriter {
+    let held = 0;
+    const writer = bufferedWriter(key, async (bytes) => this.#put(key, bytes), signal);
+    const add = (length: number) => {
+      held += length;
+      this.#bytes += length;
+      this.#evict();
+    };
+    const release = () => {
+      this.#bytes -= held;
+      held = 0;
+    };
+    return {
+      write(bytes) {
+        add(bytes.length);
+        return writer.write(bytes);
+      },
+      commit: () => writer.commit().finally(release),
+      abort: (reason) => writer.abort(reason).finally(release),
+    };
+  }
+
+  #put(key: string, bytes: Uint8Array): void {
+    this.#drop(key);
+    this.#values.set(key, { bytes });
+    this.#bytes += bytes.length;
+    this.#evict();
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#values.get(key)?.bytes.length ?? 0;
+    this.#values.delete(key);
+  }
+
+  /** Forgets values that nobody reads now, those first that were not used for the longest time. */
+  #evict(): void {
+    for (const [number, window] of this.#windows) {
+      if (this.#bytes <= this.#options.maxBytes) return;
+      if (window.isMade && window.users === 0) this.#remove(number, window);
+    }
+  }
+
+  #remove(number: number, { keys }: Window): void {
+    this.#windows.delete(number);
+    for (const key of keys) this.#drop(key);
+  }
+}

@@ -1,0 +1,270 @@
+// @module-tag sampled
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { type AsStoreOptions, asStore, copy, digest } from "../../src/flows/index.ts";
+import { createGroup, open } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { isListable, type Store } from "../../src/stores/store.ts";
+import { withRequestLog } from "../../src/stores/with/request-log.ts";
+import { product } from "../../src/util/shape.ts";
+import { compareUtf8 } from "../../src/util/utf8-order.ts";
+import { makeArray } from "../support/made-array.ts";
+import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { rechunked } from "../support/recipes.ts";
+import { samples } from "../support/samples.ts";
+
+/** All keys of a store as listed, with their values as text. */
+async function contentsOf(store: Store): Promise<[key: string, value: string][]> {
+  if (!isListable(store)) throw new Error("the store cannot be listed");
+  const contents: [string, string][] = [];
+  for await (const { key } of store.list("")) {
+    contents.push([key, Buffer.from((await store.get(key)) ?? []).toString("latin1")]);
+  }
+  return contents;
+}
+
+/** What is written of a source, whole, and copied from `asStore`, is the same, and so is what that lists. */
+async function expectSame(source: Store, changes: AsStoreOptions): Promise<MemoryStore> {
+  const [whole, copied] = [new MemoryStore("whole"), new MemoryStore("copied")];
+  await copy(source, whole, { ...changes, maxMemory: "64MB" });
+  const store = await asStore(source, changes);
+  const expected = await contentsOf(whole);
+  expect(await contentsOf(store)).toEqual(expected);
+  await copy(store, copied);
+  expect(await contentsOf(copied)).toEqual(expected);
+  await expectLevels(store, whole);
+  await store.close?.();
+  return whole;
+}
+
+async function digestOf(store: Store): Promise<string[]> {
+  const digests: string[] = [];
+  for await (const { sha256 } of digest(store)) digests.push(sha256);
+  return digests;
+}
+
+/** Both list the same one level below each prefix. */
+async function expectLevels(store: Store, other: MemoryStore): Promise<void> {
+  if (!isListable(store)) throw new Error("the store cannot be listed");
+  const prefixes = [""];
+  for (let prefix = prefixes.pop(); prefix !== undefined; prefix = prefixes.pop()) {
+    const levels = [store, other].map(async (one) => {
+      const names: string[] = [];
+      for await (const entry of one.listDirectory(prefix ?? "")) {
+        names.push("prefix" in entry ? entry.prefix : entry.key);
+      }
+      return names;
+    });
+    const [found, expected = []] = await Promise.all(levels);
+    expect(found).toEqual(expected);
+    prefixes.push(...expected.filter((name) => name.endsWith("/")));
+  }
+}
+
+const CHANGES: Record<string, AsStoreOptions> = {
+  nothing: {},
+  "other chunks": { chunks: "*/t2m:3,2" },
+  "chunks of one array": { chunks: "2023/t2m:4,1" },
+  "shards and v3": { chunks: "*/*:2,2", shards: "*/*:4,4", to: "v3" },
+  "another codec": { codec: "zstd:3" },
+  v3: { to: "v3" },
+  v2: { to: "v2" },
+  "without one name": { exclude: ["u10", "notes.txt"] },
+  "one group": { include: ["2024"], codec: "gzip" },
+  "within little memory": { chunks: "*/*:4,1", maxMemory: 200_000 },
+  "chunks of fill values": { chunks: "*/*:3,2", writeEmpty: true },
+};
+
+describe("asStore", () => {
+  describe.each(["v2", "v3"] as const)("of a hierarchy of %s", (zarrFormat) => {
+    it.each(Object.entries(CHANGES))("is what copy writes: %s", async (_, changes) => {
+      const source = await makeHierarchy(zarrFormat, { consolidated: zarrFormat === "v2" });
+      await source.delete(zarrFormat === "v2" ? "2024/t2m/1.0" : "2024/t2m/c/1/0");
+      await expectSame(source, changes);
+    });
+
+    it("is what sliceTo writes", async () => {
+      const source = new MemoryStore();
+      const root = await createGroup(source, { zarrFormat, attributes: {} });
+      for (const name of ["a", "b"]) {
+        const dimensionNames = ["time", name === "a" ? "x" : "y"];
+        const writer = await root.create(name, {
+          dataType: "float32",
+          shape: [8, 6],
+          chunks: [3, 4],
+          dimensionNames,
+        });
+        await writer.write(
+          [],
+          Float32Array.from({ length: 48 }, (_, i) => (i % 9 < 6 ? 0 : i)),
+        );
+        await writer.close();
+      }
+      await root.close();
+      await expectSame(source, { slice: "time=2:7:2,x=1:" });
+      await expectSame(source, { slice: "x=3", chunks: "time=1", codec: "none" });
+    });
+  });
+
+  it("is a part of a store, a node of it", async () => {
+    const source = await makeHierarchy("v3");
+    const node = await open({ store: source, path: "2024" });
+    const whole = new MemoryStore();
+    await copy(node, whole, { chunks: "*:4,1" });
+    expect(await contentsOf(await asStore(node, { chunks: "*:4,1" }))).toEqual(await contentsOf(whole));
+  });
+
+  test("equals what a rechunk writes, whatever the arrays, chunks and budget", async () => {
+    const budgets = fc.constantFrom(0, 20_000, 1e6);
+    await fc.assert(
+      fc.asyncProperty(rechunked, budgets, fc.boolean(), async ({ recipe, chunks }, spare, writeEmpty) => {
+        const { store: source } = await makeArray(recipe);
+        const items = product(recipe.chunks) + product(chunks);
+        const maxMemory = 16 * recipe.itemSize * items + 200_000 + spare;
+        const whole = await expectSame(source, { chunks, maxMemory, writeEmpty });
+        const store = await asStore(source, { chunks, maxMemory });
+        expect(await digestOf(store)).toEqual(await digestOf(whole));
+      }),
+      { numRuns: samples(30) },
+    );
+  });
+
+  it("lists keys in the order of their bytes", async () => {
+    const { store: source } = await makeArray({
+      shape: [23, 12],
+      chunks: [5, 12],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 1,
+    });
+    const store = await asStore(source, { chunks: "1,1" });
+    const keys = (await contentsOf(store)).map(([key]) => key);
+    expect(keys).toHaveLength(1 + 23 * 12);
+    expect(keys).toEqual(keys.toSorted(compareUtf8));
+  });
+
+  it("reads each source chunk once, when all chunks are read in order within the budget", async () => {
+    const { store } = await makeArray({
+      shape: [64, 64],
+      chunks: [1, 64],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 1,
+    });
+    const read: string[] = [];
+    const source = withRequestLog(store, ({ key, operation }) => {
+      if (operation === "get" && key !== undefined && /^\d/.test(key)) read.push(key);
+    });
+    const changed = await asStore(source, { chunks: "64,1" });
+    for (let i = 0; i < 64; i++) expect(await changed.get(`0.${i}`)).toHaveLength(256);
+    expect(read).toHaveLength(64);
+  });
+
+  it("runs a task once for all who wait for it, and for those that stay when one goes", async () => {
+    const { store } = await makeArray({
+      shape: [8, 8],
+      chunks: [1, 8],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 1,
+    });
+    let reads = 0;
+    const source = withRequestLog(store, ({ key, operation }) => {
+      if (operation === "get" && key !== undefined && /^\d/.test(key)) reads++;
+    });
+    const changed = await asStore(source, { chunks: "8,1" });
+    const abort = new AbortController();
+    const gone = changed.get("0.0", { signal: abort.signal });
+    const others = [1, 2, 3].map((i) => changed.get(`0.${i}`));
+    abort.abort();
+    await expect(gone).rejects.toMatchObject({ code: "aborted" });
+    for (const bytes of await Promise.all(others)) expect(bytes).toHaveLength(32);
+    expect(reads).toBe(8);
+    const alone = new AbortController();
+    const again = await asStore(source, { chunks: "8,2" });
+    const ended = again.get("0.0", { signal: alone.signal });
+    alone.abort();
+    await expect(ended).rejects.toMatchObject({ code: "aborted" });
+    expect(await again.get("0.0")).toHaveLength(64);
+  });
+
+  it("gives ranges, sizes and versions", async () => {
+    const { store: source } = await makeArray({
+      shape: [8, 8],
+      chunks: [1, 8],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 1,
+    });
+    const store = await asStore(source, { chunks: "8,1" });
+    const whole = await store.get("0.3");
+    let version = "";
+    const onVersion = (found: string) => {
+      version = found;
+    };
+    expect(await store.size("0.3", { onVersion })).toBe(32);
+    expect(await store.get("0.3", { range: { suffix: 5 }, ifVersion: version })).toEqual(whole?.slice(-5));
+    expect(await store.get("0.3", { range: { offset: 2, length: 3 } })).toEqual(whole?.slice(2, 5));
+    await expect(store.get("0.3", { ifVersion: "another" })).rejects.toMatchObject({
+      code: "source-changed",
+    });
+    for (const key of ["0.8", "1.0", "0", "9.9", "t2m/.zarray"]) expect(await store.get(key)).toBeUndefined();
+    for (const key of ["../0.0", "a/../0.0", "/0.0", "a\0"]) {
+      await expect(store.get(key)).rejects.toMatchObject({ code: "path-not-allowed" });
+    }
+  });
+
+  it("says which budget its shards need", async () => {
+    const { store: source } = await makeArray({
+      shape: [64, 64],
+      chunks: [8, 64],
+      order: "C",
+      itemSize: 1024,
+      missing: 0,
+      seed: 1,
+    });
+    const changes = { to: "v3", chunks: "8,8", shards: "64,64" } as const;
+    const small = asStore(source, { ...changes, maxMemory: "14MB" });
+    const error = await small.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(error).toMatchObject({ code: "budget-too-small" });
+    const { neededBytes } = (error as { details: { neededBytes: number } }).details;
+    const store = await asStore(source, { ...changes, maxMemory: neededBytes });
+    expect(await store.size("c/0/0")).toBeGreaterThan(64 * 64 * 1024);
+  });
+
+  it("gives the failure of a task to all who wait, and tries again", async () => {
+    const { store } = await makeArray({
+      shape: [8, 8],
+      chunks: [1, 8],
+      order: "C",
+      itemSize: 4,
+      missing: 0,
+      seed: 1,
+    });
+    let fails = true;
+    const source = new Proxy(store, {
+      get(target, name) {
+        if (name === "get") {
+          return async (key: string, options: object) => {
+            if (fails && key === "3.0") throw new Error("unreachable");
+            return target.get(key, options);
+          };
+        }
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const changed = await asStore(source, { chunks: "8,1" });
+    const both = await Promise.allSettled([changed.get("0.0"), changed.get("0.1")]);
+    expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    fails = false;
+    expect(await changed.get("0.0")).toHaveLength(32);
+  });
+});
