@@ -32,6 +32,10 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     summary: "extract a part of an array or group as raw bytes, a NumPy file, JSON or Zarr",
     load: () => import("./commands/slice.ts"),
   },
+  serve: {
+    summary: "serve an array or a group over HTTP, changed as it is read",
+    load: () => import("./commands/serve.ts"),
+  },
   digest: {
     summary: "print the SHA-256 of the values of an array, or of each array of a group",
     load: () => import("./commands/digest.ts"),

@@ -6,6 +6,7 @@ import { maxShardSize } from "../streams/shard-output.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { changedStore } from "./changed-store/changed-store.ts";
+import { consolidatedRoot } from "./changed-store/consolidated-root.ts";
 import { KeyOrigins } from "./changed-store/key-origins.ts";
 import { WindowCache } from "./changed-store/window-cache.ts";
 import type { EventOptions } from "./events.ts";
@@ -30,6 +31,8 @@ export interface AsStoreOptions
     EventOptions {
   /** Whether chunks that hold nothing but the fill value exist too. */
   readonly writeEmpty?: boolean;
+  /** Gives the root, if it is a group, consolidated metadata where it has none: who cannot list keys finds its members. */
+  readonly consolidated?: boolean;
 }
 
 /** The part of the budget that tasks may lease; what is left holds the values that they make. */
@@ -86,6 +89,7 @@ async function storeOf(
   {
     maxMemory,
     writeEmpty,
+    consolidated,
     onEvent,
     signal,
     close,
@@ -95,7 +99,8 @@ async function storeOf(
   for (const warning of [...sourceWarnings(source), ...planWarnings(plan)])
     onEvent?.({ type: "warning", ...warning });
   assertShardsFit(plan, maxMemory);
-  const documents = await loadDocuments(plan, { source, wasRead, signal });
+  const loaded = await loadDocuments(plan, { source, wasRead, signal });
+  const documents = consolidated ? await consolidatedRoot(plan, loaded, source, { signal }) : loaded;
   const forTasks = memoryForTasks(plan);
   const windows = new WindowCache({
     maxBytes: Math.floor(maxMemory * VALUE_PART),

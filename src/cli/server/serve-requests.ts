@@ -22,6 +22,8 @@ export interface RequestServer {
   close(): Promise<void>;
 }
 
+/** A client that takes nothing for so long is cut off. */
+const STALLED_MS = 60_000;
 /** Printable ASCII without a backslash, which parsers of URLs take for a slash. */
 const PLAIN_TARGET = /^\/[!-[\]-~]*$/;
 /** A segment that parsers of URLs resolve. */
@@ -114,7 +116,9 @@ async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse, 
       if (done) return;
       if (outgoing.write(value)) continue;
       const drained = new Promise<void>((resolve) => outgoing.once("drain", resolve));
+      outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
       await unlessAborted(drained, signal);
+      outgoing.setTimeout(0);
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});

@@ -1,0 +1,129 @@
+import { onAbort } from "../../util/abort.ts";
+import { parseBytes } from "../../util/byte-size.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { redact } from "../../util/redact.ts";
+import { defineCommand } from "../define-command.ts";
+import { changesOf, planOptions } from "../option-values.ts";
+import type { Options } from "../parse-arguments.ts";
+import { RetryLog } from "../progress/retry-log.ts";
+import {
+  changingOptions,
+  filterOptions,
+  outputOptions,
+  rateOptions,
+  readingOptions,
+} from "../shared-options.ts";
+import { printable } from "../text/printable.ts";
+import { warningText } from "../text/warning.ts";
+
+const options = {
+  port: { type: "string", value: "N", summary: "the port to listen at; any free one by default" },
+  host: {
+    type: "string",
+    value: "ADDRESS",
+    summary:
+      "the address to listen at: 127.0.0.1 by default, which other machines do not reach; 0.0.0.0 is all",
+  },
+  slice: {
+    type: "string",
+    value: "RANGES",
+    summary: "serve a part: time=0:24,lat=10:20:2; labels: time=2019-03-01:2019-03-08,lat=45..50",
+  },
+  nearest: { type: "boolean", summary: "if no item has a single label, take the nearest item" },
+  ...changingOptions,
+  ...filterOptions,
+  "write-empty": { type: "boolean", summary: "also serve chunks that hold only the fill value" },
+  ...readingOptions,
+  ...rateOptions,
+  ...outputOptions,
+  json: { type: "boolean", summary: "print the URL as JSON; errors as JSON on standard error" },
+} as const satisfies Options;
+
+/** The part of the budget that holds what is on its way to clients. */
+const SENT_PART = 1 / 16;
+
+export const command = defineCommand({
+  usage: "SRC",
+  notes: [
+    "Serves an array or a group over HTTP, read only, until it is interrupted; the URL is printed. Chunks are",
+    "rechunked, recoded, converted or sliced when they are asked for, within --max-mem; what stays as it is, is",
+    "passed through. The metadata are those that `copy` with the same flags writes; a group gets consolidated",
+    "metadata if it has none, since readers cannot list keys over HTTP. Nobody needs a password: everyone who",
+    "reaches the address, and every web page in a browser on this machine, can read.",
+    "The source must not change while it is served. Failures are printed, a line each.",
+  ],
+  operands: [1, 1],
+  options,
+  examples: [
+    { line: "serve era5.zarr", says: "as it is, at any free port" },
+    {
+      line: "serve era5.zarr --chunks time=-1,latitude=11,longitude=7 --to v3 --port 8080",
+      says: "as time series in Zarr v3, at http://127.0.0.1:8080/",
+    },
+    {
+      line: "serve s3://bucket/era5.zarr --anonymous --slice time=2024-06 --port 8080",
+      says: "a month of public data",
+    },
+  ],
+  async run([source = ""], values, terminal) {
+    const { quiet = false, json = false, slice, nearest = false } = values;
+    const { include, exclude, "write-empty": writeEmpty = false } = values;
+    const port = portOf(values.port);
+    const stop = terminal.interrupts.stopFirst();
+    const { asStore } = await import("../../flows/as-store.ts");
+    const { DEFAULT_MAX_MEMORY } = await import("../../flows/request/default-memory.ts");
+    const { serveRequests } = await import("../server/serve-requests.ts");
+    const { storeHandler } = await import("../server/store-handler.ts");
+    const maxMemory = parseBytes(values["max-mem"] ?? DEFAULT_MAX_MEMORY);
+    const maxBytes = Math.ceil(maxMemory * SENT_PART);
+    const retries = new RetryLog(quiet ? () => {} : terminal.printLine);
+    const store = await asStore(source, {
+      ...planOptions(values, stop),
+      ...changesOf(values),
+      ...(slice !== undefined && { slice, nearest }),
+      ...(include && { include }),
+      ...(exclude && { exclude }),
+      mustChange: false,
+      maxMemory: maxMemory - maxBytes,
+      writeEmpty,
+      consolidated: true,
+      onEvent: (event) => {
+        if (event.type === "retry") retries.note(event.retry);
+        if (event.type === "warning" && !quiet) terminal.printLine(warningText(event));
+      },
+    });
+    try {
+      const onFailure = (error: unknown, { method, url }: Request) =>
+        terminal.printLine(`${method} ${printable(new URL(url).pathname)}: ${failureWords(error)}`);
+      const handler = storeHandler(store, { maxBytes, onFailure });
+      const server = await serveRequests(handler, { host: values.host, port, onFailure });
+      const isStopped = new Promise<void>((resolve) => {
+        if (stop.aborted) resolve();
+        onAbort(stop, resolve);
+      });
+      try {
+        await terminal.write(json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+        if (!quiet) terminal.printLine(`serving ${source}; Ctrl-C stops it`);
+        await isStopped;
+      } finally {
+        await server.close();
+      }
+    } finally {
+      await store.close?.();
+    }
+  },
+});
+
+/** What failed, as a line that holds no credential. */
+function failureWords(error: unknown): string {
+  if (isZarrflowError(error)) return printable(`${error.code}: ${error.message}`);
+  return printable(redact(error instanceof Error ? error.message : String(error)));
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port`, {
+    hint: "Write a number from 1 to 65535, or 0 for any free port.",
+  });
+}

@@ -1,0 +1,27 @@
+import { carriesConsolidated } from "../../hierarchy/consolidated.ts";
+import { consolidate } from "../../meta/consolidated.ts";
+import type { Documents } from "../../meta/format.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** The documents of a plan's target, whose root, if it is a group of a format that knows them, has consolidated metadata. */
+export async function consolidatedRoot(
+  { source: { path }, publication }: Plan,
+  documents: Documents,
+  source: Store,
+  options: StoreOptions,
+): Promise<Documents> {
+  const { zarrFormat, from, copyKeys, consolidate: groups } = publication;
+  const format = formatNamed(zarrFormat);
+  const layout = format.layout("");
+  const key = layout.consolidatedKey;
+  if (key === undefined || groups.includes("") || documents.has(".zmetadata")) return documents;
+  if (format.parse(documents, layout)?.metadata.kind !== "group") return documents;
+  const sourceKey = formatNamed(from).layout(path).consolidatedKey;
+  const isCarried = carriesConsolidated(layout);
+  const isCopied = !isCarried && copyKeys && from === zarrFormat && sourceKey !== undefined;
+  const bytes = isCopied ? await source.get(sourceKey, options) : documents.get(key);
+  const isThere = bytes !== undefined && (!isCarried || format.readConsolidated?.(bytes, "") !== undefined);
+  return isThere ? documents : consolidate(zarrFormat, "", documents);
+}
