@@ -35,7 +35,7 @@ export interface AsStoreOptions
   readonly consolidated?: boolean;
 }
 
-/** The part of the budget that tasks may lease; what is left holds the values that they make. */
+/** The part of the budget that tasks may lease, and the one of values that they make; a part is left to who reads. */
 const TASK_PART = 7 / 16;
 const VALUE_PART = 1 / 2;
 
@@ -55,7 +55,7 @@ const VALUE_PART = 1 / 2;
  *
  * const store = await asStore("era5.zarr", { chunks: { time: -1, latitude: 11 }, to: "v3" });
  * const array = await openArray({ store, path: "t2m" });
- * console.log(array.chunks);
+ * console.log(array.chunkShape);
  * await store.close?.();
  * ```
  */

@@ -39,7 +39,7 @@ const options = {
   json: { type: "boolean", summary: "print the URL as JSON; errors as JSON on standard error" },
 } as const satisfies Options;
 
-/** The part of the budget that holds what is on its way to clients. */
+/** The part of the budget that holds what is on its way to clients: `asStore` leaves it free. */
 const SENT_PART = 1 / 16;
 
 export const command = defineCommand({
@@ -84,7 +84,7 @@ export const command = defineCommand({
       ...(include && { include }),
       ...(exclude && { exclude }),
       mustChange: false,
-      maxMemory: maxMemory - maxBytes,
+      maxMemory,
       writeEmpty,
       consolidated: true,
       onEvent: (event) => {

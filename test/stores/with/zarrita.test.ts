@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isWritable, type WritableStore } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
-import { toStore, fromZarrita, toZarrita, type ZarritaStore } from "../../../src/stores/with/zarrita.ts";
+import { fromZarrita, toStore, toZarrita, type ZarritaStore } from "../../../src/stores/with/zarrita.ts";
 import { serveValues } from "../value-server.ts";
 
 let folder: string;
