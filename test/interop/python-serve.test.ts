@@ -36,18 +36,21 @@ describe.runIf(hasPython && hasShared)("both corpora over HTTP, as they are and 
   beforeAll(async () => {
     served = await serveCorpora();
     folder = await mkdtemp(join(tmpdir(), "zarrflow-served-"));
-    const jobs = [...served.asIs, ...served.asV3].map(({ one, path, format }) => ({
-      path,
-      format,
-      original: one.folder,
-      original_path: one.path,
-      original_format: Number(one.zarr_format),
-    }));
+    const jobs = [
+      ...served.asIs.map(({ one, path, format }) => ({
+        path,
+        format,
+        original: one.folder,
+        original_path: one.path,
+        original_format: format,
+      })),
+      ...served.asV3.map(({ path, format }) => ({ path, format })),
+    ];
     await writeFile(join(folder, "jobs.json"), JSON.stringify(jobs));
     const script = join(shared, "corpus/verify_written.py");
     const all = (await runPython("read_served.py", script, served.url, join(folder, "jobs.json"))) as Read[];
     for (const read of all) reads.set(read.path, read);
-  }, 600_000);
+  }, 1_200_000);
   afterAll(async () => {
     await served?.close();
     await rm(folder, { recursive: true, force: true });

@@ -6,7 +6,6 @@ VERIFY_WRITTEN is the script of the corpus that describes arrays. JOBS is a JSON
 path of the array below URL, its format, and, where zarr-python may read the original, its store and path.
 """
 
-import faulthandler
 import hashlib
 import importlib.util
 import json
@@ -19,7 +18,6 @@ import zarr
 from zarr.storage import FsspecStore, LocalStore, ZipStore
 
 warnings.simplefilter("ignore")
-faulthandler.enable()
 script, url, jobs = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("verify_written", script)
 verify = importlib.util.module_from_spec(spec)

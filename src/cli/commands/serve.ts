@@ -3,7 +3,7 @@ import { parseBytes } from "../../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import type { Options } from "../parse-arguments.ts";
 import { RetryLog } from "../progress/retry-log.ts";
 import {
@@ -67,7 +67,7 @@ export const command = defineCommand({
   ],
   async run([source = ""], values, terminal) {
     const { quiet = false, json = false, slice, nearest = false } = values;
-    const { include, exclude, "write-empty": writeEmpty = false } = values;
+    const { "write-empty": writeEmpty = false } = values;
     const port = portOf(values.port);
     const stop = terminal.interrupts.stopFirst();
     const { asStore } = await import("../../flows/as-store.ts");
@@ -81,8 +81,7 @@ export const command = defineCommand({
       ...planOptions(values, stop),
       ...changesOf(values),
       ...(slice !== undefined && { slice, nearest }),
-      ...(include && { include }),
-      ...(exclude && { exclude }),
+      ...filterOf(values),
       mustChange: false,
       maxMemory,
       writeEmpty,
