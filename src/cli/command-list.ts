@@ -36,6 +36,10 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     summary: "serve an array or a group over HTTP, changed as it is read",
     load: () => import("./commands/serve.ts"),
   },
+  append: {
+    summary: "add arrays to those of an existing group along a dimension",
+    load: () => import("./commands/append.ts"),
+  },
   digest: {
     summary: "print the SHA-256 of the values of an array, or of each array of a group",
     load: () => import("./commands/digest.ts"),

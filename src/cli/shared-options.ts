@@ -102,6 +102,10 @@ export const filterOptions = {
   },
 } as const satisfies Options;
 
+export const writeEmptyOption = {
+  "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
+} as const satisfies Options;
+
 export const dryRunOption = {
   "dry-run": { type: "boolean", summary: "print the plan and its cost, and write nothing" },
 } as const satisfies Options;
@@ -159,7 +163,7 @@ export const writingOptions = {
     type: "boolean",
     summary: "publish only what is on the disk, so that it outlives a loss of power; slower",
   },
-  "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
+  ...writeEmptyOption,
   "break-lock": {
     type: "boolean",
     summary: "ignore the lock of another run at the target; use it only when that run is dead",

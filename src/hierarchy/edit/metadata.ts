@@ -54,7 +54,7 @@ export async function changeMetadata(
 }
 
 /** The documents that differ, by key; undefined for one that is no longer there. */
-function changedDocuments(
+export function changedDocuments(
   { layout, metadata, reading }: ZarrNode,
   after: NodeMetadata,
   allowLoss: readonly string[] | undefined,

@@ -1,0 +1,63 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { defineCommand } from "../define-command.ts";
+import { planOptions } from "../option-values.ts";
+import { peakMemory } from "../peak-memory.ts";
+import { readProgress } from "../progress/read-progress.ts";
+import { progressView } from "../progress/view.ts";
+import { dryRunOption, outputOptions, readingOptions, writeEmptyOption } from "../shared-options.ts";
+import { appendText } from "../text/append.ts";
+import { toJson } from "../text/json.ts";
+import { printWarnings } from "../text/warning.ts";
+
+export const command = defineCommand({
+  usage: "SRC DST --dim NAME",
+  notes: [
+    "Of a group, every array that has the dimension grows; the others must be equal in SRC and DST. Data types,",
+    "chunks and codecs stay those of DST. Coordinates must continue where DST ends, in the same units and calendar.",
+    "Only chunks at the old edge that were not full are written again. Readers see DST as before until all chunks",
+    "are written. After a run that was killed, the same command again completes it. DST is a folder or a bucket.",
+  ],
+  operands: [2, 2],
+  options: {
+    dim: {
+      type: "string",
+      value: "NAME",
+      summary: "the dimension to append along; of one array without dimension names its number, such as 0",
+    },
+    ...readingOptions,
+    ...writeEmptyOption,
+    ...dryRunOption,
+    ...outputOptions,
+  },
+  examples: [
+    { line: "append july.zarr era5.zarr --dim time", says: "add a month to a group" },
+    {
+      line: "append july.zarr era5.zarr --dim time --dry-run",
+      says: "check that it fits, and write nothing",
+    },
+    { line: "append part2.zarr/t2m all.zarr/t2m --dim 0", says: "one array whose dimensions have no names" },
+  ],
+  async run([source = "", target = ""], values, terminal) {
+    const { dim, json, quiet } = values;
+    if (dim === undefined) {
+      throw new ZarrflowError("invalid-option", "append needs --dim", {
+        hint: "Write the dimension along which DST grows: --dim time.",
+      });
+    }
+    const { append } = await import("../../flows/append.ts");
+    const view = progressView(terminal.errors, { quiet, noLines: json });
+    const onEvent = printWarnings(
+      terminal,
+      { quiet },
+      readProgress((advance) => view.show(advance)),
+    );
+    const dryRun = values["dry-run"] === true;
+    const writeEmpty = values["write-empty"] === true;
+    const options = { ...planOptions(values, terminal.signal), dim, dryRun, writeEmpty, onEvent };
+    const report = await append(source, target, options).finally(() => view.stop());
+    const peak = peakMemory();
+    if (json) await terminal.write(`${toJson({ ...report, dryRun, peakMemory: peak }, 2)}\n`);
+    else if (dryRun) await terminal.write(`${appendText(report, target, { dryRun, peak })}\n`);
+    else if (!quiet) terminal.printLine(appendText(report, target, { dryRun, peak }));
+  },
+});

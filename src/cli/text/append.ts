@@ -1,0 +1,31 @@
+import type { AppendReport } from "../../flows/append.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { columns } from "./columns.ts";
+import { counted, formatDuration, formatShape } from "./numbers.ts";
+import { printable } from "./printable.ts";
+
+interface AppendWords {
+  readonly dryRun: boolean;
+  /** Memory of the process, in bytes. */
+  readonly peak: number;
+}
+
+/** What an append did, or would do: a line for each array that grows. */
+export function appendText(
+  { arrays, equal, seconds, peakBuffers }: AppendReport,
+  target: string,
+  { dryRun, peak }: AppendWords,
+): string {
+  const rows = arrays.map(({ path, dataType, dimensionNames, before, shape, newChunks, rewrittenChunks }) => [
+    printable(path || "(array)"),
+    dataType,
+    `${printable(formatShape(before, dimensionNames))} -> ${formatShape(shape)}`,
+    `${counted(newChunks, "new chunk")}, ${rewrittenChunks} written again`,
+  ]);
+  const others = equal.length === 0 ? "" : `; ${counted(equal.length, "other array")} equal`;
+  const end = dryRun
+    ? `nothing is written (--dry-run)${others}`
+    : `${counted(arrays.length, "array")} appended in ${formatDuration(seconds)}${others}\n` +
+      `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} the whole process`;
+  return `${printable(target)}:\n${columns(rows)}\n${end}`;
+}

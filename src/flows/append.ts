@@ -1,0 +1,270 @@
+import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
+import { growArrays } from "../hierarchy/edit/grow.ts";
+import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
+import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import { openNode } from "../hierarchy/open/open-node.ts";
+import { walk } from "../hierarchy/open/walk.ts";
+import { withLockedPlace } from "../hierarchy/place-lock.ts";
+import { isFixed } from "../meta/data-type.ts";
+import type { FormatOptions } from "../meta/formats.ts";
+import { joinKey } from "../meta/join-key.ts";
+import type { StoreAccess } from "../stores/access.ts";
+import { assertWritable } from "../stores/assertions.ts";
+import { childSpec } from "../stores/folder-spec.ts";
+import type { WritableStore } from "../stores/store.ts";
+import { BufferPool } from "../streams/buffer-pool.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions, invalid } from "../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { ancestorPaths, belowPath } from "../util/node-path.ts";
+import { product } from "../util/shape.ts";
+import { assertContinues } from "./append/assert-continues.ts";
+import { assertEqual } from "./append/assert-equal.ts";
+import { assertSameKind } from "./append/assert-same-kind.ts";
+import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
+import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
+import type { ReadEventOptions } from "./events.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import { type FlowSource, type OpenedSource, openSource } from "./request/flow.ts";
+import { type IoOption, usualIo } from "./request/usual-io.ts";
+import { SourceWatch } from "./run/source-watch.ts";
+import { assertApart } from "./target/target-apart.node.ts";
+
+export interface AppendOptions extends StoreAccess, FormatOptions, ReadEventOptions {
+  /** The dimension along which arrays grow, by name; of an array without dimension names its number, such as `0`. */
+  readonly dim: string;
+  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  readonly maxMemory?: number | string;
+  /** Requests in flight; 16 by default, 64 at servers. */
+  readonly io?: IoOption;
+  /** Writes chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
+  /** Checks everything, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An array that has grown. */
+export interface AppendedArray {
+  /** Below the node that was asked for; "" for that itself. */
+  readonly path: string;
+  readonly dataType: string;
+  readonly dimensionNames?: readonly (string | null)[];
+  /** Shapes in items, before and after. */
+  readonly before: readonly number[];
+  readonly shape: readonly number[];
+  /** Chunks, or shards, that are new, and those at the old edge, which are written again with more items. */
+  readonly newChunks: number;
+  readonly rewrittenChunks: number;
+}
+
+export interface AppendReport {
+  readonly arrays: readonly AppendedArray[];
+  /** Paths of the arrays without the dimension, which are the same in both. */
+  readonly equal: readonly string[];
+  readonly seconds: number;
+  /** The most bytes that the buffers of new items took at one time. */
+  readonly peakBuffers: number;
+}
+
+/**
+ * Appends the arrays of a source to those of a target that is there, along one dimension: of a group every array that has
+ * the dimension; of the others it holds that they are equal. Data types, chunks and codecs stay the target's. Of what
+ * is stored it writes again only chunks at the old edge that were not full.
+ *
+ * Coordinates must continue: the first value of the source comes after the last of the target, in the direction in which
+ * that is sorted, in the same units and calendar.
+ *
+ * Readers see the target as before until all chunks are written. Then consolidated metadata change, for all arrays at
+ * once, and after them the documents of the arrays, the coordinate's last. A run that is killed leaves each array as
+ * before or as after it; the same call again completes it.
+ *
+ * @throws `not-found` without a target; `invalid-option` for a dimension that it lacks, and for coordinates that do not
+ *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip; `locked` while another run writes
+ *   there; `budget-too-small`; `source-changed`.
+ * @example
+ * ```ts
+ * import { append, sliceTo } from "zarrflow";
+ *
+ * await sliceTo("era5.zarr", "first.zarr", { slice: { time: [0, 24] } });
+ * await sliceTo("era5.zarr", "second.zarr", { slice: { time: [24, 48] } });
+ * const { arrays } = await append("second.zarr", "first.zarr", { dim: "time" });
+ * console.log(arrays.length > 0); // true
+ * ```
+ */
+export async function append(
+  source: FlowSource,
+  target: FlowSource,
+  given: AppendOptions,
+): Promise<AppendReport> {
+  const options = checkedOptions(given);
+  const { dim, signal } = options;
+  if (typeof dim !== "string" || dim === "")
+    throw invalid("append needs `dim`", "the name of a dimension", dim);
+  const { root, close } = await openSource(source, options);
+  try {
+    const to = await openTarget(target, root, options);
+    try {
+      const { root: node } = to;
+      const home = await homeOf(node);
+      await assertApart(root, childSpec(node.spec, node.path) ?? node.spec);
+      const step = () => appendAt(root, node, home, options);
+      if (options.dryRun) return await step();
+      return await withLockedPlace(home, step, { isArray: node.kind === "array", signal });
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await close();
+  }
+}
+
+async function openTarget(
+  target: FlowSource,
+  source: ZarrNode,
+  options: AppendOptions,
+): Promise<OpenedSource> {
+  const opened = await openSource(target, { ...options, io: undefined }).catch((error) => {
+    const hint = "Append adds to what is there: write the first part with `zarrflow copy`.";
+    throw isZarrflowError(error, "not-found") ? error.addContext({ hint }) : error;
+  });
+  const { root } = opened;
+  try {
+    assertWritable(root.store);
+    if (root.kind === source.kind) return opened;
+    const [from, to] = [source, root].map(({ kind }) => (kind === "array" ? "an array" : "a group"));
+    throw new ZarrflowError("invalid-option", `the source is ${from}, and the target is ${to}`, {
+      hint: "Name an array on both sides, or a group on both.",
+    });
+  } catch (error) {
+    await opened.close();
+    const hint = "Append to a folder or a bucket, or copy this one there first.";
+    throw isZarrflowError(error, "unsupported-operation") ? error.addContext({ hint }) : error;
+  }
+}
+
+async function appendAt(
+  root: ZarrNode,
+  node: ZarrNode,
+  home: ParentHierarchy,
+  options: AppendOptions,
+): Promise<AppendReport> {
+  const started = performance.now();
+  const { dim, writeEmpty = false, dryRun = false, maxMetadata, onEvent, signal } = options;
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const io = usualIo(options.io, root.spec, home.spec);
+  const from = await arraysBelowNode(root, signal);
+  const { appended, others } = pairArrays(from, await ownArrays(node, home, options), dim);
+  for (const pair of appended) assertSameKind(pair);
+  const reading = { maxMemory, io, signal };
+  for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
+  const watch = await SourceWatch.begin([root, ...from.values()], [root.store], { signal });
+  try {
+    for (const pair of others) await assertEqual(pair, { ...reading, onEvent });
+    const parts: GrowingPart[] = [];
+    for (const pair of appended) {
+      const source = (await withChunkSeparator(pair.source, { signal })).innerChunks();
+      const target = (await withChunkSeparator(pair.target, { signal })) as ZarrArray<WritableStore>;
+      parts.push(growingPart({ ...pair, source, target }));
+    }
+    const buffers = new BufferPool(maxMemory);
+    if (!dryRun) {
+      await writeParts(parts, { maxMemory, io, writeEmpty, buffers, onEvent, signal });
+      await watch.assertUnchanged({ io, signal });
+      const inOrder = [...parts].sort((a, b) => Number(isCoordinate(a, dim)) - Number(isCoordinate(b, dim)));
+      const growths = inOrder.map((part) => ({ node: part.target, shape: part.shape }));
+      const groups = await groupsAround(node, home, signal);
+      await growArrays(home.store, growths, { groups, maxMetadata, signal });
+    }
+    return {
+      arrays: parts.map(grownArray),
+      equal: others.map(({ path }) => path),
+      seconds: (performance.now() - started) / 1000,
+      peakBuffers: buffers.peak,
+    };
+  } finally {
+    watch.end();
+  }
+}
+
+/** The arrays of the target by their own documents, whatever consolidated metadata say. */
+async function ownArrays(
+  node: ZarrNode,
+  home: ParentHierarchy,
+  { maxMetadata, signal }: AppendOptions,
+): Promise<Map<string, ZarrArray>> {
+  const arrays = new Map<string, ZarrArray>();
+  for (const path of (await arraysBelowNode(node, signal)).keys()) {
+    const reading = { ...node.reading, ...(maxMetadata !== undefined && { maxMetadata }), signal };
+    const { zarrFormat } = node.layout;
+    const own = await openNode(home.store, inHome(home, path), { ...reading, spec: home.spec, zarrFormat });
+    if (own?.kind === "array") arrays.set(path, own);
+    else
+      throw new ZarrflowError("not-found", "the array has no metadata document of its own to write", {
+        path,
+      });
+  }
+  return arrays;
+}
+
+function inHome({ path: root }: ParentHierarchy, path: string): string {
+  return path === "" ? root : joinKey(root, path);
+}
+
+/** Paths of the groups whose consolidated metadata may list the arrays. */
+async function groupsAround(
+  node: ZarrNode,
+  home: ParentHierarchy,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const above = ancestorPaths(home.path);
+  if (node.kind === "array") return above;
+  const groups = [...above, home.path];
+  for await (const below of walk(node, { signal })) {
+    if (below.kind === "group") groups.push(inHome(home, belowPath(node.path, below.path)));
+  }
+  return groups;
+}
+
+type WriteOptions = Omit<Parameters<typeof writePart>[2], "onItems"> & ReadEventOptions;
+
+/** Writes new chunks of all arrays first, and then those at the old edge, which whoever reads the target reads too. */
+async function writeParts(
+  parts: readonly GrowingPart[],
+  { onEvent, ...options }: WriteOptions,
+): Promise<void> {
+  const items = new Map<string, number>();
+  const write = async (part: GrowingPart, which: "fresh" | "ragged") => {
+    const { path, source } = part;
+    const { dataType } = source.metadata;
+    const size = isFixed(dataType) ? dataType.size : 1;
+    const onItems = (count: number) => {
+      const done = (items.get(path) ?? 0) + count;
+      items.set(path, done);
+      const allBytes = isFixed(dataType) ? product(source.shape) * size : undefined;
+      onEvent?.({ type: "read", path, bytes: done * size, allBytes });
+    };
+    await writePart(part, part[which], { ...options, onItems });
+  };
+  try {
+    for (const which of ["fresh", "ragged"] as const) for (const part of parts) await write(part, which);
+  } catch (error) {
+    for (const part of parts) await removeFresh(part, options.io).catch(() => {});
+    throw error;
+  }
+}
+
+function grownArray(part: GrowingPart): AppendedArray {
+  const { path, target, shape, fresh, ragged, length, axis } = part;
+  const { dataType, dimensionNames } = target;
+  const count = (region: typeof fresh) => [...chunksTouched(part, region)].length;
+  return {
+    path,
+    dataType,
+    ...(dimensionNames && { dimensionNames }),
+    before: target.shape.with(axis, length),
+    shape,
+    newChunks: count(fresh),
+    rewrittenChunks: count(ragged),
+  };
+}

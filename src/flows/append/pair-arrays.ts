@@ -1,0 +1,130 @@
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
+import { wholeNumber } from "../../util/decimal.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import { belowPath } from "../../util/node-path.ts";
+
+/** An array that both have, by its path below the roots. */
+export interface ArrayPair {
+  readonly path: string;
+  readonly source: ZarrArray;
+  readonly target: ZarrArray;
+}
+
+/** One that grows. */
+export interface AppendedPair extends ArrayPair {
+  /** The dimension along which it grows. */
+  readonly axis: number;
+  /** How long it is along it before. */
+  readonly length: number;
+}
+
+export interface Pairs {
+  readonly appended: readonly AppendedPair[];
+  /** Those without the dimension, which must be the same. */
+  readonly others: readonly ArrayPair[];
+}
+
+/** The arrays at and below a node, by their paths from there. */
+export async function arraysBelowNode(
+  root: ZarrNode,
+  signal: AbortSignal | undefined,
+): Promise<Map<string, ZarrArray>> {
+  if (root.kind === "array") return new Map([["", root]]);
+  const arrays = new Map<string, ZarrArray>();
+  for await (const node of walk(root, { signal })) {
+    if (node.kind === "array") arrays.set(belowPath(root.path, node.path), node);
+  }
+  return arrays;
+}
+
+/**
+ * Finds which array of the source is appended to which of the target. In a group the lengths of arrays along the dimension
+ * must be one; those that an append was cut after making them longer are taken as they were before it.
+ *
+ * @throws `invalid-option` for a dimension that the target lacks; `differs` for an array that one of them lacks, and for
+ *   lengths that do not agree.
+ */
+export function pairArrays(
+  from: ReadonlyMap<string, ZarrArray>,
+  to: ReadonlyMap<string, ZarrArray>,
+  dim: string,
+): Pairs {
+  const growing = [...to].filter(([, array]) => axisOf(array, dim) >= 0);
+  if (growing.length === 0) throw noDimension(dim, [...to.values()]);
+  const wide = [...from].find(([path, array]) => axisOf(array, dim) >= 0 && !to.has(path));
+  const missing = growing.find(([path]) => !from.has(path));
+  if (missing) throw lacks("source", missing[0], `which has the dimension \`${dim}\` in the target`);
+  if (wide) throw lacks("target", wide[0], `which has the dimension \`${dim}\` in the source`);
+  const others: ArrayPair[] = [];
+  const appended: ArrayPair[] = [];
+  for (const [path, array] of from) {
+    const found = to.get(path);
+    if (found === undefined) throw lacks("target", path, "which the source has");
+    (axisOf(found, dim) >= 0 ? appended : others).push({ path, source: array, target: found });
+  }
+  return { appended: withLengths(appended, dim), others };
+}
+
+/** The dimension of a name; of an array without names the one of a number. */
+export function axisOf({ dimensionNames, shape }: ZarrArray, dim: string): number {
+  if (dimensionNames) return dimensionNames.indexOf(dim);
+  const axis = wholeNumber(dim) ?? -1;
+  return axis < shape.length ? axis : -1;
+}
+
+/** Whether an array has the values of the dimension that it grows along. */
+export function isCoordinate({ path, target }: ArrayPair, dim: string): boolean {
+  return target.shape.length === 1 && path.slice(path.lastIndexOf("/") + 1) === dim;
+}
+
+/** The length of each before the append: that of the coordinate of its group, which grows last, or the least there. */
+function withLengths(pairs: readonly ArrayPair[], dim: string): AppendedPair[] {
+  const groups = new Map<string, ArrayPair[]>();
+  for (const pair of pairs) groups.set(groupOf(pair), [...(groups.get(groupOf(pair)) ?? []), pair]);
+  return [...groups.values()].flatMap((group) => {
+    const sizes = (side: "source" | "target") =>
+      group.map((pair) => pair[side].shape[axisOf(pair.target, dim)] ?? 0);
+    const coordinate = group.findIndex((pair) => isCoordinate(pair, dim));
+    const length = sizes("target")[coordinate] ?? Math.min(...sizes("target"));
+    const [added = 0] = sizes("source");
+    return group.map((pair, i): AppendedPair => {
+      const [of, size] = [sizes("source")[i] ?? 0, sizes("target")[i] ?? 0];
+      if (of !== added) throw otherLength("source", pair, added, of);
+      if (size !== length && size !== length + added) throw otherLength("target", pair, length, size);
+      return { ...pair, axis: axisOf(pair.target, dim), length };
+    });
+  });
+}
+
+function groupOf({ path }: ArrayPair): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function otherLength(side: string, { path }: ArrayPair, expected: number, found: number): ZarrflowError {
+  return new ZarrflowError("differs", `the ${side} has arrays of different lengths along the dimension`, {
+    path,
+    expected,
+    found,
+  });
+}
+
+function noDimension(dim: string, arrays: readonly ZarrArray[]): ZarrflowError {
+  const names = new Set(arrays.flatMap(({ dimensionNames }) => dimensionNames ?? []));
+  const known = [...names].filter((name) => name !== null);
+  const meant = nearestName(dim, known);
+  const hint =
+    known.length === 0
+      ? "Its arrays have no dimension names: append to one array, with the number of the dimension, such as 0."
+      : `Dimensions are ${known.join(", ")}.`;
+  return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
+    hint: meant === undefined ? hint : `Did you mean \`${meant}\`?`,
+  });
+}
+
+function lacks(side: string, path: string, why: string): ZarrflowError {
+  return new ZarrflowError("differs", `the ${side} lacks \`${path}\`, ${why}`, {
+    hint: "Append data sets that have the same arrays, or append single arrays.",
+  });
+}

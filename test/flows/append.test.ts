@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import {
+  append,
+  create,
+  createGroup,
+  type NewArray,
+  openArray,
+  slice,
+  type Values,
+} from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { withRequestLog } from "../../src/stores/with/request-log.ts";
+import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
+
+failOnUnhandledRejections();
+
+type Arrays = Readonly<Record<string, readonly [array: Omit<NewArray, "zarrFormat">, items: Values]>>;
+
+async function group(arrays: Arrays, zarrFormat: "v2" | "v3" = "v3"): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const root = await createGroup(store, { zarrFormat });
+  for (const [name, [array, items]] of Object.entries(arrays)) {
+    const writer = await root.create(name, array);
+    await writer.write([], items);
+    await writer.close();
+  }
+  await root.close();
+  return store;
+}
+
+const range = (from: number, count: number) => Float64Array.from({ length: count }, (_, i) => from + i);
+
+interface Part {
+  readonly from: number;
+  readonly length: number;
+  readonly chunk?: number;
+  readonly time?: object;
+  readonly lat?: readonly number[];
+  readonly values?: object;
+  readonly zarrFormat?: "v2" | "v3";
+}
+
+/** `t` (time, lat) of 0, 1, 2, ... in C order with its coordinates. */
+function part({ from, length, chunk = 4, time = {}, lat = [1, 2, 3], values = {}, zarrFormat }: Part) {
+  const float = { dataType: "float64", codec: "none" } as const;
+  return group(
+    {
+      t: [
+        {
+          ...{ ...float, shape: [length, 3], chunks: [chunk, 2], dimensionNames: ["time", "lat"] },
+          ...values,
+        },
+        range(from * 3, length * 3),
+      ],
+      time: [
+        { ...float, shape: [length], chunks: [chunk], dimensionNames: ["time"], ...time },
+        range(from, length),
+      ],
+      lat: [{ ...float, shape: [3], chunks: [3], dimensionNames: ["lat"] }, Float64Array.from(lat)],
+    },
+    zarrFormat,
+  );
+}
+
+const valuesOf = async (store: MemoryStore, path: string) => [
+  ...(await slice(await openArray({ store, path })).read()).data,
+];
+
+describe("append", () => {
+  test.each([
+    [6, 7, 4, 3],
+    [4, 4, 4, 1],
+    [5, 1, 2, 9],
+    [1, 30, 7, 4],
+    [0, 3, 4, 4],
+  ])("%i items and %i, in chunks of %i and %i", async (first, second, chunk, other) => {
+    const target = await part({ from: 0, length: first, chunk });
+    const values = { fillValue: null };
+    const source = await part({ from: first, length: second, chunk: other, values, zarrFormat: "v2" });
+    const { arrays, equal } = await append(source, target, { dim: "time" });
+    expect(await valuesOf(target, "t")).toEqual([...range(0, 3 * (first + second))]);
+    expect(await valuesOf(target, "time")).toEqual([...range(0, first + second)]);
+    expect(equal).toEqual(["lat"]);
+    const t = arrays.find(({ path }) => path === "t");
+    expect(t).toMatchObject({ before: [first, 3], shape: [first + second, 3] });
+    const { chunkShape } = await openArray({ store: target, path: "t" });
+    expect(chunkShape).toEqual([chunk, 2]);
+  });
+
+  test("only chunks at the old edge that are not full are written again, and within a small budget", async () => {
+    const target = await part({ from: 0, length: 6 });
+    const written: string[] = [];
+    const logged = withRequestLog(target, ({ operation, key }) => {
+      if (operation === "set") written.push(key);
+    });
+    const source = await part({ from: 6, length: 200 });
+    const { peakBuffers } = await append(source, logged, { dim: "time", maxMemory: 65_536 });
+    expect(peakBuffers).toBeLessThanOrEqual(65_536);
+    expect(written.filter((key) => /^t\/c\/0\//.test(key))).toEqual([]);
+    expect(written.filter((key) => /^t\/c\/1\//.test(key)).sort()).toEqual(["t/c/1/0", "t/c/1/1"]);
+    expect(new Set(written.filter((key) => key.startsWith("t/c/"))).size).toBe(2 * 51);
+    expect(written.filter((key) => key.startsWith("t/c/")).length).toBe(2 * 51);
+    expect(written.at(-1)).toBe("time/zarr.json");
+  });
+
+  test("along another dimension than the first, of an array in shards, and of strings", async () => {
+    const make = async (array: NewArray, items: Values) => {
+      const store = new MemoryStore();
+      const writer = await create(store, array);
+      await writer.write([], items);
+      await writer.close();
+      return store;
+    };
+    const sharded = { dataType: "int32", shards: [2, 4], chunks: [1, 2] } as const;
+    const a = await make({ ...sharded, shape: [2, 3] }, Int32Array.of(0, 1, 2, 5, 6, 7));
+    const b = await make({ ...sharded, shape: [2, 2] }, Int32Array.of(3, 4, 8, 9));
+    await append(b, a, { dim: "1" });
+    expect(await valuesOf(a, "")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const text = { dataType: "string", chunks: [2], dimensionNames: ["name"] } as const;
+    const names = await make({ ...text, shape: [3] }, ["a", "bb", ""]);
+    await append(await make({ ...text, shape: [2] }, ["ccc", "d"]), names, { dim: "name" });
+    expect(await valuesOf(names, "")).toEqual(["a", "bb", "", "ccc", "d"]);
+  });
+
+  test("coordinates that fall go on falling", async () => {
+    const falling = (from: number) => ({ time: {}, from, length: 2 });
+    const target = await part({ from: 0, length: 2 });
+    const writer = async (store: MemoryStore, values: readonly number[]) => {
+      const { writeRegion } = await import("../../src/index.ts");
+      await writeRegion(await openArray({ store, path: "time" }), [], Float64Array.from(values));
+    };
+    await writer(target, [9, 8]);
+    const source = await part(falling(0));
+    await writer(source, [7, 6]);
+    await append(source, target, { dim: "time" });
+    expect(await valuesOf(target, "time")).toEqual([9, 8, 7, 6]);
+  });
+
+  test.each([
+    [
+      "it does not continue",
+      { from: 5, length: 2 },
+      "expected after 5, the last value of the target, found 5",
+    ],
+    ["the grid differs", { from: 6, length: 2, lat: [1, 2, 4] }, "`lat`: 1 items of the source"],
+    [
+      "units differ",
+      { from: 6, length: 2, time: { attributes: { units: "days since 2000-01-01" } } },
+      "units",
+    ],
+    ["it is packed", { from: 6, length: 2, values: { attributes: { scale_factor: 0.5 } } }, "scale_factor"],
+    ["zeros are missing", { from: 6, length: 2, zarrFormat: "v2" as const }, "missing values"],
+    ["data types differ", { from: 6, length: 2, values: { dataType: "int64" } }, "data types"],
+  ])("is refused where %s, and nothing is written", async (_, recipe, message) => {
+    const target = await part({ from: 0, length: 6 });
+    const written: string[] = [];
+    const logged = withRequestLog(target, ({ operation, key }) => {
+      if (operation === "set" && !key.includes("lock")) written.push(key);
+    });
+    const isOf64 = "values" in recipe && "dataType" in recipe.values;
+    const source = isOf64
+      ? await group({
+          t: [
+            { dataType: "int64", shape: [2, 3], chunks: [2, 3], dimensionNames: ["time", "lat"] },
+            BigInt64Array.from({ length: 6 }, () => 1n),
+          ],
+          time: [{ dataType: "float64", shape: [2], chunks: [2], dimensionNames: ["time"] }, range(6, 2)],
+          lat: [{ dataType: "float64", shape: [3], chunks: [3], dimensionNames: ["lat"] }, range(1, 3)],
+        })
+      : await part(recipe);
+    const error = await rejection(append(source, logged, { dim: "time" }));
+    expect(String(error)).toContain(message);
+    expect(written).toEqual([]);
+  });
+
+  test("units are compared by what they mean", async () => {
+    const units = (text: string) => ({ attributes: { units: text, calendar: "standard" } });
+    const target = await part({ from: 0, length: 2, time: units("days since 2000-01-01") });
+    const source = await part({ from: 2, length: 2, time: units("day since 2000-01-01 00:00:00") });
+    await append(source, target, { dim: "time" });
+    expect(await valuesOf(target, "time")).toEqual([0, 1, 2, 3]);
+  });
+});
