@@ -40,6 +40,10 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     summary: "add arrays to those of an existing group along a dimension",
     load: () => import("./commands/append.ts"),
   },
+  pyramid: {
+    summary: "write an image or a geographic data set in several resolutions",
+    load: () => import("./commands/pyramid.ts"),
+  },
   digest: {
     summary: "print the SHA-256 of the values of an array, or of each array of a group",
     load: () => import("./commands/digest.ts"),

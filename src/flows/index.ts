@@ -45,6 +45,15 @@ export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
 export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
+export {
+  type LevelsOption,
+  type PyramidArray,
+  type PyramidLevel,
+  type PyramidMethod,
+  type PyramidOptions,
+  type PyramidReport,
+  pyramid,
+} from "./pyramid.ts";
 export type { Changes } from "./request/changes.ts";
 export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";

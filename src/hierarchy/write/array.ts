@@ -1,3 +1,5 @@
+import { createPipeline } from "../../codecs/chain/pipeline.ts";
+import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { describeDataType } from "../../meta/describe.ts";
@@ -72,7 +74,24 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
     array: NewArray,
     options: NodeWriterOptions,
   ): Promise<ArrayWriter> {
-    const description = await describeArray(array, place.layout);
+    return ArrayWriter.#at(place, await describeArray(array, place.layout), options);
+  }
+
+  /** Begins an array of known metadata, which its format can hold, at `place`. @throws `unsupported-codec` */
+  static async beginAs(
+    place: OpenCreateTarget,
+    metadata: ArrayMetadata,
+    options: NodeWriterOptions,
+  ): Promise<ArrayWriter> {
+    const pipeline = await createPipeline(metadata.codecs, chunkSpecOf(metadata), { isWritten: true });
+    return ArrayWriter.#at(place, { metadata, pipeline }, options);
+  }
+
+  static async #at(
+    place: OpenCreateTarget,
+    description: ArrayDescription,
+    options: NodeWriterOptions,
+  ): Promise<ArrayWriter> {
     const site = await place.begin(description.metadata);
     try {
       return new ArrayWriter(site, description, options);

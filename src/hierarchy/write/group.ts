@@ -1,4 +1,4 @@
-import type { GroupMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
@@ -64,6 +64,13 @@ export class GroupWriter {
     options: NodeWriterOptions = {},
   ): Promise<ArrayWriter> {
     const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
+    this.#open.set(name, writer);
+    return writer;
+  }
+
+  /** Begins an array in the group by metadata of its format, such as those of an array that is there. */
+  async createAs(name: string, metadata: ArrayMetadata): Promise<ArrayWriter> {
+    const writer = await ArrayWriter.beginAs(this.#placeOf(name), metadata, this.#options);
     this.#open.set(name, writer);
     return writer;
   }

@@ -1,0 +1,53 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import { type RegionTarget, writeBox } from "../../hierarchy/write/region.ts";
+import type { BufferPool } from "../../streams/buffer-pool.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { product } from "../../util/shape.ts";
+import { assertBudget } from "../plan/task-memory.ts";
+import { readBox } from "./read-box.ts";
+import { boxBytes, chunkFootprint, growWindow, windowsOf } from "./windows-of.ts";
+
+export interface CopyBoxesOptions {
+  readonly maxMemory: number;
+  readonly io: number;
+  readonly writeEmpty: boolean;
+  readonly buffers: BufferPool;
+  /** Called with the number of items that are copied. */
+  readonly onItems: (items: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes a region of targets that have one grid, window by window of whole target chunks: each source item is read once for
+ * all of them. Chunks that the region covers in part are read, and written with what they held.
+ *
+ * @param shift items of the target before the first of the source, along each dimension
+ * @throws `budget-too-small` when not even one target chunk fits
+ */
+export async function copyBoxes(
+  { source, path }: { readonly source: ZarrArray; readonly path: string },
+  targets: readonly RegionTarget[],
+  { region, shift }: { readonly region: Region; readonly shift: readonly number[] },
+  { maxMemory, io, writeEmpty, buffers, onItems, signal }: CopyBoxesOptions,
+): Promise<void> {
+  const [target] = targets;
+  if (target === undefined || product(region.shape) === 0) return;
+  const [from, to] = await Promise.all([source.pipeline(), target.pipeline()]);
+  const unit = target.metadata.chunkGrid.chunkShape;
+  const ofChunk = boxBytes(unit, to);
+  // of a chunk that is read and written with other items there are two
+  const perChunk = chunkFootprint(from) + chunkFootprint(to) + ofChunk;
+  assertBudget(perChunk + ofChunk, maxMemory, path);
+  const atOnce = Math.max(1, Math.min(io, Math.floor(maxMemory / 2 / perChunk)));
+  const perItem = ofChunk / Math.max(1, product(unit));
+  // buffers are rounded up by a quarter at most
+  const most = Math.floor((maxMemory - atOnce * perChunk) / perItem / 1.25);
+  const options = { io: atOnce, buffers, signal };
+  for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {
+    const start = box.start.map((at, d) => at - (shift[d] ?? 0));
+    const data = await readBox(source, { start, shape: box.shape }, options);
+    for (const one of targets) await writeBox(one, box, data, { ...options, writeEmpty });
+    buffers.give(data.bytes);
+    onItems(product(box.shape));
+  }
+}

@@ -1,0 +1,264 @@
+import { createGroup } from "../hierarchy/create/create.ts";
+import type { CreateTarget } from "../hierarchy/create/target.ts";
+import type { ZarrNode } from "../hierarchy/node.ts";
+import { exists } from "../hierarchy/open/open.ts";
+import type { ArrayWriter } from "../hierarchy/write/array.ts";
+import type { GroupWriter } from "../hierarchy/write/group.ts";
+import { assertTargetPlace } from "../stores/target.ts";
+import { BufferPool } from "../streams/buffer-pool.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { assertRules, checkedOptions, oneOf } from "../util/check-options.ts";
+import { product } from "../util/shape.ts";
+import { copyBoxes } from "./boxes/copy-boxes.ts";
+import { type LevelJob, type PyramidPlan, planPyramid } from "./pyramid/level-jobs.ts";
+import { blockOffset, type LevelsOption } from "./pyramid/level-plan.ts";
+import type { PyramidOptions } from "./pyramid/pyramid-options.ts";
+import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts";
+import { coordinateLevels } from "./pyramid/small-levels.ts";
+import { writeLevels } from "./pyramid/write-levels.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import { type FlowSource, openSource } from "./request/flow.ts";
+import { usualIo } from "./request/usual-io.ts";
+import { SourceWatch } from "./run/source-watch.ts";
+import { targetSpec } from "./target/flow-target.ts";
+import { assertApart } from "./target/target-apart.node.ts";
+
+export type { LevelsOption, PyramidMethod, PyramidOptions };
+
+/** One array of the source in all levels. */
+export interface PyramidArray {
+  /** Name of the array in the group of each level; "" where levels are arrays. */
+  readonly name: string;
+  readonly dataType: string;
+  /** How it shrinks; absent where it has no dimension that does. */
+  readonly method?: PyramidMethod;
+  /** Shapes in items, the first level's first. */
+  readonly shapes: readonly (readonly number[])[];
+  /** Items of the source that are in memory at one time; absent for coordinates, and for what does not shrink. */
+  readonly window?: readonly number[];
+  /** How many levels are made of one window at one time; those above are put together of its blocks. */
+  readonly levelsInWindow?: number;
+  /** Bytes of buffers that it may take at one time. */
+  readonly leaseBytes?: number;
+}
+
+export interface PyramidLevel {
+  /** Path below the target: an array of an image, or a group. */
+  readonly path: string;
+  /** By how much it is smaller than the first, along each spatial dimension. */
+  readonly scale: readonly number[];
+  /** Where its first item lies, in items of the first level. */
+  readonly translation: readonly number[];
+}
+
+export interface PyramidReport {
+  /** What describes the levels to readers. */
+  readonly convention: PyramidPlan["convention"];
+  readonly method: PyramidMethod;
+  /** Names of the dimensions that shrink. */
+  readonly spatial: readonly string[];
+  readonly levels: readonly PyramidLevel[];
+  readonly arrays: readonly PyramidArray[];
+  readonly seconds: number;
+  /** The most bytes that the buffers of items took at one time. */
+  readonly peakBuffers: number;
+  /** Whether nothing was done, as the target was there already (`ifExists: "skip"`). */
+  readonly skipped?: true;
+}
+
+/**
+ * Writes an image, or a geographic data set, in several resolutions: the first level has the items of the source, each
+ * other one is made of blocks of the one before. The source is read once, within the memory budget; chunks and codecs
+ * of all levels are the source's. The target appears under its name when it is complete, or not at all.
+ *
+ * Of an array, or of a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in Zarr
+ * v2, 0.5 in v3. Axes of space shrink (z, y, x). Of any other group levels are groups `0`, `1`, ... of its arrays,
+ * described by the convention `multiscales` of GeoZarr; dimensions of latitude, longitude, y and x shrink.
+ *
+ * Missing items, NaN and those equal to `_FillValue` (in v2 the fill value of arrays with dimension names), count for
+ * nothing: a block of nothing else is missing. Means of integers are rounded, halves to the even one. Blocks at the end
+ * that are not whole are made of what is there.
+ *
+ * @throws `invalid-option` for factors, methods and axes that cannot be; `unsupported-operation` for items that are no
+ *   numbers; `target-exists`; `budget-too-small`; `source-changed`; whatever a store throws.
+ * @example
+ * ```ts
+ * import { pyramid } from "zarrflow";
+ *
+ * const { levels } = await pyramid("era5.zarr", "era5-pyramid.zarr", { levels: 3 });
+ * console.log(levels.map(({ scale }) => scale[0])); // [ 1, 2, 4 ]
+ * ```
+ */
+export async function pyramid(
+  source: FlowSource,
+  target: CreateTarget,
+  given: PyramidOptions = {},
+): Promise<PyramidReport> {
+  const options = checkedOptions(given);
+  const { method = "mean", levels = "auto", ifExists = "error", dryRun = false, signal } = options;
+  assertRules({ method, ifExists, levels, axes: options.axes }, RULES);
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const started = performance.now();
+  const { root, close } = await openSource(source, options);
+  try {
+    const spec = targetSpec(target, options).store;
+    await assertApart(root, spec);
+    const io = usualIo(options.io, root.spec, spec);
+    const plan = await planPyramid(root, nameOf(target), { ...options, method, levels, maxMemory, io });
+    for (const path of plan.left) {
+      options.onEvent?.({ type: "warning", message: "this is not part of the pyramid", path });
+    }
+    const report = (peakBuffers: number, more: object = {}) => ({
+      ...described(plan, method),
+      seconds: (performance.now() - started) / 1000,
+      peakBuffers,
+      ...more,
+    });
+    const isKept = ifExists === "skip" && (await exists(target, { signal }));
+    if (isKept) return report(0, { skipped: true });
+    const existing = ifExists === "replace" ? "replace" : "error";
+    if (dryRun) {
+      await assertTargetPlace(spec, { ifExists: existing, signal });
+      return report(0);
+    }
+    const buffers = new BufferPool(maxMemory);
+    await write(root, target, plan, { ...options, ifExists: existing, maxMemory, io, buffers });
+    return report(buffers.peak);
+  } finally {
+    await close();
+  }
+}
+
+const RULES = {
+  method: oneOf(...PYRAMID_METHODS),
+  ifExists: oneOf("error", "skip", "replace"),
+  axes: { expected: "names of axes such as tczyx", holds: (value: unknown) => typeof value === "string" },
+  levels: {
+    expected: "a whole number, 1 to 30, or auto",
+    holds: (value: unknown) =>
+      value === "auto" || (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 30),
+  },
+};
+
+interface WriteOptions extends Pick<PyramidOptions, "onEvent" | "signal" | "maxMetadata"> {
+  readonly ifExists: "error" | "replace";
+  readonly maxMemory: number;
+  readonly io: number;
+  readonly writeEmpty?: boolean;
+  readonly buffers: BufferPool;
+}
+
+async function write(
+  root: ZarrNode,
+  target: CreateTarget,
+  plan: PyramidPlan,
+  options: WriteOptions,
+): Promise<void> {
+  const { ifExists, writeEmpty = false, maxMetadata, io, signal } = options;
+  const { zarrFormat } = root.layout;
+  if (zarrFormat !== "v2" && zarrFormat !== "v3") return;
+  const { attributes, jobs, levelAttributes } = plan;
+  const nodes = [root, ...jobs.map(({ array }) => array)];
+  const watch = await SourceWatch.begin(nodes, [root.store], { signal });
+  try {
+    const consolidated = levelAttributes !== undefined;
+    const making = { ifExists, consolidated, writeEmpty, io, allowUnicode: true, signal };
+    const group = await createGroup(
+      target,
+      { zarrFormat, attributes },
+      { ...making, ...(maxMetadata !== undefined && { maxMetadata }) },
+    );
+    try {
+      const groups: GroupWriter[] = [];
+      for (const [i] of plan.levels.entries()) {
+        if (levelAttributes) groups.push(await group.createGroup(`${i}`, { attributes: levelAttributes }));
+      }
+      for (const job of jobs) await writeJob(job, group, groups, options);
+      for (const level of groups) await level.close();
+      await watch.assertUnchanged({ io, signal });
+      await group.close();
+    } catch (error) {
+      await group.abort(error);
+      throw error;
+    }
+  } finally {
+    watch.end();
+  }
+}
+
+async function writeJob(
+  job: LevelJob,
+  group: GroupWriter,
+  groups: readonly GroupWriter[],
+  { maxMemory, io, writeEmpty = false, buffers, onEvent, signal }: WriteOptions,
+): Promise<void> {
+  const { name, array, metadata, levels, method, numbers, windows, role } = job;
+  const writers: ArrayWriter[] = [];
+  for (const [i, one] of metadata.entries()) {
+    writers.push(await (groups[i]?.createAs(name, one) ?? group.createAs(`${i}`, one)));
+  }
+  const size = "size" in array.metadata.dataType ? array.metadata.dataType.size : 1;
+  let items = 0;
+  const onItems = (count: number) => {
+    items += count;
+    onEvent?.({
+      type: "read",
+      path: name || array.path,
+      bytes: items * size,
+      allBytes: product(array.shape) * size,
+    });
+  };
+  const writing = { writeEmpty, buffers, onItems, signal };
+  if (windows && numbers && method) {
+    await writeLevels(array, writers, levels, { ...writing, method, numbers, windows });
+  } else {
+    const isSmall = role === "coordinate" || role === "bounds";
+    const source = { source: array.innerChunks(), path: array.path };
+    const region = { start: array.shape.map(() => 0), shape: array.shape };
+    const copies = isSmall ? writers.slice(0, 1) : writers;
+    await copyBoxes(source, copies, { region, shift: region.start }, { ...writing, maxMemory, io });
+    const made = isSmall ? await coordinateLevels(job, levels, { signal }) : [];
+    for (const [i, values] of made.entries()) {
+      const { kind } = metadata[i]?.dataType ?? {};
+      if (i > 0) await writers[i]?.write([], kind === "float" ? values : Array.from(values));
+    }
+  }
+  for (const writer of writers) await writer.close();
+}
+
+function described(plan: PyramidPlan, method: PyramidMethod) {
+  const { convention, spatial, axes, levels, jobs } = plan;
+  return {
+    convention,
+    method,
+    spatial,
+    levels: levels.map(({ scale }, i) => {
+      const own = axes.map((d) => scale[d] ?? 1);
+      return { path: `${i}`, scale: own, translation: own.map((n) => blockOffset(n, method)) };
+    }),
+    arrays: jobs.map((job): PyramidArray => {
+      const { windows } = job;
+      return {
+        name: job.name,
+        dataType: job.array.dataType,
+        ...(job.method && { method: job.method }),
+        shapes: job.levels.map(({ shape }) => shape),
+        ...(windows && {
+          window: windows.window,
+          levelsInWindow: windows.windowLevel + 1,
+          leaseBytes: windows.leaseBytes,
+        }),
+      };
+    }),
+  };
+}
+
+function nameOf(target: CreateTarget): string {
+  const text = typeof target === "string" ? target : "path" in target ? target.path : "";
+  return (
+    text
+      .replace(/\/+$/, "")
+      .replace(/^.*\//, "")
+      .replace(/\.zarr(?:\.zip)?$/, "") || "image"
+  );
+}

@@ -1,0 +1,196 @@
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { children } from "../../hierarchy/open/walk.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
+import { blockOffset, type LevelShape } from "./level-plan.ts";
+import type { PyramidMethod } from "./reduce-blocks.ts";
+
+type Plain = { readonly [name: string]: unknown };
+
+/** What an array of a geographic data set is to its pyramid. */
+export interface DataSetArray {
+  readonly name: string;
+  readonly array: ZarrArray;
+  readonly dimensions: readonly string[];
+  /** How it shrinks: as asked for, or as fits what it is; undefined for arrays without spatial dimensions. */
+  readonly method: PyramidMethod | undefined;
+  /**
+   * Whether it has the values of a spatial dimension, or bounds of its cells: two for each cell, or `corners` in any other
+   * form, which only the first level has.
+   */
+  readonly role: "variable" | "coordinate" | "bounds" | "corners";
+}
+
+/** A geographic data set: a group of arrays with dimension names, some of them of space. */
+export interface DataSet {
+  readonly arrays: readonly DataSetArray[];
+  /** Names and lengths of the spatial dimensions. */
+  readonly spatial: readonly string[];
+  /** Of each spatial dimension: items, and the length of its largest chunk. */
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  /** Names of groups in it, which the pyramid does not have. */
+  readonly groupsLeft: readonly string[];
+}
+
+const SPATIAL_NAMES =
+  /^(?:x|y|lon|lat|longitude|latitude|easting|northing|rlon|rlat|grid_longitude|grid_latitude|projection_[xy]_coordinate)$/i;
+const SPATIAL_STANDARD_NAMES =
+  /^(?:longitude|latitude|grid_longitude|grid_latitude|projection_[xy]_coordinate)$/;
+const SPATIAL_UNITS = /^degrees?_?(?:north|east|N|E)$/;
+
+/**
+ * The arrays of a geographic data set, and which of their dimensions are of space: by their names, or by what the
+ * attributes of their coordinates say.
+ *
+ * @throws `invalid-option` for a group without such dimensions, and for one that has different lengths
+ */
+export async function dataSetOf(
+  root: ZarrGroup,
+  { method, signal }: { readonly method: PyramidMethod; readonly signal?: AbortSignal | undefined },
+): Promise<DataSet> {
+  const arrays = new Map<string, ZarrArray>();
+  const groupsLeft: string[] = [];
+  for await (const node of children(root, { signal })) {
+    const name = belowPath(root.path, node.path);
+    if (node.kind === "array") arrays.set(name, node);
+    else groupsLeft.push(name);
+  }
+  const all = [...arrays.values()];
+  const dimensions = new Set(
+    all.flatMap(({ dimensionNames }) => dimensionNames ?? []).filter((name) => name !== null),
+  );
+  const spatial = [...dimensions].filter((name) => isSpatial(name, arrays.get(name)));
+  if (spatial.length === 0) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "the group has neither an image nor arrays with spatial dimensions",
+      {
+        path: root.path,
+        expected: "OME-Zarr metadata, or dimensions such as latitude and longitude, or y and x",
+        found: [...dimensions].join(", ") || "no dimension names",
+        hint: "Name one array, with --axes where its dimensions have other names.",
+      },
+    );
+  }
+  const named = (attribute: string) =>
+    new Set(all.flatMap(({ attributes }) => String(attributes[attribute] ?? "").split(/\s+/)));
+  const [coordinates, bounds] = [named("coordinates"), named("bounds")];
+  const described = [...arrays].map(([name, array]): DataSetArray => {
+    const own = (array.dimensionNames ?? []).map((dimension) => dimension ?? "");
+    const isCoordinate = own.length === 1 && own[0] === name;
+    const shrinks = own.some((dimension) => spatial.includes(dimension));
+    const arePairs = array.shape.length === 2 && array.shape[1] === 2 && spatial.includes(own[0] ?? "");
+    const role = isCoordinate
+      ? "coordinate"
+      : bounds.has(name)
+        ? arePairs
+          ? "bounds"
+          : "corners"
+        : "variable";
+    const isClass = "flag_values" in array.attributes || "flag_masks" in array.attributes;
+    const fitting =
+      method === "nearest"
+        ? method
+        : role !== "variable" || coordinates.has(name)
+          ? "mean"
+          : isClass && method === "mean"
+            ? "mode"
+            : method;
+    const ownRole = shrinks ? role : "variable";
+    return { name, array, dimensions: own, method: shrinks ? fitting : undefined, role: ownRole };
+  });
+  return { arrays: described, spatial, groupsLeft, ...sizesOf(described, spatial) };
+}
+
+function isSpatial(name: string, coordinate: ZarrArray | undefined): boolean {
+  if (SPATIAL_NAMES.test(name)) return true;
+  if (coordinate?.shape.length !== 1) return false;
+  const { standard_name: standard, units, axis } = coordinate.attributes;
+  return (
+    SPATIAL_STANDARD_NAMES.test(String(standard)) ||
+    SPATIAL_UNITS.test(String(units)) ||
+    axis === "X" ||
+    axis === "Y"
+  );
+}
+
+function sizesOf(
+  arrays: readonly DataSetArray[],
+  spatial: readonly string[],
+): Pick<DataSet, "shape" | "chunkShape"> {
+  const sizes = spatial.map((name) => {
+    const having = arrays.filter(({ dimensions }) => dimensions.includes(name));
+    const of = (shape: (array: ZarrArray) => readonly number[]) =>
+      having.map(({ array, dimensions }) => shape(array)[dimensions.indexOf(name)] ?? 1);
+    const lengths = new Set(of(({ shape }) => shape));
+    if (lengths.size > 1) {
+      throw new ZarrflowError(
+        "invalid-option",
+        `dimension \`${name}\` has different lengths in arrays of the group`,
+        {
+          found: [...lengths].join(", "),
+        },
+      );
+    }
+    // coordinates are often one chunk whatever the chunks of the variables
+    const variables = having.filter(({ role }) => role === "variable");
+    const chunks = (variables.length > 0 ? variables : having).map(
+      ({ array, dimensions }) => array.chunkShape[dimensions.indexOf(name)] ?? 1,
+    );
+    return { length: [...lengths][0] ?? 1, chunk: Math.max(...chunks) };
+  });
+  return { shape: sizes.map(({ length }) => length), chunkShape: sizes.map(({ chunk }) => chunk) };
+}
+
+/** The levels of one array of the data set, of those of its spatial dimensions. */
+export function levelsOfArray(
+  { array, dimensions }: DataSetArray,
+  { spatial }: Pick<DataSet, "spatial">,
+  levels: readonly LevelShape[],
+): LevelShape[] {
+  return levels.map((level) => {
+    const of = (values: readonly number[], other: (d: number) => number) =>
+      dimensions.map((name, d) => values[spatial.indexOf(name)] ?? other(d));
+    return {
+      shape: of(level.shape, (d) => array.shape[d] ?? 1),
+      factors: of(level.factors, () => 1),
+      scale: of(level.scale, () => 1),
+    };
+  });
+}
+
+const CONVENTION = {
+  schema_url: "https://raw.githubusercontent.com/zarr-conventions/multiscales/refs/tags/v1/schema.json",
+  spec_url: "https://github.com/zarr-conventions/multiscales/blob/v1/README.md",
+  uuid: "d35379db-88df-4056-af3a-620245f8e347",
+  name: "multiscales",
+  description: "Multiscale layout of zarr datasets",
+} as const;
+
+/**
+ * The attributes of the group of the pyramid, in the convention `multiscales` of GeoZarr, which is a proposal. Each level
+ * is said to be derived from the first, so that its scale means the same whether it is taken as relative to that, or as
+ * absolute; both are in items of the first level, along the spatial dimensions in the order of `spatial_dimensions`.
+ */
+export function dataSetAttributes(
+  root: ZarrGroup,
+  { spatial }: Pick<DataSet, "spatial">,
+  { levels, method }: { readonly levels: readonly LevelShape[]; readonly method: PyramidMethod },
+): Plain {
+  const { zarr_conventions: conventions, ...attributes } = root.attributes as { zarr_conventions?: unknown };
+  const others = (Array.isArray(conventions) ? conventions : []).filter(
+    (one: Plain) => one?.uuid !== CONVENTION.uuid,
+  );
+  const layout = levels.map(({ scale }, i) => ({
+    asset: `${i}`,
+    ...(i > 0 && { derived_from: "0" }),
+    transform: { scale, translation: scale.map((n) => blockOffset(n, method)) },
+  }));
+  const resampling = method === "mean" ? "average" : method;
+  return {
+    ...attributes,
+    zarr_conventions: [...others, CONVENTION],
+    multiscales: { layout, resampling_method: resampling, spatial_dimensions: spatial },
+  };
+}

@@ -1,0 +1,152 @@
+import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
+import { axisNames, imageAttributes, imageOf, spatialAxes } from "./image.ts";
+import { type LevelShape, levelShapes } from "./level-plan.ts";
+import { type NumberFormat, numberFormatOf } from "./numbers.ts";
+import { factorsOf, type PyramidOptions } from "./pyramid-options.ts";
+import { coordinateMetadata } from "./small-levels.ts";
+import { type LevelWindows, planLevelWindows } from "./write-levels.ts";
+
+/** One array of the source, and what becomes of it in the levels. */
+export interface LevelJob extends DataSetArray {
+  readonly levels: readonly LevelShape[];
+  /** Of the array in each level; fewer than levels where the others do not have it. */
+  readonly metadata: readonly ArrayMetadata[];
+  readonly numbers: NumberFormat | undefined;
+  /** Absent for arrays that do not shrink, and for coordinates, which are read whole. */
+  readonly windows?: LevelWindows;
+}
+
+export interface PyramidPlan {
+  /** What describes the levels to readers. */
+  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
+  /** Of the group that is made. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Those of the group of each level; undefined where a level is an array. */
+  readonly levelAttributes: Readonly<Record<string, unknown>> | undefined;
+  /** Names of the dimensions that shrink. */
+  readonly spatial: readonly string[];
+  /** Their places among the dimensions of `levels`. */
+  readonly axes: readonly number[];
+  readonly levels: readonly LevelShape[];
+  readonly jobs: readonly LevelJob[];
+  /** Paths of what is below the source and not in the pyramid. */
+  readonly left: readonly string[];
+}
+
+type PlanOptions = Pick<PyramidOptions, "factor" | "axes" | "signal"> &
+  Required<Pick<PyramidOptions, "method" | "levels">> & { readonly maxMemory: number; readonly io: number };
+
+/** Plans the pyramid of an image, or of a geographic data set. */
+export async function planPyramid(root: ZarrNode, name: string, options: PlanOptions): Promise<PyramidPlan> {
+  const { zarrFormat } = root.layout;
+  if (zarrFormat !== "v2" && zarrFormat !== "v3") {
+    throw new ZarrflowError("unsupported-operation", "pyramids are made of Zarr v2 and v3", {
+      found: zarrFormat,
+      hint: "Convert the source first: `zarrflow convert SRC DST --to v3`.",
+    });
+  }
+  const image = await imageOf(root, options);
+  if (image === undefined && root.kind === "group") return planDataSet(root, options);
+  if (image === undefined)
+    throw new ZarrflowError("invalid-option", "there is no image", { path: root.path });
+  const { factor, method, levels: wanted } = options;
+  const { array } = image;
+  const dimensions = axisNames(image);
+  const spatial = spatialAxes(image);
+  const factors = factorsOf(factor, dimensions, spatial);
+  const sizes = { chunkShape: innerShape(array), levels: wanted, path: array.path };
+  const levels = levelShapes(array.shape, factors, sizes);
+  const described = { name: "", array, dimensions, method, role: "variable" } as const;
+  const job = await jobOf(described, levels, options);
+  return {
+    convention: zarrFormat === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
+    attributes: imageAttributes(image, levels, { zarrFormat, method, name }),
+    levelAttributes: undefined,
+    spatial,
+    axes: spatial.map((axis) => dimensions.indexOf(axis)),
+    levels,
+    jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, zarrFormat, dimensions)) }],
+    left: root.kind === "group" && "labels" in image.attributes ? ["labels"] : [],
+  };
+}
+
+/** 0.5 wants the names of the axes at arrays; 0.4 wants nested keys. */
+function asLevel(
+  metadata: ArrayMetadata,
+  zarrFormat: "v2" | "v3",
+  dimensionNames: readonly string[],
+): ArrayMetadata {
+  if (zarrFormat === "v3") return { ...metadata, dimensionNames };
+  return { ...metadata, chunkKeyEncoding: { ...metadata.chunkKeyEncoding, separator: "/" } };
+}
+
+async function planDataSet(
+  root: Extract<ZarrNode, { kind: "group" }>,
+  options: PlanOptions,
+): Promise<PyramidPlan> {
+  const { factor, method, levels: wanted, signal } = options;
+  const dataSet: DataSet = await dataSetOf(root, { method, signal });
+  const { spatial, shape, chunkShape, groupsLeft } = dataSet;
+  const factors = factorsOf(factor, spatial, spatial);
+  const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path });
+  const jobs: LevelJob[] = [];
+  for (const one of dataSet.arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), options));
+  return {
+    convention: "multiscales",
+    attributes: dataSetAttributes(root, dataSet, { levels, method }),
+    levelAttributes: root.attributes,
+    spatial,
+    axes: [...spatial.keys()],
+    levels,
+    jobs,
+    left: groupsLeft,
+  };
+}
+
+async function jobOf(
+  one: DataSetArray,
+  levels: readonly LevelShape[],
+  { maxMemory, io, signal }: PlanOptions,
+): Promise<LevelJob> {
+  const array = await withChunkSeparator(one.array, { signal });
+  const { metadata, layout } = array;
+  const numbers = numberFormatOf(metadata, layout.zarrFormat);
+  const { method, role } = one;
+  if (method !== undefined && numbers === undefined) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      `pyramids are made of numbers, not of ${array.dataType}`,
+      {
+        path: array.path,
+        hint: "Copy the source without this array first: `zarrflow copy SRC DST --exclude NAME`.",
+      },
+    );
+  }
+  const kept = role === "corners" ? levels.slice(0, 1) : levels;
+  const made = kept.map(({ shape }, i) => {
+    const isSmall = i > 0 && (role === "coordinate" || role === "bounds");
+    return levelMetadata(isSmall ? coordinateMetadata(metadata, method ?? "mean") : metadata, shape);
+  });
+  const job = { ...one, array, levels: kept, metadata: made, numbers };
+  const isLarge = method !== undefined && role === "variable" && numbers !== undefined;
+  if (!isLarge) return job;
+  const { chunkShape } = metadata.chunkGrid;
+  const budget = { chunkShape, itemSize: numbers.itemSize, maxMemory, io };
+  return { ...job, windows: await planLevelWindows(array, kept, budget) };
+}
+
+/** An array of another shape; its chunks are no longer than it is, but for shards. */
+function levelMetadata(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadata {
+  const { chunkGrid } = metadata;
+  if (chunkGrid.innerChunkShape) return { ...metadata, shape };
+  const chunkShape = chunkGrid.chunkShape.map((n, d) => Math.max(1, Math.min(n, shape[d] ?? 1)));
+  return { ...metadata, shape, chunkGrid: { chunkShape } };
+}
+
+function innerShape({ metadata: { chunkGrid } }: ZarrArray): readonly number[] {
+  return chunkGrid.innerChunkShape ?? chunkGrid.chunkShape;
+}

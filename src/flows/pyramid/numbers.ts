@@ -1,0 +1,56 @@
+import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { packingOf } from "../../meta/conventions/cf/packing.ts";
+import { missingValueOf } from "../../meta/conventions/missing-value.ts";
+import { typedArrayOf } from "../../meta/typed-array.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+
+/** Items of one type, that are numbers. */
+export type Numbers =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigUint64Array
+  | BigInt64Array
+  | Float32Array
+  | Float64Array;
+
+/** How the items of an array are read and written as numbers, and which of them are missing. */
+export interface NumberFormat {
+  readonly itemSize: number;
+  /** The numbers that bytes hold: in place, but for float16, which become others. */
+  read(bytes: Uint8Array): Numbers;
+  /** Puts numbers where `read` would find them again; nothing is to be done where they lie there. */
+  write(numbers: Numbers, bytes: Uint8Array): void;
+  readonly isFloat: boolean;
+  /** The number that stands for a missing item; undefined where none does. */
+  readonly missing: number | bigint | undefined;
+}
+
+/** Undefined for arrays whose items are no single numbers. Integers of the attribute `_Unsigned` are what they mean. */
+export function numberFormatOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat): NumberFormat | undefined {
+  const { dataType, attributes } = metadata;
+  if (!["bool", "int", "uint", "float"].includes(dataType.kind) || !("size" in dataType)) return undefined;
+  const { size } = dataType;
+  const isFloat = dataType.kind === "float";
+  const { reread } = packingOf(dataType, attributes) ?? {};
+  const meant = reread ? ({ kind: reread.signed ? "int" : "uint", size } as const) : dataType;
+  const Items = typedArrayOf(meant as typeof dataType);
+  const isHalf = isFloat && size === 2;
+  if (Items === undefined && !isHalf) return undefined;
+  const read = (bytes: Uint8Array): Numbers => {
+    if (Items) return new Items(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength / size);
+    const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
+    return Float32Array.from(bits, fromFloat16Bits);
+  };
+  const write = (numbers: Numbers, bytes: Uint8Array) => {
+    if (!isHalf) return;
+    const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
+    for (let i = 0; i < bits.length; i++) bits[i] = toFloat16Bits(Number(numbers[i]));
+  };
+  const stated = missingValueOf(metadata, zarrFormat);
+  const missing = stated && read(stated.slice())[0];
+  return { itemSize: size, isFloat, read, write, missing: missing ?? (isFloat ? Number.NaN : undefined) };
+}

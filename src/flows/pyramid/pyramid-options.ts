@@ -1,0 +1,84 @@
+import type { FormatOptions } from "../../meta/formats.ts";
+import type { StoreAccess } from "../../stores/access.ts";
+import { wholeNumber } from "../../util/decimal.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import type { ReadEventOptions } from "../events.ts";
+import type { IoOption } from "../request/usual-io.ts";
+import type { LevelsOption } from "./level-plan.ts";
+import type { PyramidMethod } from "./reduce-blocks.ts";
+
+export interface PyramidOptions extends StoreAccess, FormatOptions, ReadEventOptions {
+  /** Items along each spatial dimension that become one in the next level, or some by name: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
+  readonly factor?: number | Readonly<Record<string, number>> | string;
+  /** How a block of items becomes one; `mean` by default. */
+  readonly method?: PyramidMethod;
+  /** How many levels there are, the whole one among them; by default, `auto`, until each spatial dimension is one chunk. */
+  readonly levels?: LevelsOption;
+  /** Names of the axes of an image whose dimensions have no such names, in order: `tczyx`, `zyx`. */
+  readonly axes?: string;
+  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  readonly maxMemory?: number | string;
+  /** Requests in flight; 16 by default, 64 at servers. */
+  readonly io?: IoOption;
+  /** What to do when there is something at the target; `error` by default. */
+  readonly ifExists?: "error" | "skip" | "replace";
+  /** Writes chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
+  /** Plans all, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The factor of each dimension; 1 for those that are not spatial.
+ *
+ * @throws `invalid-option` for a dimension that is not there or not spatial, and for what is no whole number from 1 on
+ */
+export function factorsOf(
+  factor: PyramidOptions["factor"],
+  dimensions: readonly string[],
+  spatial: readonly string[],
+): number[] {
+  const given = typeof factor === "string" ? parseFactor(factor) : (factor ?? 2);
+  if (typeof given === "number") {
+    assertFactor(given, "factor");
+    return dimensions.map((name) => (spatial.includes(name) ? given : 1));
+  }
+  for (const [name, value] of Object.entries(given)) {
+    assertFactor(value, name);
+    if (spatial.includes(name) || (value === 1 && dimensions.includes(name))) continue;
+    const meant = nearestName(name, spatial);
+    const reason = dimensions.includes(name)
+      ? `dimension \`${name}\` is not spatial: it has no factor but 1`
+      : `there is no dimension \`${name}\``;
+    throw new ZarrflowError("invalid-option", reason, {
+      hint: meant ? `Did you mean \`${meant}\`?` : `Spatial dimensions are ${spatial.join(", ")}.`,
+    });
+  }
+  return dimensions.map((name) => given[name] ?? 1);
+}
+
+function parseFactor(text: string): number | Record<string, number> {
+  const whole = wholeNumber(text);
+  if (whole !== undefined) return whole;
+  const factors: Record<string, number> = {};
+  for (const part of text.split(",")) {
+    const [, name = "", number = ""] = /^\s*(.+?)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
+    if (name === "") {
+      throw new ZarrflowError("invalid-option", `\`${part}\` in \`${text}\` is not a factor`, {
+        hint: "Write a number for all spatial dimensions, such as 2, or one for each: z=1,y=2,x=2.",
+      });
+    }
+    factors[name] = Number(number);
+  }
+  return factors;
+}
+
+function assertFactor(value: unknown, name: string): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 64) return;
+  throw new ZarrflowError("invalid-option", `invalid factor of ${name}`, {
+    expected: "a whole number from 1 to 64",
+    found: String(value),
+  });
+}

@@ -1,0 +1,147 @@
+import { coordsOf, cStrides } from "../../util/shape.ts";
+import type { Numbers } from "./numbers.ts";
+
+/** How a block of items becomes one. */
+export const PYRAMID_METHODS = ["mean", "nearest", "mode", "min", "max"] as const;
+export type PyramidMethod = (typeof PYRAMID_METHODS)[number];
+
+/** A box of numbers in C order. */
+export interface NumberBox {
+  readonly items: Numbers;
+  readonly shape: readonly number[];
+}
+
+export interface ReduceOptions {
+  readonly method: PyramidMethod;
+  readonly factors: readonly number[];
+  readonly isFloat: boolean;
+  /** The number that stands for missing items; NaN is missing in any case. */
+  readonly missing: number | bigint | undefined;
+}
+
+/**
+ * Makes one item of each block of `factors` items, and puts it into `to` from `start` on; blocks at the end may be smaller.
+ *
+ * - `mean`: of the items that are there, summed as doubles in C order; integers are rounded, halves to the even one,
+ *   and those of 64 bits are summed exactly.
+ * - `mode`: the most frequent item, of several the least.
+ * - `min`, `max`: of the items that are there.
+ * - `nearest`: the first item of the block, missing or not.
+ *
+ * A block without items that are there is missing.
+ */
+export function reduceBlocks(
+  from: NumberBox,
+  to: NumberBox,
+  start: readonly number[],
+  { method, factors, isFloat, missing }: ReduceOptions,
+): void {
+  const { items } = from;
+  const isBig = items instanceof BigInt64Array || items instanceof BigUint64Array;
+  const reduce = REDUCERS[method](isFloat, isBig);
+  const [strides, toStrides] = [cStrides(from.shape), cStrides(to.shape)];
+  const rank = from.shape.length;
+  const counts = from.shape.map((n, d) => Math.ceil(n / (factors[d] ?? 1)));
+  const offsetsByShape = new Map<string, readonly number[]>();
+  const offsetsOf = (block: readonly number[]) => {
+    const key = `${block}`;
+    const known = offsetsByShape.get(key);
+    if (known) return known;
+    const made = Array.from(coordsOf(block), (at) =>
+      at.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), 0),
+    );
+    offsetsByShape.set(key, made);
+    return made;
+  };
+  const values: (number | bigint)[] = [];
+  const isMissing = (value: number | bigint) => value === missing || Number.isNaN(value);
+  const last = Math.max(0, rank - 1);
+  const [count, factor] = [counts[last] ?? 1, factors[last] ?? 1];
+  // rows of the last dimension, whose blocks have one shape but for the last of them
+  for (const row of coordsOf(counts.slice(0, last))) {
+    const block = row.map((at, d) =>
+      Math.min(factors[d] ?? 1, (from.shape[d] ?? 1) - at * (factors[d] ?? 1)),
+    );
+    let base = 0;
+    let target = rank > 0 ? (start[last] ?? 0) : 0;
+    for (let d = 0; d < row.length; d++) {
+      base += (row[d] ?? 0) * (factors[d] ?? 1) * (strides[d] ?? 0);
+      target += ((start[d] ?? 0) + (row[d] ?? 0)) * (toStrides[d] ?? 0);
+    }
+    for (let i = 0; i < count; i++) {
+      const width = rank > 0 ? Math.min(factor, (from.shape[last] ?? 1) - i * factor) : 1;
+      const offsets = offsetsOf(rank > 0 ? [...block, width] : []);
+      values.length = 0;
+      const first = base + i * factor;
+      if (method === "nearest") {
+        to.items[target + i] = items[first] as never;
+        continue;
+      }
+      for (const offset of offsets) {
+        const value = items[first + offset] as number | bigint;
+        if (!isMissing(value)) values.push(value);
+      }
+      to.items[target + i] = (values.length === 0 ? (missing ?? 0) : reduce(values)) as never;
+    }
+  }
+}
+
+type Reduce = (values: (number | bigint)[]) => number | bigint;
+
+const REDUCERS: Readonly<Record<PyramidMethod, (isFloat: boolean, isBig: boolean) => Reduce>> = {
+  mean: (isFloat, isBig) => {
+    if (isBig)
+      return (values) =>
+        roundedQuotient(
+          (values as bigint[]).reduce((a, b) => a + b),
+          BigInt(values.length),
+        );
+    return (values) => {
+      let sum = 0;
+      for (const value of values) sum += value as number;
+      const mean = sum / values.length;
+      return isFloat ? mean : roundHalfToEven(mean);
+    };
+  },
+  min: () => (values) => extreme(values, (a, b) => a < b),
+  max: () => (values) => extreme(values, (a, b) => a > b),
+  mode: () => mostFrequent,
+  nearest: () => (values) => values[0] ?? 0,
+};
+
+function extreme(
+  values: readonly (number | bigint)[],
+  isBetter: (a: number | bigint, b: number | bigint) => boolean,
+): number | bigint {
+  let [best = 0] = values;
+  for (const value of values) if (isBetter(value, best)) best = value;
+  return best;
+}
+
+function mostFrequent(values: (number | bigint)[]): number | bigint {
+  values.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  let [best, most] = [values[0] ?? 0, 0];
+  for (let i = 0, run = 0; i < values.length; i++) {
+    run = i > 0 && values[i] === values[i - 1] ? run + 1 : 1;
+    if (run > most) [best, most] = [values[i] ?? 0, run];
+  }
+  return best;
+}
+
+function roundHalfToEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor;
+}
+
+function roundedQuotient(sum: bigint, count: bigint): bigint {
+  const rest = ((sum % count) + count) % count;
+  const floor = (sum - rest) / count;
+  const twice = 2n * rest;
+  return twice > count || (twice === count && floor % 2n !== 0n) ? floor + 1n : floor;
+}
+
+/** Shape of the next level: blocks at the end may be smaller. */
+export function reducedShape(shape: readonly number[], factors: readonly number[]): number[] {
+  return shape.map((n, d) => Math.ceil(n / (factors[d] ?? 1)));
+}

@@ -1,0 +1,181 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { ArrayWriter } from "../../hierarchy/write/array.ts";
+import { writeBox } from "../../hierarchy/write/region.ts";
+import { type BufferPool, pooledSize } from "../../streams/buffer-pool.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { coordsOf, cStrides, product } from "../../util/shape.ts";
+import { readBox } from "../boxes/read-box.ts";
+import { chunkFootprint } from "../boxes/windows-of.ts";
+import { assertBudget } from "../plan/task-memory.ts";
+import { type LevelShape, unitOf } from "./level-plan.ts";
+import type { NumberFormat } from "./numbers.ts";
+import { type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
+
+/** How the levels of one array are made within the memory budget. */
+export interface LevelWindows {
+  /** Items that a level has in one block, along each dimension: whole chunks. */
+  readonly unit: readonly number[];
+  /** The level of which one block is made of one window of the first level; those above are put together of blocks. */
+  readonly windowLevel: number;
+  /** Items of the first level that are in memory at one time, along each dimension. */
+  readonly window: readonly number[];
+  readonly io: number;
+  readonly leaseBytes: number;
+}
+
+/**
+ * The largest windows that fit: of the first level they hold the blocks of as many levels as fit; of each level above one
+ * block is being put together.
+ *
+ * @throws `budget-too-small` when not even one block of each level fits.
+ */
+export async function planLevelWindows(
+  source: ZarrArray,
+  levels: readonly LevelShape[],
+  { chunkShape, itemSize, maxMemory, io }: LevelBudget,
+): Promise<LevelWindows> {
+  const pipeline = await source.innerChunks().pipeline();
+  const all = levels.reduce<readonly number[]>(
+    (most, { factors }) => most.map((n, d) => Math.max(n, factors[d] ?? 1)),
+    chunkShape.map(() => 1),
+  );
+  const unit = unitOf(chunkShape, all);
+  const top = levels.length - 1;
+  const perChunk = chunkFootprint(pipeline) + 3 * pooledSize(product(chunkShape) * itemSize);
+  // numbers of 2 bytes become numbers of 4 for a time
+  const boxBytes = (shape: readonly number[]) =>
+    pooledSize(product(shape) * itemSize) * (itemSize === 2 ? 3 : 1);
+  const blockAt = (level: number, scale: readonly number[]) =>
+    boxBytes(unit.map((n, d) => Math.min(n * (scale[d] ?? 1), levels[level]?.shape[d] ?? 1)));
+  const none = unit.map(() => 1);
+  const bytesFor = (k: number) => {
+    const window = blockAt(0, levels[k]?.scale ?? none);
+    const next =
+      k > 0
+        ? blockAt(
+            1,
+            (levels[k]?.scale ?? none).map((n, d) => n / (levels[1]?.scale[d] ?? 1)),
+          )
+        : 0;
+    const pending = levels.slice(k + 1).reduce((sum, _, i) => sum + blockAt(k + 1 + i, none), 0);
+    return window + next + pending;
+  };
+  assertBudget(bytesFor(0) + perChunk, maxMemory, source.path);
+  let windowLevel = 0;
+  while (windowLevel < top && bytesFor(windowLevel + 1) + perChunk <= maxMemory) windowLevel++;
+  const left = maxMemory - bytesFor(windowLevel);
+  const atOnce = Math.max(1, Math.min(io, Math.floor(left / perChunk)));
+  const scale = levels[windowLevel]?.scale ?? none;
+  return {
+    unit,
+    windowLevel,
+    window: unit.map((n, d) => Math.min(n * (scale[d] ?? 1), source.shape[d] ?? 1)),
+    io: atOnce,
+    leaseBytes: bytesFor(windowLevel) + atOnce * perChunk,
+  };
+}
+
+interface LevelBudget {
+  /** Of the target, shards where there are any. */
+  readonly chunkShape: readonly number[];
+  readonly itemSize: number;
+  readonly maxMemory: number;
+  readonly io: number;
+}
+
+export interface WriteLevelsOptions {
+  readonly method: PyramidMethod;
+  readonly numbers: NumberFormat;
+  readonly windows: LevelWindows;
+  readonly writeEmpty: boolean;
+  readonly buffers: BufferPool;
+  /** Called with the number of items of the first level that were read. */
+  readonly onItems: (items: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Block {
+  readonly region: Region;
+  readonly bytes: Uint8Array;
+}
+
+/** Writes all levels of one array, each chunk once, in one pass over the source: depth first, so that few blocks are open. */
+export async function writeLevels(
+  source: ZarrArray,
+  writers: readonly ArrayWriter[],
+  levels: readonly LevelShape[],
+  { method, numbers, windows, writeEmpty, buffers, onItems, signal }: WriteLevelsOptions,
+): Promise<void> {
+  const { unit, windowLevel, io } = windows;
+  const { itemSize, isFloat, missing } = numbers;
+  const array = source.innerChunks();
+  const level = (l: number): LevelShape => levels[l] as LevelShape;
+  const write = (l: number, { region, bytes }: Block) => {
+    const writer = writers[l] as ArrayWriter;
+    const { shape } = region;
+    const data = { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) } as const;
+    return writeBox(writer, region, data, { io, writeEmpty, buffers, signal });
+  };
+  const empty = (region: Region): Block => ({
+    region,
+    bytes: buffers.take(product(region.shape) * itemSize),
+  });
+  const regionAt = (l: number, coords: readonly number[], scale: readonly number[] = []): Region => {
+    const start = coords.map((c, d) => c * (unit[d] ?? 1) * (scale[d] ?? 1));
+    const most = level(l).shape;
+    return {
+      start,
+      shape: start.map((from, d) => Math.min((unit[d] ?? 1) * (scale[d] ?? 1), (most[d] ?? 1) - from)),
+    };
+  };
+  const reduceInto = (from: Block, to: Block, l: number) => {
+    const { factors } = level(l);
+    const start = from.region.start.map((at, d) => at / (factors[d] ?? 1) - (to.region.start[d] ?? 0));
+    const items = numbers.read(to.bytes);
+    reduceBlocks(
+      { items: numbers.read(from.bytes), shape: from.region.shape },
+      { items, shape: to.region.shape },
+      start,
+      { method, factors, isFloat, missing },
+    );
+    numbers.write(items, to.bytes);
+  };
+
+  /** All levels of one window, of which the last is returned. */
+  const ofWindow = async (coords: readonly number[]): Promise<Block> => {
+    const scaleTo = (l: number) => level(windowLevel).scale.map((n, d) => n / (level(l).scale[d] ?? 1));
+    throwIfAborted(signal);
+    const region = regionAt(0, coords, scaleTo(0));
+    const data = await readBox(array, region, { io, buffers, signal });
+    let block: Block = { region, bytes: data.bytes };
+    await write(0, block);
+    onItems(product(region.shape));
+    for (let l = 1; l <= windowLevel; l++) {
+      const next = empty(regionAt(l, coords, scaleTo(l)));
+      reduceInto(block, next, l);
+      buffers.give(block.bytes);
+      block = next;
+      await write(l, block);
+    }
+    return block;
+  };
+  const made = async (l: number, coords: readonly number[]): Promise<Block> => {
+    if (l === windowLevel) return ofWindow(coords);
+    const block = empty(regionAt(l, coords));
+    const { factors } = level(l);
+    for (const within of coordsOf(factors)) {
+      const child = coords.map((c, d) => c * (factors[d] ?? 1) + (within[d] ?? 0));
+      const isThere = child.every((c, d) => c * (unit[d] ?? 1) < (level(l - 1).shape[d] ?? 0));
+      if (!isThere) continue;
+      const part = await made(l - 1, child);
+      reduceInto(part, block, l);
+      buffers.give(part.bytes);
+    }
+    await write(l, block);
+    return block;
+  };
+  const top = levels.length - 1;
+  const counts = level(top).shape.map((n, d) => Math.ceil(n / (unit[d] ?? 1)));
+  for (const coords of coordsOf(counts)) buffers.give((await made(top, coords)).bytes);
+}
