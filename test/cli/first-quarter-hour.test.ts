@@ -67,6 +67,35 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
     "zarrflow diff era5.zarr era5.v3.zarr",
     "zarrflow validate era5.v3.zarr --deep",
   ],
+  append: [
+    "zarrflow slice era5.zarr early.zarr --slice time=0:30",
+    "zarrflow slice era5.zarr late.zarr --slice time=30:48",
+    "zarrflow slice era5.zarr north.zarr --slice time=30:48,latitude=0:3",
+    "zarrflow append late.zarr early.zarr",
+    "zarrflow append late.zarr earlier.zarr --dim time",
+    "zarrflow append late.zarr early.zarr --dim tiem",
+    "zarrflow append early.zarr late.zarr --dim time",
+    "zarrflow append late.zarr/t2m early.zarr --dim time",
+    "zarrflow append late.zarr era5.zarr.zip --dim time",
+    "zarrflow append north.zarr early.zarr --dim time",
+    "zarrflow append late.zarr early.zarr --dim time --dry-run",
+    "zarrflow append late.zarr early.zarr --dim time",
+    "zarrflow append late.zarr early.zarr --dim time",
+    "zarrflow diff early.zarr era5.zarr",
+  ],
+  pyramid: [
+    "zarrflow pyramid era5.zarr/t2m image.zarr",
+    "zarrflow pyramid era5.zarr/t2m image.zarr --axes txy --factor t=2",
+    "zarrflow pyramid era5.zarr maps.zarr --method median",
+    "zarrflow pyramid era5.zarr maps.zarr",
+    "zarrflow pyramid era5.zarr maps.zarr --levels 3 --factor lattitude=2",
+    "zarrflow pyramid era5.zarr era5.zarr/maps --levels 3",
+    "zarrflow pyramid era5.zarr maps.zarr --levels 3 --max-mem 2kB",
+    "zarrflow pyramid era5.zarr maps.zarr --levels 3 --dry-run",
+    "zarrflow pyramid era5.zarr maps.zarr --levels 3",
+    "zarrflow pyramid era5.zarr maps.zarr --levels 3",
+    "zarrflow tree maps.zarr",
+  ],
 };
 
 describe("a new user's first quarter of an hour", () => {
@@ -97,7 +126,9 @@ describe("a new user's first quarter of an hour", () => {
   });
 
   it("leaves what was asked for, and nothing else", async () => {
-    const asked = ["day.npy", "day.zarr", "era5.v3.zarr", "era5.zarr", "era5.zarr.zip", "series.zarr"];
+    const parts = ["early.zarr", "late.zarr", "north.zarr", "maps.zarr"];
+    const copies = ["day.npy", "day.zarr", "era5.v3.zarr", "era5.zarr.zip", "series.zarr"];
+    const asked = ["era5.zarr", ...copies, ...parts];
     const own = ["node_modules", "package-lock.json", "package.json"];
     expect((await readdir(project)).sort()).toEqual([...asked, ...own].sort());
   });

@@ -2,6 +2,7 @@ import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
+import { product } from "../../util/shape.ts";
 import { blockOffset, type LevelShape } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
@@ -26,7 +27,7 @@ export interface DataSet {
   readonly arrays: readonly DataSetArray[];
   /** Names and lengths of the spatial dimensions. */
   readonly spatial: readonly string[];
-  /** Of each spatial dimension: items, and the length of its largest chunk. */
+  /** Of each spatial dimension: items, and the length of a chunk of the largest array that has it. */
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
   /** Names of groups in it, which the pyramid does not have. */
@@ -133,12 +134,10 @@ function sizesOf(
         },
       );
     }
-    // coordinates are often one chunk whatever the chunks of the variables
-    const variables = having.filter(({ role }) => role === "variable");
-    const chunks = (variables.length > 0 ? variables : having).map(
-      ({ array, dimensions }) => array.chunkShape[dimensions.indexOf(name)] ?? 1,
-    );
-    return { length: [...lengths][0] ?? 1, chunk: Math.max(...chunks) };
+    // of the largest array: coordinates are often one chunk whatever the others are
+    const largest = having.reduce((a, b) => (product(b.array.shape) > product(a.array.shape) ? b : a));
+    const chunk = largest.array.chunkShape[largest.dimensions.indexOf(name)] ?? 1;
+    return { length: [...lengths][0] ?? 1, chunk };
   });
   return { shape: sizes.map(({ length }) => length), chunkShape: sizes.map(({ chunk }) => chunk) };
 }

@@ -1,6 +1,8 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
 import { axisNames, imageAttributes, imageOf, spatialAxes } from "./image.ts";
@@ -70,8 +72,16 @@ export async function planPyramid(root: ZarrNode, name: string, options: PlanOpt
     axes: spatial.map((axis) => dimensions.indexOf(axis)),
     levels,
     jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, zarrFormat, dimensions)) }],
-    left: root.kind === "group" && "labels" in image.attributes ? ["labels"] : [],
+    left: await labelsOf(root, options),
   };
+}
+
+/** The labels of an image, which are images of their own. */
+async function labelsOf(root: ZarrNode, { signal }: PlanOptions): Promise<string[]> {
+  if (root.kind === "array") return [];
+  const { zarrFormat } = root.layout;
+  const labels = await openNode(root.store, joinKey(root.path, "labels"), { zarrFormat, signal });
+  return labels ? ["labels"] : [];
 }
 
 /** 0.5 wants the names of the axes at arrays; 0.4 wants nested keys. */
