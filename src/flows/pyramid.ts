@@ -17,7 +17,7 @@ import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts"
 import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import { type FlowSource, openSource } from "./request/flow.ts";
+import { type FlowSource, openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";

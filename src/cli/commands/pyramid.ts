@@ -20,12 +20,13 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "SRC DST",
   notes: [
-    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. Its axes",
-    "z, y and x shrink. Any other group becomes a group for each level, described by the convention `multiscales` of",
-    "GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks and codecs stay as they are in SRC.",
+    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. Its",
+    "axes z, y and x shrink. Any other group becomes a group for each level, described by the convention",
+    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks and codecs stay as",
+    "they are in SRC.",
     "",
-    "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means of",
-    "integers are rounded, halves to the even one. nearest takes the first item of each block.",
+    "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means",
+    "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
     "SRC is read once. DST appears under its name when it is complete, or not at all.",
   ],
   operands: [2, 2],

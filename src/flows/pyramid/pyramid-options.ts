@@ -9,7 +9,7 @@ import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
 export interface PyramidOptions extends StoreAccess, FormatOptions, ReadEventOptions {
-  /** Items along each spatial dimension that become one in the next level, or some by name: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
+  /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
   readonly factor?: number | Readonly<Record<string, number>> | string;
   /** How a block of items becomes one; `mean` by default. */
   readonly method?: PyramidMethod;

@@ -1,0 +1,52 @@
+// @module-tag long
+// @module-tag alone
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openArray } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { makeSteps } from "./made-sources.ts";
+import { describePeaks, expectPeaks, MB, peakMemoryOf } from "./peak-memory.ts";
+
+const folder = temporaryFolder();
+const LIMITS = { peak: (32 + 120) * MB, growth: 15 * MB };
+
+/** Makes five levels of steps of so many bands. */
+async function pyramid(source: string): Promise<number> {
+  const target = join(folder.path, "pyramid.zarr");
+  const peak = await peakMemoryOf("pyramid", source, target, "--levels", "5", "--max-mem", "32MB");
+  const [whole, last] = [await openArray(source), await openArray(`${target}/4`)];
+  expect(last.shape).toEqual(whole.shape.map((n, d) => (d === 0 ? n : Math.ceil(n / 16))));
+  await rm(target, { recursive: true });
+  return peak;
+}
+
+/** Appends an array to one of 8 steps. */
+async function append(source: string, bands: number): Promise<number> {
+  const target = await makeSteps(join(folder.path, `few-${bands}.zarr`), 8, bands);
+  const peak = await peakMemoryOf("append", source, target, "--dim", "time", "--max-mem", "32MB");
+  expect((await openArray(target)).shape[0]).toBe(128 + 8);
+  await rm(target, { recursive: true });
+  return peak;
+}
+
+describePeaks("peak resident memory within 32 MB", () => {
+  test("does not grow with the array, 128 or 512 MiB, of a pyramid or an append", async () => {
+    const [small, large] = [
+      await makeSteps(join(folder.path, "small.zarr"), 128, 2),
+      await makeSteps(join(folder.path, "large.zarr"), 128, 8),
+    ];
+    await expectPeaks(
+      "a pyramid of 128 and 512 MiB",
+      LIMITS,
+      () => pyramid(small),
+      () => pyramid(large),
+    );
+    await expectPeaks(
+      "128 and 512 MiB appended",
+      LIMITS,
+      () => append(small, 2),
+      () => append(large, 8),
+    );
+  }, 900_000);
+});
