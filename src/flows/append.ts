@@ -4,7 +4,7 @@ import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
-import { withLockedPlace } from "../hierarchy/place-lock.ts";
+import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
@@ -108,9 +108,13 @@ export async function append(
       const { root: node } = to;
       const home = await homeOf(node);
       await assertApart(root, childSpec(node.spec, node.path) ?? node.spec);
-      const step = () => appendAt(root, node, home, options);
-      if (options.dryRun) return await step();
-      return await withLockedPlace(home, step, { isArray: node.kind === "array", signal });
+      if (options.dryRun) return await appendAt(root, node, home, options);
+      const lock = await lockPlace(home, { isArray: node.kind === "array", signal });
+      try {
+        return await appendAt(root, node, home, options, lock);
+      } finally {
+        await lock.release();
+      }
     } finally {
       await to.close();
     }
@@ -148,9 +152,10 @@ async function appendAt(
   node: ZarrNode,
   home: ParentHierarchy,
   options: AppendOptions,
+  lock?: LockedPlace,
 ): Promise<AppendReport> {
   const started = performance.now();
-  const { dim, writeEmpty = false, dryRun = false, maxMetadata, onEvent, signal } = options;
+  const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const io = usualIo(options.io, root.spec, home.spec);
   const from = await arraysBelowNode(root, signal);
@@ -168,9 +173,10 @@ async function appendAt(
       parts.push(growingPart({ ...pair, source, target }));
     }
     const buffers = new BufferPool(maxMemory);
-    if (!dryRun) {
+    if (lock) {
       await writeParts(parts, { maxMemory, io, writeEmpty, buffers, onEvent, signal });
       await watch.assertUnchanged({ io, signal });
+      await lock.assertHeld();
       const inOrder = [...parts].sort((a, b) => Number(isCoordinate(a, dim)) - Number(isCoordinate(b, dim)));
       const growths = inOrder.map((part) => ({ node: part.target, shape: part.shape }));
       const groups = await groupsAround(node, home, signal);

@@ -219,8 +219,7 @@ async function writeJob(
     await copyBoxes(source, copies, { region, shift: region.start }, { ...writing, maxMemory, io });
     const made = isSmall ? await coordinateLevels(job, levels, { signal }) : [];
     for (const [i, values] of made.entries()) {
-      const { kind } = metadata[i]?.dataType ?? {};
-      if (i > 0) await writers[i]?.write([], kind === "float" ? values : Array.from(values));
+      if (i > 0) await writers[i]?.write([], Array.from(values));
     }
   }
   for (const writer of writers) await writer.close();

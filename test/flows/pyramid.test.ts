@@ -12,9 +12,11 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
 
 failOnUnhandledRejections();
+const folder = temporaryFolder();
 
 async function arrayOf(shape: readonly number[], chunks: readonly number[], more: object = {}) {
   const store = new MemoryStore();
@@ -102,6 +104,18 @@ describe("pyramid", () => {
     },
   );
 
+  test("into a zip, which takes each chunk once", async () => {
+    const source = await arrayOf([30, 40], [4, 8]);
+    const target = folder.next("image.zarr.zip");
+    await pyramid(source, target, {});
+    const last = await openArray(`${target}/3`);
+    expect(last.shape).toEqual([4, 5]);
+    const memory = new MemoryStore();
+    await pyramid(source, memory, {});
+    expect([...(await slice(last).read()).data]).toEqual(await valuesOf(memory, "3"));
+    await last.store.close?.();
+  });
+
   test("of a sharded array, whose levels are sharded too", async () => {
     const source = await arrayOf([20, 20], [2, 2], { shards: [4, 8], dimensionNames: ["y", "x"] });
     const target = new MemoryStore();
@@ -115,7 +129,11 @@ describe("pyramid", () => {
   test("of a data set: a group for each level, with coordinates of their own", async () => {
     const store = new MemoryStore();
     const group = await createGroup(store, { attributes: { title: "weather" } });
-    const add = async (name: string, array: object, items: Float64Array | Int32Array | readonly string[]) => {
+    const add = async (
+      name: string,
+      array: object,
+      items: Float64Array | Float32Array | Int32Array | readonly string[],
+    ) => {
       const writer = await group.create(name, { codec: "none", ...array } as never);
       await writer.write([], items);
       await writer.close();
@@ -128,11 +146,11 @@ describe("pyramid", () => {
       {
         shape: [5],
         chunks: [5],
-        dataType: "float64",
+        dataType: "float32",
         dimensionNames: ["lat"],
         attributes: { bounds: "lat_bnds" },
       },
-      Float64Array.of(50, 40, 30, 20, 10),
+      Float32Array.of(50, 40, 30, 20, 10),
     );
     await add(
       "lat_bnds",
@@ -155,6 +173,7 @@ describe("pyramid", () => {
       },
       Int32Array.from({ length: 20 }, (_, i) => [1, 3, 3, 3][i % 4] ?? 0),
     );
+    await add("odd", { shape: [3, 2], chunks: [3, 2], dataType: "int32" }, Int32Array.of(1, 2, 3, 4, 5, 6));
     await add("time", { shape: [2], chunks: [2], dataType: "string", dimensionNames: ["time"] }, ["a", "b"]);
     await group.close();
     const target = new MemoryStore();
@@ -167,6 +186,7 @@ describe("pyramid", () => {
     expect(await valuesOf(target, "1/lat_bnds")).toEqual([55, 35, 35, 15, 15, 5]);
     expect(await valuesOf(target, "1/lon")).toEqual([0.5, 2.5]);
     expect(await valuesOf(target, "1/time")).toEqual(["a", "b"]);
+    expect(await valuesOf(target, "1/odd")).toEqual([1, 2, 3, 4, 5, 6]);
     // of classes the most frequent, the least of several
     expect(await valuesOf(target, "1/kind")).toEqual([1, 3, 1, 3, 1, 3]);
     // 0 is missing

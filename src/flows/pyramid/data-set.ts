@@ -78,7 +78,7 @@ export async function dataSetOf(
     new Set(all.flatMap(({ attributes }) => String(attributes[attribute] ?? "").split(/\s+/)));
   const [coordinates, bounds] = [named("coordinates"), named("bounds")];
   const described = [...arrays].map(([name, array]): DataSetArray => {
-    const own = (array.dimensionNames ?? []).map((dimension) => dimension ?? "");
+    const own = array.shape.map((_, d) => array.dimensionNames?.[d] ?? "");
     const isCoordinate = own.length === 1 && own[0] === name;
     const shrinks = own.some((dimension) => spatial.includes(dimension));
     const arePairs = array.shape.length === 2 && array.shape[1] === 2 && spatial.includes(own[0] ?? "");

@@ -71,7 +71,7 @@ function imageOfArray(array: ZarrArray, given: string | undefined): Image {
     throw new ZarrflowError("invalid-option", "the axes of the image are not known", {
       path: array.path,
       expected: `${array.shape.length} of t, c, z, y, x`,
-      found: given ?? names?.join(", ") ?? "no names",
+      found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
       hint: "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
     });
   }

@@ -37,7 +37,8 @@ export function levelShapes(
     all.push({ shape: reducedShape(last.shape, own), factors: own, scale });
   }
   if (all.length > 1 || levels === 1) return all;
-  throw new ZarrflowError("invalid-option", "the array is one chunk already: a pyramid of it has one level", {
+  const reason = "each dimension that shrinks is one chunk already: the pyramid has one level";
+  throw new ZarrflowError("invalid-option", reason, {
     path,
     hint: "Give the number of levels with --levels (in code levels), such as 3.",
   });
