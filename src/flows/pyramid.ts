@@ -53,7 +53,7 @@ export interface PyramidLevel {
 
 export interface PyramidReport {
   /** What describes the levels to readers. */
-  readonly convention: PyramidPlan["convention"];
+  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
   readonly method: PyramidMethod;
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
