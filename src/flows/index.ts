@@ -6,8 +6,8 @@
 
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
 export type { IndexRange, Range, SliceOption } from "../hierarchy/slice-option.ts";
-export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
+export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
 export {
   type ConvertChanges,
