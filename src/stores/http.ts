@@ -106,7 +106,7 @@ function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStore
   const send = fetch ? plainFetch(fetch) : fetchOfRuntime;
   return async (url, init) => {
     await beforeRequest?.(init.signal ?? undefined);
-    return fetchWithTimeout(send, url, init, timeout);
+    return fetchWithTimeout(send, url, init, { silence: timeout, beforeRequest });
   };
 }
 

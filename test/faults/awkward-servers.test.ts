@@ -3,8 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, digest, rechunk } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import type { Store } from "../../src/stores/store.ts";
+import type { ListableStore, Store } from "../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
+import { serveValues } from "../stores/value-server.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket, stubEnvironment } from "../support/s3-environment.ts";
 import { type ConnectionFront, serveFront, type Treatment } from "./connection-front.ts";
@@ -88,6 +89,21 @@ describe.each(Object.entries(TREATMENTS))("a server that %s", (_name, treatment)
     expect(left).toEqual([]);
     expect(front.connections).toBeGreaterThan(1);
   });
+
+  test("gives all that a web server has", async () => {
+    const values = new Map<string, Uint8Array>();
+    const made = namedMemoryStore("awkward") as ListableStore;
+    for await (const { key } of made.list("")) values.set(key, (await made.get(key)) ?? new Uint8Array());
+    const web = await serveValues(values);
+    try {
+      front = await serveFront(web.url, treatment);
+      await rechunk(`${front.endpoint}/data`, "memory:awkward-back", { chunks: [60, 8] });
+      expect(await digestOf("memory:awkward-back")).toBe(expected);
+      expect(front.connections).toBeGreaterThan(1);
+    } finally {
+      await web.close();
+    }
+  });
 });
 
 test("a server that is a thousand times slower for one key keeps up what comes beside it", async () => {
@@ -102,7 +118,9 @@ test("a server that is a thousand times slower for one key keeps up what comes b
   await copy(`s3://${BUCKET}/a.zarr`, "memory:awkward-back", { io: 4 });
   expect(await digestOf("memory:awkward-back")).toBe(expected);
   const chunks = answered.filter((key) => /\/\d+\.\d+$/.test(key));
-  expect(chunks).toHaveLength(CHUNKS);
+  expect(new Set(chunks).size).toBe(CHUNKS);
+  // made again where its answer is late, and answered as late
+  expect(chunks.length - CHUNKS).toBeLessThanOrEqual(2);
   expect(chunks.indexOf(SLOW)).toBeGreaterThan(CHUNKS / 2);
   const store: Store | undefined = namedMemoryStore("awkward-back");
   expect(await store?.get("3.3")).toBeDefined();

@@ -66,7 +66,8 @@ describe("with a tenth of all requests failing", () => {
     server.fault = fault;
     const events: FlowEvent[] = [];
     let all = 0;
-    const unwatch = onRetry(() => all++);
+    // a stall may be taken for a late answer, which is asked for again at once
+    const unwatch = onRetry(({ wait }) => wait > 0 && all++);
     const failing = await ring((event) => events.push(event));
     unwatch();
     expect(await contentOf("faults-back")).toEqual(content);
@@ -74,7 +75,9 @@ describe("with a tenth of all requests failing", () => {
     expect(failing).toBeGreaterThan(requests);
     expect(failing).toBeLessThanOrEqual(1.3 * requests);
 
-    const retries = events.flatMap((event) => (event.type === "retry" ? [event.retry] : []));
+    const retries = events.flatMap((event) =>
+      event.type === "retry" && event.retry.wait > 0 ? [event.retry] : [],
+    );
     const failures = ["503", "cut body", "reset"].reduce((sum, kind) => sum + (met.get(kind) ?? 0), 0);
     expect(all).toBe(failures);
     // those while a flow was planned are told to nobody

@@ -36,7 +36,7 @@ export class AdaptiveLimit {
       this.#share.succeeded(started, performance.now() - from, sent + received);
       return result;
     } catch (error) {
-      if (this.#isOverload(error)) this.#share.overloaded(started, performance.now() - from);
+      if (this.#isOverload(error)) this.#share.overloaded(performance.now() - from);
       throw error;
     } finally {
       this.#share.ended();

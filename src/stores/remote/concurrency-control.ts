@@ -25,6 +25,8 @@ const FIRST_REST = 1;
 const MAX_REST = 8;
 /** Milliseconds after an overload in which requests in flight grow by one for each round, and no faster. */
 const CAREFUL_MS = 60_000;
+/** What a refused request takes off. */
+const REFUSED = 1 / 2;
 /** What a success adds, as a part, where less than one request is in flight. */
 const REGAIN = 1.25;
 
@@ -53,8 +55,8 @@ export interface Round {
 /**
  * How many requests a server is to have in flight, found by the rate at which it answers. Twice as many for each round, as
  * long as the rate grows; then a round with a few more is compared now and then with one with a few less, and the better
- * one is kept: more where the rate follows, fewer where requests only wait longer. Half as many after an overload, then
- * one more for each round.
+ * one is kept: more where the rate follows, fewer where requests only wait longer. Half a request less for each that is
+ * refused, then one more for each round.
  *
  * The numbers lie in memory that threads may share: who changes them holds the lock.
  */
@@ -84,11 +86,11 @@ export class ConcurrencyControl {
     return Math.min(most, allowed < 1 ? Math.min(1, allowed * REGAIN) : allowed + 1 / allowed);
   }
 
-  /** What is allowed after the server said that there are too many. */
-  overloaded(allowed: number, inFlight: number, now: number): number {
+  /** What is allowed after the server has refused a request: half as many after a round that it refuses. */
+  overloaded(allowed: number, now: number): number {
     this.#phase = "careful";
     this.#set(OVERLOADED_AT, now);
-    return Math.max(LEAST_ALLOWED, Math.min(allowed, Math.max(1, inFlight)) / 2);
+    return Math.max(LEAST_ALLOWED, allowed / 2, allowed - REFUSED);
   }
 
   /** What is allowed after a round. */

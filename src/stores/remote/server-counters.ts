@@ -13,19 +13,18 @@ const HEADER = 4;
 
 /** Places of a server: which it is, and what its requests come to; after them, what each thread has. */
 const NAME = 0;
-const OVERLOADS = 1;
-const ACTIVE = 2;
-const CHANGES = 3;
-const ALLOWED = 4;
-const ROUND = 5;
-const ROUND_REQUESTS = 6;
-const ROUND_LATENCY = 7;
-const ROUND_WORK = 8;
-const LOCK = 9;
-const NEXT_START = 10;
-const LAST_END = 11;
-const LATENCY = 12;
-const SERVER_FIELDS = 13;
+const ACTIVE = 1;
+const CHANGES = 2;
+const ALLOWED = 3;
+const ROUND = 4;
+const ROUND_REQUESTS = 5;
+const ROUND_LATENCY = 6;
+const ROUND_WORK = 7;
+const LOCK = 8;
+const NEXT_START = 9;
+const LAST_END = 10;
+const LATENCY = 11;
+const SERVER_FIELDS = 12;
 const ACTIVE_IN = SERVER_FIELDS;
 const WAITING_IN = ACTIVE_IN + THREADS;
 const SERVER_SIZE = WAITING_IN + THREADS;
@@ -159,10 +158,9 @@ export function requestsNow(): RequestsNow | undefined {
   return allowed === 0 ? undefined : { inFlight, allowed };
 }
 
-/** What there was when a request began: the round that it belongs to, and the overloads that had been heard of. */
+/** What there was when a request began: the round that it belongs to. */
 export interface StartedRequest {
   readonly round: number;
-  readonly overloads: number;
 }
 
 /** The share of one thread in the requests to a server. */
@@ -221,7 +219,7 @@ export class ServerShare {
     }
     this.#add(ACTIVE_IN + this.#thread, 1);
     if (allowed < 1) this.#store(NEXT_START, milliseconds() + this.#gap(allowed));
-    return { round: this.#load(ROUND), overloads: this.#load(OVERLOADS) };
+    return { round: this.#load(ROUND) };
   }
 
   /** Milliseconds until a request may begin where less than one may be in flight. */
@@ -256,13 +254,10 @@ export class ServerShare {
     if (requests >= Math.max(LEAST_ROUND, Math.floor(this.allowed))) this.#endRound(limit.most);
   }
 
-  /** A request that was under way since `overloads` were heard of failed as there are too many. */
-  overloaded({ overloads }: StartedRequest, latency: number): void {
+  /** A request failed as there are too many. */
+  overloaded(latency: number): void {
     this.#noteLatency(latency);
-    // those that were under way together report the same overload
-    const at = this.#place + OVERLOADS;
-    if (Atomics.compareExchange(this.#ints, at, overloads, overloads + 1) !== overloads) return;
-    this.#allow(this.#control.overloaded(this.allowed, this.#load(ACTIVE), Date.now()));
+    this.#allow(this.#control.overloaded(this.allowed, Date.now()));
     this.#newRound();
   }
 

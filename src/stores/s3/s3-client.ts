@@ -250,7 +250,9 @@ export class S3Client {
       const silence = request.timeout ?? timeout;
       const isChange = method !== "GET" && method !== "HEAD";
       const linger = (body?.length ?? 0) > LONG_BODY ? LINGER : silence;
-      return await fetchWithTimeout(this.#fetch, url, init, silence, isChange ? linger : 0);
+      const { beforeRequest } = this.#options;
+      const timed = { silence, linger: isChange ? linger : 0, beforeRequest };
+      return await fetchWithTimeout(this.#fetch, url, init, timed);
     } catch (error) {
       throwIfAborted(signal);
       throw connectionFailure(error, url.origin);

@@ -36,7 +36,7 @@ async function serveParts(begin: string) {
     answers.push(response);
     response.writeHead(200).write(begin);
   });
-  const response = await fetchWithTimeout(byFetch, url, {}, 200);
+  const response = await fetchWithTimeout(byFetch, url, {}, { silence: 200 });
   const [answer] = answers;
   const { body } = response;
   if (!answer || !body) throw new Error("there is no body");
@@ -71,14 +71,16 @@ async function serveDrops(bytes: number) {
 describe("fetchWithTimeout", () => {
   it("passes on an answer as it is", async () => {
     const url = await serve((_, response) => response.writeHead(206, "Part", { a: "b" }).end("text"));
-    const response = await fetchWithTimeout(byFetch, url, {}, 1000);
+    const response = await fetchWithTimeout(byFetch, url, {}, { silence: 1000 });
     expect([response.status, response.statusText, response.headers.get("a")]).toEqual([206, "Part", "b"]);
     expect(await textOf(response)).toBe("text");
   });
 
   it("fails when there is no answer", async () => {
     const url = await serve(() => {});
-    const failing = expect(fetchWithTimeout(byFetch, url, {}, 50)).rejects.toMatchObject(silence);
+    const failing = expect(fetchWithTimeout(byFetch, url, {}, { silence: 50 })).rejects.toMatchObject(
+      silence,
+    );
     await vi.advanceTimersByTimeAsync(50);
     await failing;
   });
@@ -122,7 +124,8 @@ describe("fetchWithTimeout", () => {
       asked = resolve;
     });
     const url = await serve((_, response) => asked(response));
-    const send = () => fetchWithTimeout(byFetch, url, { method: "PUT", body: new Uint8Array(65_536) }, 100);
+    const send = () =>
+      fetchWithTimeout(byFetch, url, { method: "PUT", body: new Uint8Array(65_536) }, { silence: 100 });
     const sending = send();
     await vi.advanceTimersByTimeAsync(1099);
     (await answer).end();
@@ -135,11 +138,13 @@ describe("fetchWithTimeout", () => {
   it("ends with the caller's reason, before and amid the answer", async () => {
     const url = await serve((_, response) => void response.writeHead(200).write("a"));
     const caller = new AbortController();
-    const response = await fetchWithTimeout(byFetch, url, { signal: caller.signal }, 10_000);
+    const response = await fetchWithTimeout(byFetch, url, { signal: caller.signal }, { silence: 10_000 });
     const reading = textOf(response);
     caller.abort(new Error("enough"));
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
-    await expect(fetchWithTimeout(byFetch, url, { signal: caller.signal }, 10_000)).rejects.toMatchObject({
+    await expect(
+      fetchWithTimeout(byFetch, url, { signal: caller.signal }, { silence: 10_000 }),
+    ).rejects.toMatchObject({
       code: "aborted",
       cause: new Error("enough"),
     });
@@ -150,7 +155,12 @@ describe("fetchWithTimeout", () => {
     const url = await serve((_, response) => void answers.push(response));
     const send = async (caller: AbortController) => {
       const seen = answers.length;
-      const sending = fetchWithTimeout(byFetch, url, { method: "PUT", signal: caller.signal }, 10_000, 500);
+      const sending = fetchWithTimeout(
+        byFetch,
+        url,
+        { method: "PUT", signal: caller.signal },
+        { silence: 10_000, linger: 500 },
+      );
       await vi.waitFor(() => expect(answers.length).toBe(seen + 1));
       caller.abort(new Error("enough"));
       return { sending };
@@ -181,7 +191,7 @@ describe("fetchWithTimeout", () => {
   it("waits longer for a body of which 1 KiB arrives a second, or more", async () => {
     vi.useRealTimers();
     const drops = await serveDrops(100);
-    const { body } = await fetchWithTimeout(byFetch, drops.url, {}, 200);
+    const { body } = await fetchWithTimeout(byFetch, drops.url, {}, { silence: 200 });
     const begun = performance.now();
     await body?.read(() => performance.now() - begun > 2500);
     expect(drops.requests).toBe(1);
@@ -194,7 +204,7 @@ describe("fetchWithTimeout", () => {
       const drip = setInterval(() => response.write("x") && sent++, 10);
       response.on("close", () => clearInterval(drip));
     });
-    const response = await fetchWithTimeout(byFetch, url, {}, 300);
+    const response = await fetchWithTimeout(byFetch, url, {}, { silence: 300 });
     await expect(textOf(response)).rejects.toMatchObject({
       code: "transient",
       reason: "the server sends too slowly",

@@ -28,7 +28,7 @@ export interface TextAnswer {
 export async function ask({ url, timeout, headers, ...question }: Question): Promise<TextAnswer> {
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
-    const response = await fetchWithTimeout(plainFetch(globalThis.fetch), url, init, timeout);
+    const response = await fetchWithTimeout(plainFetch(globalThis.fetch), url, init, { silence: timeout });
     return { text: await readText(response, LONGEST_ANSWER), response };
   } catch (error) {
     throw connectionFailure(error, url.origin);

@@ -1,0 +1,122 @@
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { Patience } from "./patience.ts";
+
+/** How many times the longest silence all waits for a body may take together, */
+const PATIENCE = 10;
+/** and the bytes that a server has to send for each second more. */
+const SLOWEST_BODY = 1024;
+
+export interface WatchedRequest {
+  readonly origin: string;
+  /** Milliseconds for which the server may be silent. */
+  readonly silence: number;
+  readonly caller: AbortSignal | null | undefined;
+  /** Milliseconds after which a request that its caller gives up is ended. */
+  readonly linger: number;
+  /** With the answer, where the request may be made again. */
+  readonly patience: Patience | undefined;
+  /** How often it was made. */
+  readonly attempt: number;
+}
+
+/** Ends a request that its caller has given up, whose server is silent, or whose answer is late. */
+export class SilenceWatch {
+  readonly #request: WatchedRequest;
+  readonly #controller = new AbortController();
+  readonly #stopListening: () => void;
+  #late: ZarrflowError | undefined;
+  #waited = 0;
+  #received = 0;
+  #began = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #endWait: ReturnType<Patience["wait"]> | undefined;
+  #lingering: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(request: WatchedRequest) {
+    this.#request = request;
+    const { caller, linger } = request;
+    throwIfAborted(caller);
+    const abort = () => this.#controller.abort(abortError(caller?.reason));
+    this.#stopListening = onAbort(caller, () => {
+      if (linger === 0) abort();
+      else this.#lingering = setTimeout(abort, linger);
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why the request was ended, where that is because its answer was late. */
+  get late(): ZarrflowError | undefined {
+    const { reason } = this.#controller.signal;
+    return reason === this.#late ? this.#late : undefined;
+  }
+
+  /** The server is to answer now; `more` milliseconds later than usual. */
+  ask(more: number): void {
+    this.begin(more);
+    const { patience, attempt } = this.#request;
+    this.#endWait = patience?.wait(attempt, (waited) => {
+      this.#late = late(waited);
+      this.#controller.abort(this.#late);
+    });
+  }
+
+  answered(): void {
+    this.pause();
+    this.#endWait?.(true);
+    this.#endWait = undefined;
+  }
+
+  /** The server is to speak now; `more` milliseconds later than usual. */
+  begin(more = 0): void {
+    const { silence, origin } = this.#request;
+    this.#began = performance.now();
+    this.#timer = setTimeout(() => this.#controller.abort(silent(silence, origin)), silence + more);
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** A piece of the body has come. @throws `transient` when the whole of it takes too long. */
+  received(bytes: number): void {
+    this.#waited += performance.now() - this.#began;
+    this.#received += bytes;
+    const most = PATIENCE * this.#request.silence + (this.#received / SLOWEST_BODY) * 1000;
+    if (this.#waited <= most) return;
+    const error = slow(this.#received, this.#waited);
+    this.#controller.abort(error);
+    throw error;
+  }
+
+  end(): void {
+    this.pause();
+    this.#endWait?.(false);
+    clearTimeout(this.#lingering);
+    this.#stopListening();
+  }
+}
+
+function late(milliseconds: number): ZarrflowError {
+  return new ZarrflowError("transient", "the response is much later than usual", {
+    found: `nothing for ${(milliseconds / 1000).toFixed(2)} s`,
+  });
+}
+
+function slow(bytes: number, milliseconds: number): ZarrflowError {
+  return new ZarrflowError("transient", "the server sends too slowly", {
+    expected: `${SLOWEST_BODY} bytes a second, or more`,
+    found: `${bytes} bytes in ${Math.round(milliseconds / 1000)} s`,
+    hint: "Try again when the server or the connection is less busy.",
+  });
+}
+
+function silent(milliseconds: number, origin: string): ZarrflowError {
+  return new ZarrflowError("transient", "the server did not respond in time", {
+    found: `nothing for ${milliseconds / 1000} s`,
+    hint: `Check that ${origin} is running and can be reached.`,
+  });
+}
