@@ -18,7 +18,9 @@ export const nodeDigests = digestsBy(
 function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
   return (
     crypto && {
-      sha256: (text) => crypto.createHash("sha256").update(text).digest("hex"),
+      // at one go from Node 20.12 on
+      sha256: (text) =>
+        crypto.hash?.("sha256", text, "hex") ?? crypto.createHash("sha256").update(text).digest("hex"),
       hmac: (key, text) => crypto.createHmac("sha256", key).update(text).digest(),
     }
   );

@@ -147,10 +147,10 @@ export class S3Client {
   /** URL of the object at `key`, or of the bucket for "", with a query. */
   url(key: string, query: Query = {}): URL {
     const { bucket, endpoint, pathStyle = endpoint !== undefined || bucket.includes(".") } = this.#options;
-    const url = new URL(endpoint ?? `https://s3.${this.#region}.amazonaws.com`);
-    if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
+    const server = (endpoint ?? `https://s3.${this.#region}.amazonaws.com`).replace(/\/$/, "");
     const path = key.split("/").map(encodeURIComponent).join("/");
-    url.pathname = pathStyle ? `/${bucket}/${path}` : `/${path}`;
+    const url = new URL(pathStyle ? `${server}/${bucket}/${path}` : `${server}/${path}`);
+    if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return url;
   }

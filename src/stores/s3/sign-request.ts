@@ -16,7 +16,7 @@ const ALGORITHM = "AWS4-HMAC-SHA256";
 /** Over TLS nobody changes the body, and the checksum that is sent with it is signed. */
 const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 /** Headers that servers on the way may change, or that are none of the request's. */
-const NOT_SIGNED = [
+const NOT_SIGNED = new Set([
   "authorization",
   "connection",
   "content-length",
@@ -25,7 +25,7 @@ const NOT_SIGNED = [
   "range",
   "user-agent",
   "x-amzn-trace-id",
-];
+]);
 
 /**
  * The headers of a request to S3 with its signature, version 4.
@@ -38,7 +38,7 @@ export async function signRequest(
   { region, keys }: { readonly region: string; readonly keys: SigningKeys },
 ): Promise<Record<string, string>> {
   const digests = nodeDigests ?? webDigests;
-  const time = new Date().toISOString().replace(/[:-]|\.\d{3}/g, "");
+  const time = timeNow();
   const scope = [time.slice(0, 8), region, "s3", "aws4_request"];
   const sent = {
     ...headers,
@@ -47,14 +47,14 @@ export async function signRequest(
     ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken.trim() }),
   };
   const signed = Object.entries({ host: url.host, ...sent })
-    .filter(([name]) => !NOT_SIGNED.includes(name))
+    .filter(([name]) => !NOT_SIGNED.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const names = signed.map(([name]) => name).join(";");
   const canonical = [
     method,
     quoted(url.pathname),
-    canonicalQuery(url.searchParams),
-    ...signed.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
+    url.search === "" ? "" : canonicalQuery(url.searchParams),
+    ...signed.map(([name, value]) => `${name}:${/\s/.test(value) ? value.trim().replace(/\s+/g, " ") : value}`),
     "",
     names,
     UNSIGNED_PAYLOAD,
@@ -64,6 +64,18 @@ export async function signRequest(
   const signature = toHex(await digests.hmac(key, text));
   const authorization = `${ALGORITHM} Credential=${[accessKeyId, ...scope].join("/")}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...sent, authorization };
+}
+
+let latest = { second: 0, time: "" };
+
+/** As signatures have it, to the second: one text for many requests. */
+function timeNow(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (latest.second !== second) {
+    const time = new Date(second * 1000).toISOString().replace(/[:-]|\.\d{3}/g, "");
+    latest = { second, time };
+  }
+  return latest.time;
 }
 
 async function signingKey(
