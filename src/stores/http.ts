@@ -1,3 +1,4 @@
+import { platformSignal } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
@@ -105,7 +106,7 @@ export class HttpStore implements Store {
 function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStoreOptions): PlainFetch {
   const send = fetch ? plainFetch(fetch) : fetchOfRuntime;
   return async (url, init) => {
-    await beforeRequest?.(init.signal ?? undefined);
+    await beforeRequest?.(platformSignal(init.signal));
     return fetchWithTimeout(send, url, init, { silence: timeout, beforeRequest });
   };
 }

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type * as Stream from "node:stream";
 import type { Readable } from "node:stream";
 import type * as Zlib from "node:zlib";
-import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { type Abortable, abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import type { HttpBody, HttpResponse, PlainFetch } from "./http-response.ts";
 
 type Client = (options: RequestOptions) => ClientRequest;
@@ -91,7 +91,7 @@ function answerOf(message: IncomingMessage, body: HttpResponse["body"]): HttpRes
 }
 
 /** What a message brings, or what undoes its coding. */
-function bodyOf(message: Readable, signal: AbortSignal | null | undefined): HttpBody {
+function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBody {
   message.pause();
   // One that breaks off before it is read says so to nobody else.
   message.on("error", () => {});

@@ -1,3 +1,5 @@
+import type { Abortable } from "../../util/abort.ts";
+
 /** The body of an answer, which is read once, or cancelled. */
 export interface HttpBody {
   /**
@@ -29,6 +31,6 @@ export type PlainFetch = (
   url: URL,
   init: Omit<RequestInit, "headers" | "signal"> & {
     readonly headers?: Readonly<Record<string, string>>;
-    readonly signal?: AbortSignal | null;
+    readonly signal?: Abortable | null | undefined;
   },
 ) => Promise<HttpResponse>;

@@ -1,10 +1,13 @@
+import { platformSignal } from "../../util/abort.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import type { HttpBody, PlainFetch } from "./http-response.ts";
 
 /** A `fetch` of the platform, or of a program, by what is used of it. */
 export function plainFetch(fetch: Fetch): PlainFetch {
-  return async (url, init) => {
-    const { ok, status, statusText, headers, type, body } = await fetch(url, init as RequestInit);
+  return async (url, { signal: end, ...init }) => {
+    const signal = platformSignal(end);
+    const request = { ...init, ...(signal && { signal }) } as RequestInit;
+    const { ok, status, statusText, headers, type, body } = await fetch(url, request);
     return { ok, status, statusText, headers, type, body: body && bodyOfStream(body) };
   };
 }

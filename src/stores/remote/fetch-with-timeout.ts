@@ -1,3 +1,4 @@
+import { platformSignal } from "../../util/abort.ts";
 import type { HttpBody, HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { patienceWith } from "./patience.ts";
 import type { RequestHook } from "./request-hook.ts";
@@ -47,7 +48,7 @@ export async function fetchWithTimeout(
       const error = watch.late;
       if (error === undefined) throw failure;
       emitRetry({ store: origin, operation: method, key, error, attempt, wait: 0 });
-      await beforeRequest?.(caller ?? undefined);
+      await beforeRequest?.(platformSignal(caller));
     }
   }
 }

@@ -1,4 +1,4 @@
-import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { type Abortable, abortError, onAbort, RequestEnd, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Patience } from "./patience.ts";
 
@@ -11,7 +11,7 @@ export interface WatchedRequest {
   readonly origin: string;
   /** Milliseconds for which the server may be silent. */
   readonly silence: number;
-  readonly caller: AbortSignal | null | undefined;
+  readonly caller: Abortable | null | undefined;
   /** Milliseconds after which a request that its caller gives up is ended. */
   readonly linger: number;
   /** With the answer, where the request may be made again. */
@@ -23,7 +23,7 @@ export interface WatchedRequest {
 /** Ends a request that its caller has given up, whose server is silent, or whose answer is late. */
 export class SilenceWatch {
   readonly #request: WatchedRequest;
-  readonly #controller = new AbortController();
+  readonly #end = new RequestEnd();
   readonly #stopListening: () => void;
   #late: ZarrflowError | undefined;
   #waited = 0;
@@ -37,20 +37,20 @@ export class SilenceWatch {
     this.#request = request;
     const { caller, linger } = request;
     throwIfAborted(caller);
-    const abort = () => this.#controller.abort(abortError(caller?.reason));
+    const abort = () => this.#end.abort(abortError(caller?.reason));
     this.#stopListening = onAbort(caller, () => {
       if (linger === 0) abort();
       else this.#lingering = setTimeout(abort, linger);
     });
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): RequestEnd {
+    return this.#end;
   }
 
   /** Why the request was ended, where that is because its answer was late. */
   get late(): ZarrflowError | undefined {
-    const { reason } = this.#controller.signal;
+    const { reason } = this.#end;
     return reason === this.#late ? this.#late : undefined;
   }
 
@@ -60,7 +60,7 @@ export class SilenceWatch {
     const { patience, attempt } = this.#request;
     this.#endWait = patience?.wait(attempt, (waited) => {
       this.#late = late(waited);
-      this.#controller.abort(this.#late);
+      this.#end.abort(this.#late);
     });
   }
 
@@ -74,7 +74,7 @@ export class SilenceWatch {
   begin(more = 0): void {
     const { silence, origin } = this.#request;
     this.#began = performance.now();
-    this.#timer = setTimeout(() => this.#controller.abort(silent(silence, origin)), silence + more);
+    this.#timer = setTimeout(() => this.#end.abort(silent(silence, origin)), silence + more);
   }
 
   pause(): void {
@@ -88,7 +88,7 @@ export class SilenceWatch {
     const most = PATIENCE * this.#request.silence + (this.#received / SLOWEST_BODY) * 1000;
     if (this.#waited <= most) return;
     const error = slow(this.#received, this.#waited);
-    this.#controller.abort(error);
+    this.#end.abort(error);
     throw error;
   }
 

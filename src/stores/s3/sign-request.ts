@@ -54,7 +54,9 @@ export async function signRequest(
     method,
     quoted(url.pathname),
     url.search === "" ? "" : canonicalQuery(url.searchParams),
-    ...signed.map(([name, value]) => `${name}:${/\s/.test(value) ? value.trim().replace(/\s+/g, " ") : value}`),
+    ...signed.map(
+      ([name, value]) => `${name}:${/\s/.test(value) ? value.trim().replace(/\s+/g, " ") : value}`,
+    ),
     "",
     names,
     UNSIGNED_PAYLOAD,
