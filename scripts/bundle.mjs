@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { version, exports, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { version, exports, dependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
 
 const COMMAND = "cli/main";
 const entries = Object.values(exports).flatMap(
@@ -84,7 +86,7 @@ export async function bundle() {
     input: Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
     platform: "neutral",
     plugins: [versionInside, importedDirectly],
-    external: [/^node:/, ...Object.keys(dependencies)],
+    external: [/^node:/, ...Object.keys({ ...dependencies, ...peerDependencies })],
     treeshake: { moduleSideEffects: false },
     output: {
       dir: join(root, "dist"),

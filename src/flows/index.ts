@@ -67,6 +67,7 @@ export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
 export { runFlow } from "./run/run-flow.ts";
 export { runTask, type TaskStages, taskSink, taskStages } from "./run/tasks/run-task.ts";
 export type { TaskContext } from "./run/tasks/task-context.ts";
+export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";

@@ -61,14 +61,20 @@ const PIECE_BYTES = 2 ** 18;
 /** The most bytes, or items of varying size, that are read into memory at once. */
 const MAX_READ = 2 ** 32;
 
-/** The array that is cut, by the chunks that are read, and what is taken of it; `close` closes its store where that was opened for it. */
-interface OpenSlice {
+/** An array that is cut, by the chunks that are read, and what is taken of it; `close` closes its store where that was opened for it. */
+export interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
   /** Checks, when all is read, that it was read from one version of the array. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+/** What formats need of a slice: to open it, and the options that it is read with. */
+let insideOf: (slice: Slice) => {
+  readonly open: () => Promise<OpenSlice>;
+  readonly options: PlanOptions & LabelOptions;
+};
 
 /** A part of an array, read when it is asked for. */
 export class Slice<Name extends string = string> {
@@ -77,6 +83,10 @@ export class Slice<Name extends string = string> {
   readonly #options: PlanOptions & LabelOptions;
   /** Its labels as indices: they are looked up once. */
   #lookedUp: LookedUp | undefined;
+
+  static {
+    insideOf = (slice) => ({ open: () => slice.#open(), options: slice.#options });
+  }
 
   constructor(
     source: string | ZarrArray<Store, Name>,
@@ -260,6 +270,8 @@ export class Slice<Name extends string = string> {
     return readChunks(array, refs, options).pipeThrough(decodeChunks(array));
   }
 }
+
+export { insideOf };
 
 /**
  * A part of an array, to be streamed as chunks or as bytes, or read into memory.

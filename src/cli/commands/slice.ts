@@ -1,29 +1,20 @@
-import {
-  formattedPieces,
-  isTextFormat,
-  SLICE_FORMATS,
-  type SliceFormat,
-} from "../../flows/slabs/formats/slice-format.ts";
-import type { Slice } from "../../flows/slice.ts";
-import { isFixed } from "../../meta/data-type.ts";
+import { entryOf, SLICE_FORMATS, type SliceFormat } from "../../flows/slabs/formats/slice-format.ts";
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { product } from "../../util/shape.ts";
 import { defineCommand } from "../define-command.ts";
-import { writeOutputFile } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
-import { peakMemory } from "../peak-memory.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import { bytesProgress } from "../progress/read-progress.ts";
-import { progressView } from "../progress/view.ts";
 import { changingOptions, filterOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import { writeSlices } from "../slice-output.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
-import { outputText } from "../text/report.ts";
 import { printWarnings } from "../text/warning.ts";
 
 const formatNames = SLICE_FORMATS.map(({ name }) => name);
+
+const decodedNames = SLICE_FORMATS.flatMap(({ name, isDecoded }) => (isDecoded ? [name] : []));
 
 const options = {
   slice: {
@@ -38,10 +29,19 @@ const options = {
   },
   format: {
     type: "string",
-    value: formatNames.join("|"),
+    value: "FORMAT",
     choices: formatNames,
     summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format that the extension of --output names, or ${formatNames[0]}`,
   },
+  decode: {
+    type: "string",
+    value: "on|off",
+    choices: ["on", "off"],
+    bare: "on",
+    summary: `apply scale_factor, add_offset, _Unsigned, _FillValue, missing_value and valid_range, and show times as dates; on for ${decodedNames.join(", ")}, off for the others by default`,
+  },
+  flags: { type: "boolean", summary: "the names of flags (flag_meanings) in place of their values" },
+  flat: { type: "boolean", summary: "JSON as one flat list" },
   output: { type: "string", value: "FILE", summary: "write to a file, complete or not at all" },
   ...filterOptions,
   strict: {
@@ -63,14 +63,17 @@ export const command = defineCommand({
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
     "A slice of one array takes what belongs to it too: the coordinates of its dimensions, and the arrays that its",
     "attributes name. DST is then a group. It is an array if nothing belongs to the array, or with --alone.",
-    "--include, --exclude, --alone, --strict, --chunks, --shards, --codec, --to, --verify, --write-empty, --trace",
-    "and --report need a DST.",
+    "--alone, --strict, --chunks, --shards, --codec, --to, --verify, --write-empty, --trace and --report need a",
+    "DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole.",
     "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
     "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices.",
+    "A table has a row for each item, with its coordinates. --include and --exclude choose arrays of a group:",
+    "columns of a table, or members of an npz file. Arrow and Parquet need the optional packages apache-arrow and",
+    "hyparquet-writer.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
-    'or "NaT", structures objects. Text of variable length and objects can be written as JSON only.',
+    'or "NaT", structures objects; with --decode missing values are null, and times dates.',
   ],
   operands: [1, 2],
   options,
@@ -82,6 +85,10 @@ export const command = defineCommand({
     {
       line: "slice era5.zarr/t2m --slice time=2024-06-03,latitude=45..50,longitude=10.0 --format json",
       says: "by labels: all times of a day, the latitudes from 45 to 50, one longitude",
+    },
+    {
+      line: "slice era5.zarr/t2m --slice time=2024-06-03 --output day.csv",
+      says: "a table: time, latitude, longitude and t2m",
     },
     { line: "slice era5.zarr/t2m --slice 0,-1 --format json", says: "first time, last latitude, as JSON" },
     {
@@ -108,18 +115,27 @@ export const command = defineCommand({
     const { closeOpened, open } = await import("../../hierarchy/open/open.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
     const planning = planOptions(values, terminal.signal);
-    const { readableArray } = await import("../../flows/request/chunk-separators.ts");
     const opened = await open(url, planning);
-    if (opened.kind === "group") {
-      await closeOpened(url, opened.store);
-      throw new ZarrflowError("invalid-option", `\`${url}\` is a group`, {
-        hint: "Give a DST, or name an array.",
-      });
-    }
-    const reading = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
-    const array = await readableArray(opened, opened, reading);
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     const { nearest = false } = values;
+    if (opened.kind === "group") {
+      const arrays = await arraysOf(opened, url, { ...values, format }, terminal.signal).catch(
+        async (error: unknown) => {
+          await closeOpened(url, opened.store);
+          throw error;
+        },
+      );
+      const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
+      return writeSlices(
+        slicesOf(arrays, selection, { ...planning, nearest }),
+        { ...values, format },
+        terminal,
+      );
+    }
+    assertNoFilter(values, url);
+    const { readableArray } = await import("../../flows/request/chunk-separators.ts");
+    const reading = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
+    const array = await readableArray(opened, opened, reading);
     if (values["dry-run"]) {
       const { planSlice } = await import("../../flows/plan-slice.ts");
       const { slicePlanText } = await import("../text/slice-plan.ts");
@@ -127,9 +143,45 @@ export const command = defineCommand({
       return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
     }
     const { slice } = await import("../../flows/slice.ts");
-    return writeSlice(slice(array, selection, { ...planning, nearest }), { ...values, format }, terminal);
+    return writeSlices([slice(array, selection, { ...planning, nearest })], { ...values, format }, terminal);
   },
 });
+
+/**
+ * The arrays of a group that a file is to hold.
+ *
+ * @throws `invalid-option` for a format of one array, and for a table whose columns nobody named
+ */
+async function arraysOf(
+  group: ZarrGroup,
+  url: string,
+  values: SliceValues & { readonly format: SliceFormat },
+  signal: AbortSignal,
+): Promise<readonly ZarrArray[]> {
+  const entry = entryOf(values.format);
+  if (!("holds" in entry) || values["dry-run"]) {
+    throw new ZarrflowError("invalid-option", `\`${url}\` is a group`, {
+      hint: "Give a DST, or name an array.",
+    });
+  }
+  const { arraysIn, namesOf } = await import("../../flows/slabs/group-slices.ts");
+  const arrays = await arraysIn(group, filterOf(values), signal);
+  if (entry.holds === "arrays" || values.include !== undefined) return arrays;
+  const [widest] = arrays.toSorted((a, b) => b.shape.length - a.shape.length);
+  throw new ZarrflowError("invalid-option", `\`${url}\` is a group, and a table needs to know its arrays`, {
+    hint: `Name an array, as in ${url}/${widest?.path.split("/").at(-1)}, or several with --include. Its arrays are ${namesOf(arrays, group)}.`,
+  });
+}
+
+/** @throws `invalid-option` for flags that choose among arrays, where there is one */
+function assertNoFilter({ include, exclude }: SliceValues, url: string): void {
+  if (include === undefined && exclude === undefined) return;
+  const flag = include === undefined ? "exclude" : "include";
+  throw new ZarrflowError(
+    "invalid-option",
+    `--${flag} chooses arrays of a group, and \`${url}\` is an array`,
+  );
+}
 
 async function sliceToZarr(
   source: string,
@@ -137,7 +189,9 @@ async function sliceToZarr(
   values: SliceValues,
   terminal: Terminal,
 ): Promise<void> {
-  const misplaced = (["format", "output"] as const).find((name) => values[name] !== undefined);
+  const misplaced = (["format", "output", "decode", "flags", "flat"] as const).find(
+    (name) => values[name] !== undefined,
+  );
   if (misplaced) {
     throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice without a DST`, {
       hint: "Omit the flag, or omit DST.",
@@ -161,8 +215,6 @@ async function sliceToZarr(
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */
 function assertFileOnly(values: SliceValues): void {
   const only = [
-    "include",
-    "exclude",
     "alone",
     "strict",
     "chunks",
@@ -181,64 +233,4 @@ function assertFileOnly(values: SliceValues): void {
   throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
     hint: "Give a DST after the source, such as part.zarr.",
   });
-}
-
-async function writeSlice(
-  slice: Slice,
-  values: SliceValues & { readonly format: SliceFormat },
-  terminal: Terminal,
-): Promise<void> {
-  const { format, output, json, quiet, "if-exists": ifExists = "error" } = values;
-  const { signal, isOutputSeen } = terminal;
-  const toScreen = output === undefined && isOutputSeen;
-  if (toScreen && !isTextFormat(format)) {
-    throw new ZarrflowError("invalid-option", `${format} bytes cannot be shown in a terminal`, {
-      hint: "Write them to a file with --output FILE or into a pipe, or use --format json.",
-    });
-  }
-  const total = await itemBytes(slice, format);
-  const view = progressView(terminal.errors, { quiet: quiet || toScreen, noLines: json });
-  const started = performance.now();
-  let bytes = 0;
-  const pieces = counted(formattedPieces(slice, format), (length) => {
-    bytes += length;
-    view.show(bytesProgress(bytes, total));
-  });
-  try {
-    if (output === undefined) {
-      for await (const piece of pieces) await terminal.write(piece);
-      return;
-    }
-    const isWritten = await writeOutputFile(output, pieces, { ifExists, signal });
-    if (!isWritten) return printSkipped(output, values, terminal);
-  } finally {
-    view.stop();
-  }
-  const seconds = (performance.now() - started) / 1000;
-  const shape = await slice.shape();
-  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
-  if (json) await terminal.write(`${toJson(report, 2)}\n`);
-  else if (!quiet) terminal.printLine(outputText(report));
-}
-
-async function printSkipped(output: string, { json, quiet }: SliceValues, terminal: Terminal): Promise<void> {
-  if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
-  else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
-}
-
-/** Bytes of all items where each has the same; undefined where the format or the type does not say. */
-async function itemBytes(slice: Slice, format: SliceFormat): Promise<number | undefined> {
-  const dataType = await slice.dataType();
-  if (isTextFormat(format) || !isFixed(dataType)) return undefined;
-  return product(await slice.shape()) * dataType.size;
-}
-
-async function* counted(
-  pieces: AsyncIterable<Uint8Array>,
-  onPiece: (length: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    yield piece;
-    onPiece(piece.length);
-  }
 }

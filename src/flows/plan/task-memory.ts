@@ -40,14 +40,18 @@ export function smallerChunks(
 const MIN_PLAUSIBLE = 1000;
 
 /** @throws `budget-too-small` naming the smallest budget that works. */
-export function assertBudget(
+export function assertBudget(needed: number, maxMemory: number, path: string, wayOut?: string): void {
+  if (needed > maxMemory) throw budgetTooSmall(needed, maxMemory, path, wayOut);
+}
+
+/** The error of a budget that nothing fits, with the smallest that works. */
+export function budgetTooSmall(
   needed: number,
   maxMemory: number,
   path: string,
   wayOut = "choose smaller chunks",
-): void {
-  if (needed <= maxMemory) return;
-  throw new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
+): ZarrflowError {
+  return new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
     path,
     neededBytes: needed,
     expected: `a budget of at least ${needed} bytes (${formatEnoughBytes(needed)})`,

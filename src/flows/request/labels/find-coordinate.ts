@@ -22,10 +22,25 @@ export interface LabelledArray {
  * The array that has the labels of a dimension: 1-d, of the dimension's name, in the same group as the array or the
  * nearest one above. Undefined where there is none.
  */
-export async function findCoordinate(
-  { array, within }: LabelledArray,
+export function findCoordinate(
+  place: LabelledArray,
   dimension: string,
   signal: AbortSignal | undefined,
+): Promise<ZarrArray | undefined> {
+  return findNamed(place, dimension, { isMeant: (node) => isCoordinate(node, dimension), signal });
+}
+
+export interface FindNamedOptions {
+  /** Whether an array of the name is the one that is looked for; any by default. */
+  readonly isMeant?: (array: ZarrArray) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The array that a name means for an array: in the same group, or the nearest one above. Undefined where there is none. */
+export async function findNamed(
+  { array, within }: LabelledArray,
+  name: string,
+  { isMeant = () => true, signal }: FindNamedOptions,
 ): Promise<ZarrArray | undefined> {
   const { zarrFormat } = array.layout;
   try {
@@ -35,13 +50,33 @@ export async function findCoordinate(
       array.path,
     )) {
       if (path === nodePath) continue;
-      const at = joinKey(path, dimension);
-      if (at === nodePath && isCoordinate(array, dimension)) return array;
+      const at = joinKey(path, name);
+      if (at === nodePath && isMeant(array)) return array;
       const isOpen = within !== undefined && !isOutside && isAtOrBelow(path, within.path);
       const options = { zarrFormat, signal };
       const node = isOpen ? within.nodes.get(at) : await findNode(store, spec, at, options);
-      if (node && isCoordinate(node, dimension)) return node;
+      if (node?.kind === "array" && isMeant(node)) return node;
       if (isOutside && (await openNode(store, "", { spec, ...options }))?.kind !== "group") return undefined;
+    }
+  } catch (error) {
+    if (!isUnreadableAbove(error)) throw error;
+  }
+  return undefined;
+}
+
+/** The group that an array is in, beyond the root of its store too; undefined where there is none. */
+export async function findGroup(
+  { store, spec, path, layout }: ZarrArray,
+  signal: AbortSignal | undefined,
+): Promise<ZarrNode | undefined> {
+  try {
+    for await (const above of ancestorsOf(store, spec, path)) {
+      if (above.path === above.nodePath) continue;
+      return await openNode(above.store, above.path, {
+        spec: above.spec,
+        zarrFormat: layout.zarrFormat,
+        signal,
+      });
     }
   } catch (error) {
     if (!isUnreadableAbove(error)) throw error;

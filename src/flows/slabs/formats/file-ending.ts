@@ -2,24 +2,8 @@ import { SLICE_FORMATS, type SliceFormat } from "./slice-format.ts";
 
 /** Endings of files of other formats: for arrays and tables, for pictures, and for what is compressed as a whole. */
 const FOREIGN: ReadonlySet<string> = new Set([
-  ...["arrow", "csv", "feather", "ipc", "jsonl", "ndjson", "parquet", "tsv", "xls", "xlsx"],
-  ...[
-    "cdf",
-    "fits",
-    "grb",
-    "grb2",
-    "grib",
-    "grib2",
-    "h5",
-    "hdf",
-    "hdf5",
-    "mat",
-    "nc",
-    "nc4",
-    "npz",
-    "pkl",
-    "pt",
-  ],
+  ...["ipc", "tsv", "xls", "xlsx"],
+  ...["cdf", "fits", "grb", "grb2", "grib", "grib2", "h5", "hdf", "hdf5", "mat", "nc", "nc4", "pkl", "pt"],
   ...["bmp", "cog", "gif", "jp2", "jpeg", "jpg", "png", "tif", "tiff", "webp"],
   ...["bz2", "gz", "lz4", "tar", "tgz", "xz", "zst"],
 ]);

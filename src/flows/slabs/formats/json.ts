@@ -1,23 +1,59 @@
+import type { ChunkData } from "../../../codecs/chunk-data.ts";
+import type { DataType } from "../../../meta/data-type.ts";
+import { product } from "../../../util/shape.ts";
 import type { Slice } from "../../slice.ts";
+import { sliceDecoder } from "../decode/decoded-slice.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import { cellText } from "../table/cell-text.ts";
+import { typedValues } from "../typed-values.ts";
+import type { FormatSliceOptions } from "./format-options.ts";
 import { chunkItems } from "./json-items.ts";
+import { jsonCell } from "./ndjson.ts";
 
 /** A piece has about this many characters. */
 const PIECE_LENGTH = 2 ** 16;
 
-/** The UTF-8 bytes of one flat JSON list of a slice's values in C order. */
-export async function* jsonPieces(slice: Slice): AsyncGenerator<Uint8Array> {
+/** The UTF-8 bytes of a slice's values in C order, in lists that are nested as its dimensions are, or in one flat list. */
+export async function* jsonPieces(
+  slice: Slice,
+  { flat = false, decode = false, flags }: FormatSliceOptions,
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  const dataType = await slice.dataType();
-  let text = "[";
-  let separator = "";
+  const stored = await slice.dataType();
+  const decoder = decode ? await sliceDecoder(slice, { decode, flags }) : undefined;
+  const shape = await slice.shape();
+  const items = product(shape);
+  const { opened, closed } = brackets(flat ? [items] : shape);
+  let text = items === 0 ? "[]" : "";
+  let at = 0;
   for await (const { data } of slice.slabs()) {
-    for (const item of chunkItems(data, dataType)) {
-      text += separator + item;
-      separator = ",";
+    for (const item of decoder ? decodedItems(data, stored, decoder) : chunkItems(data, stored)) {
+      text += `${at > 0 ? "," : ""}${"[".repeat(opened(at))}${item}${"]".repeat(closed(at))}`;
+      at++;
       if (text.length < PIECE_LENGTH) continue;
       yield encoder.encode(text);
       text = "";
     }
   }
-  yield encoder.encode(`${text}]\n`);
+  yield encoder.encode(`${text}\n`);
+}
+
+/** Kinds whose JSON is a list or an object, or Base64. */
+const COMPOSED = ["complex", "struct", "object", "fixed-bytes", "raw", "binary"];
+
+function* decodedItems(data: ChunkData, stored: DataType, decoder: Decoder): Generator<string> {
+  if (COMPOSED.includes(decoder.dataType.kind)) return yield* chunkItems(data, stored);
+  const values = typedValues(data, stored);
+  const cell = cellText(decoder, true);
+  for (const value of decoder.decode?.(values) ?? values) yield jsonCell(cell.textOf(value), cell);
+}
+
+/** How many lists begin before an item, and end after it. */
+function brackets(shape: readonly number[]) {
+  const sizes = shape.map((_, d) => product(shape.slice(d))).toReversed();
+  const count = (at: number) => {
+    const inside = sizes.findIndex((size) => at % size !== 0);
+    return inside < 0 ? sizes.length : inside;
+  };
+  return { opened: count, closed: (at: number) => count(at + 1) };
 }

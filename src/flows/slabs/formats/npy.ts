@@ -3,12 +3,19 @@ import { writeNumpyType } from "../../../meta/v2/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonValue } from "../../../util/json-value.ts";
 import type { Slice } from "../../slice.ts";
+import type { DecodeOptions } from "../decode/decoder.ts";
 import { rawPieces } from "./raw.ts";
 
 /** The bytes of an `.npy` file of a slice: header, then items; each piece is valid until the next is asked for. */
-export async function* npyPieces(slice: Slice): AsyncGenerator<Uint8Array> {
-  yield npyHeader(await slice.dataType(), await slice.shape());
-  yield* rawPieces(slice.slabs());
+export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): AsyncGenerator<Uint8Array> {
+  if (!options.decode) {
+    yield npyHeader(await slice.dataType(), await slice.shape());
+    return yield* rawPieces(slice.slabs());
+  }
+  const { decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");
+  const decoder = await sliceDecoder(slice, options);
+  yield npyHeader(decoder.dataType, await slice.shape());
+  yield* rawPieces(decodedSlabs(slice, decoder));
 }
 
 const ALIGNMENT = 64;
@@ -24,7 +31,7 @@ const MAX_V1_LENGTH = 0xffff;
 export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Array {
   if (!isFixed(dataType)) {
     throw new ZarrflowError("unsupported-operation", "npy files cannot contain strings and objects", {
-      hint: "Use --format json.",
+      hint: "Use --format json, or csv for strings.",
     });
   }
   const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");

@@ -2,23 +2,35 @@ import type { Awaitable } from "../../../util/awaitable.ts";
 import { invalid, isObject } from "../../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import type { Slice } from "../../slice.ts";
-import { rawPieces } from "./raw.ts";
+import type { FormatSliceOptions } from "./format-options.ts";
+import { rawSlicePieces } from "./raw-slice.ts";
 
 /** The bytes of a file; each piece is valid until the next is asked for. */
 type Pieces = AsyncGenerator<Uint8Array>;
 
 /** What is known of a format that slices are written in. */
-interface SliceFormatEntry {
+type SliceFormatEntry = {
   readonly name: string;
   /** Endings of file names that name it. */
   readonly endings: readonly string[];
   /** What a file of it contains, as `--help` shows it. */
   readonly summary: string;
-  /** Text of any data type, which a terminal can show; else the items' own bytes, little-endian, perhaps after a header. */
+  /** Text, which a terminal can show. */
   readonly isText: boolean;
-  /** @throws `unsupported-operation` for a data type that the format cannot represent. */
-  readonly pieces: (slice: Slice) => Awaitable<Pieces>;
-}
+  /** Whether values are decoded where nobody says. */
+  readonly isDecoded: boolean;
+} & (
+  | {
+      /** @throws `unsupported-operation` for a data type that the format cannot represent. */
+      readonly pieces: (slice: Slice, options: FormatSliceOptions) => Awaitable<Pieces>;
+    }
+  | {
+      /** Whether a file has the arrays by name, or as columns of one table. */
+      readonly holds: "arrays" | "columns";
+      /** @throws `unsupported-operation` for a data type that the format cannot represent. */
+      readonly piecesOfAll: (slices: readonly Slice[], options: FormatSliceOptions) => Awaitable<Pieces>;
+    }
+);
 
 /** All formats that slices are written in; the first is the default. */
 export const SLICE_FORMATS = [
@@ -27,40 +39,120 @@ export const SLICE_FORMATS = [
     endings: ["raw", "bin"],
     summary: "items in C order, little-endian",
     isText: false,
-    pieces: (slice): Pieces => rawPieces(slice.slabs()),
+    isDecoded: false,
+    pieces: (slice, options): Pieces => rawSlicePieces(slice, options),
   },
   {
     name: "npy",
     endings: ["npy"],
     summary: "a NumPy file",
     isText: false,
-    pieces: async (slice): Promise<Pieces> => (await import("./npy.ts")).npyPieces(slice),
+    isDecoded: false,
+    pieces: async (slice, options): Promise<Pieces> => (await import("./npy.ts")).npyPieces(slice, options),
+  },
+  {
+    name: "npz",
+    endings: ["npz"],
+    summary: "a NumPy file of several arrays",
+    isText: false,
+    isDecoded: false,
+    holds: "arrays",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./npz.ts")).npzPieces(slices, options),
   },
   {
     name: "json",
     endings: ["json"],
-    summary: "one flat list",
+    summary: "nested lists",
     isText: true,
-    pieces: async (slice): Promise<Pieces> => (await import("./json.ts")).jsonPieces(slice),
+    isDecoded: false,
+    pieces: async (slice, options): Promise<Pieces> => (await import("./json.ts")).jsonPieces(slice, options),
+  },
+  {
+    name: "ndjson",
+    endings: ["ndjson", "jsonl"],
+    summary: "a JSON object a line for each item, with its coordinates",
+    isText: true,
+    isDecoded: true,
+    holds: "columns",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./ndjson.ts")).ndjsonPieces(slices, options),
+  },
+  {
+    name: "csv",
+    endings: ["csv"],
+    summary: "a line for each item, with its coordinates",
+    isText: true,
+    isDecoded: true,
+    holds: "columns",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./csv.ts")).csvPieces(slices, options),
+  },
+  {
+    name: "arrow",
+    endings: ["arrow", "feather"],
+    summary: "the same table as an Arrow file",
+    isText: false,
+    isDecoded: true,
+    holds: "columns",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./arrow.ts")).arrowPieces(slices, options, "file"),
+  },
+  {
+    name: "arrows",
+    endings: ["arrows"],
+    summary: "as an Arrow stream",
+    isText: false,
+    isDecoded: true,
+    holds: "columns",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./arrow.ts")).arrowPieces(slices, options, "stream"),
+  },
+  {
+    name: "parquet",
+    endings: ["parquet"],
+    summary: "as Parquet",
+    isText: false,
+    isDecoded: true,
+    holds: "columns",
+    piecesOfAll: async (slices, options): Promise<Pieces> =>
+      (await import("./parquet.ts")).parquetPieces(slices, options),
   },
 ] as const satisfies readonly SliceFormatEntry[];
 
 /**
- * How a slice is written: `raw` is its items in C order, little-endian, and nothing else; `npy` is NumPy's file
- * of one array; `json` one flat list of the values.
+ * How slices are written. `raw` is the items in C order, little-endian, and nothing else; `npy` is NumPy's file of one
+ * array, `npz` of several; `json` nested lists of the values. `csv` and `ndjson` are tables: a row for each item, with its
+ * coordinates.
  */
 export type SliceFormat = (typeof SLICE_FORMATS)[number]["name"];
 
 /**
- * A slice as the bytes of a file, read as they are asked for, within the slice's memory budget.
+ * A slice as the bytes of a file, read as they are asked for, within the slice's memory budget. Several slices are the
+ * arrays of an `npz` file or the columns of a table.
  *
- * @throws (into the stream) `unsupported-operation` for strings and objects as `raw` or `npy`.
+ * @throws (into the stream) `unsupported-operation` for data types that the format cannot represent; `invalid-option` for
+ *   several slices in a format of one, and in a table for slices of different dimensions.
+ * @example
+ * ```ts
+ * import { formatSlice, slice } from "zarrflow";
+ *
+ * const point = slice("era5.zarr/t2m", { time: [0, 2], latitude: 0, longitude: 0 });
+ * console.log((await new Response(formatSlice(point, "csv")).text()).split("\n")[0]);
+ * ```
  */
-export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<Uint8Array> {
-  if (!isObject(slice) || !("slabs" in slice))
-    throw invalid("this is not a slice", "the result of slice()", slice);
-  if (format === "raw") return slice.bytes();
-  return streamFrom(ownPieces(formattedPieces(slice, format)));
+export function formatSlice(
+  slices: Slice | readonly Slice[],
+  format: SliceFormat,
+  options: FormatSliceOptions = {},
+): ReadableStream<Uint8Array> {
+  const all = [slices].flat();
+  if (all.length === 0 || !all.every((slice) => isObject(slice) && "slabs" in slice))
+    throw invalid("this is not a slice", "the result of slice()", slices);
+  const [only] = all;
+  const isDecoded = options.decode || options.flags;
+  if (format === "raw" && only && all.length === 1 && !isDecoded) return only.bytes();
+  return streamFrom(ownPieces(formattedPieces(all as Slice[], format, options)));
 }
 
 /**
@@ -68,20 +160,33 @@ export function formatSlice(slice: Slice, format: SliceFormat): ReadableStream<U
  *
  * @throws as `formatSlice`.
  */
-export function formattedPieces(slice: Slice, format: SliceFormat): Pieces {
-  return piecesOf(slice, entryOf(format));
+export function formattedPieces(
+  slices: readonly Slice[],
+  format: SliceFormat,
+  options: FormatSliceOptions = {},
+): Pieces {
+  return piecesOf(slices, entryOf(format), options);
 }
 
-async function* piecesOf(slice: Slice, { pieces }: SliceFormatEntry): Pieces {
-  yield* await pieces(slice);
+async function* piecesOf(
+  slices: readonly Slice[],
+  entry: SliceFormatEntry,
+  options: FormatSliceOptions,
+): Pieces {
+  const { decode = entry.isDecoded || options.flags } = options;
+  const asked = { ...options, decode };
+  if (options.flags && !decode)
+    throw invalid("flags are named as values are decoded", "decode: true", decode);
+  if ("piecesOfAll" in entry) return yield* await entry.piecesOfAll(slices, asked);
+  const [slice, ...others] = slices;
+  if (slice === undefined || others.length > 0) {
+    throw invalid(`a ${entry.name} file holds one array`, "one slice", slices.length);
+  }
+  yield* await entry.pieces(slice, asked);
 }
 
-/** Whether the format is text, which a terminal can show. */
-export function isTextFormat(format: SliceFormat): boolean {
-  return entryOf(format).isText;
-}
-
-function entryOf(format: SliceFormat): SliceFormatEntry {
+/** What is known of a format. @throws `invalid-option` for a name that is none */
+export function entryOf(format: SliceFormat): SliceFormatEntry {
   const entry = SLICE_FORMATS.find(({ name }) => name === format);
   if (entry !== undefined) return entry;
   const names = SLICE_FORMATS.map(({ name }) => name);

@@ -11,6 +11,8 @@ export interface TimeCoding {
    * Fractions are rounded to a microsecond, so that 1/24 of a day is an hour.
    */
   readonly instantOf: (value: number | bigint) => Instant | undefined;
+  /** Whether the numbers count nanoseconds, or less; other times have microseconds at most. */
+  readonly isInNanoseconds: boolean;
 }
 
 /** Attributes that say how numbers mean times, section 4.4 of the CF conventions. */
@@ -78,7 +80,41 @@ export function timeCodingOf(
   const start = parsePeriod(reference, known)?.start;
   if (start === undefined)
     throw notKnown(`the reference ${reference}`, "Dates are written 1900-01-01 00:00:00.");
-  return { calendar: known, instantOf: (value) => withinReach(instantAfter(start, value, length)) };
+  return {
+    calendar: known,
+    instantOf: (value) => withinReach(instantAfter(start, value, length)),
+    isInNanoseconds: length === 1n,
+  };
+}
+
+/** How the numbers of an array mean spans of time, as xarray stores them. */
+export interface SpanCoding {
+  /** Unit that lengths are counted in: s, ms, us or ns. */
+  readonly unit: string;
+  /** Undefined for a number that means none. */
+  readonly lengthOf: (value: number | bigint) => bigint | undefined;
+}
+
+/** How numbers mean spans of time, by a unit without reference and the `dtype` that xarray writes beside it. */
+export function spanCodingOf({
+  units,
+  dtype,
+}: {
+  readonly units?: unknown;
+  readonly dtype?: unknown;
+}): SpanCoding | undefined {
+  if (typeof units !== "string" || typeof dtype !== "string") return undefined;
+  const [, unit = ""] = /^timedelta64\[(s|ms|us|ns)\]$/.exec(dtype) ?? [];
+  const to = NUMPY_UNITS[unit];
+  const from = UNITS.find(([, , ...names]) => names.includes(units))?.[0];
+  if (to === undefined || from === undefined) return undefined;
+  return {
+    unit,
+    lengthOf: (value) => {
+      const length = value === NAT ? undefined : instantAfter(0n, value, from);
+      return length === undefined ? undefined : length / to;
+    },
+  };
 }
 
 function unitLength(unit: string, { name }: Calendar): bigint | undefined {
@@ -116,8 +152,9 @@ function datetimeCoding(unit: string, scale: number): TimeCoding {
   const calendar = prolepticGregorian;
   const by = BigInt(scale);
   const times = (value: number | bigint) => (BigInt(value) === NAT ? undefined : BigInt(value) * by);
-  const coding = (instantOf: (count: bigint) => Instant): TimeCoding => ({
+  const coding = (instantOf: (count: bigint) => Instant, isInNanoseconds = false): TimeCoding => ({
     calendar,
+    isInNanoseconds,
     instantOf: (value) => {
       const count = times(value);
       return count === undefined ? undefined : withinReach(instantOf(count));
@@ -133,9 +170,9 @@ function datetimeCoding(unit: string, scale: number): TimeCoding {
     });
   }
   const length = NUMPY_UNITS[unit];
-  if (length !== undefined) return coding((count) => count * length);
+  if (length !== undefined) return coding((count) => count * length, length === 1n);
   const finer = FINER_UNITS[unit];
-  if (finer !== undefined) return coding((count) => count / finer);
+  if (finer !== undefined) return coding((count) => count / finer, true);
   throw notKnown(`the unit ${unit} of times`, "Take the items by their indices.");
 }
 

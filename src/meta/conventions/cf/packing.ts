@@ -32,7 +32,8 @@ export function unpacked(value: number | bigint, { scale, offset, reread }: Pack
   return offset === undefined ? scaled : scaled + offset;
 }
 
-function rereadInteger(
+/** An integer of the other sign, by its bits. */
+export function rereadInteger(
   value: number | bigint,
   { bits, signed }: NonNullable<Packing["reread"]>,
 ): number | bigint {
@@ -42,7 +43,7 @@ function rereadInteger(
 }
 
 /** A number that an attribute is, or holds alone in a list. */
-function numberIn(attribute: unknown): number | undefined {
+export function numberIn(attribute: unknown): number | undefined {
   const one: unknown = Array.isArray(attribute) && attribute.length === 1 ? attribute[0] : attribute;
   return typeof one === "number" || typeof one === "bigint" ? Number(one) : undefined;
 }

@@ -1,0 +1,103 @@
+import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
+import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
+import type { Slice } from "../flows/slice.ts";
+import { isFixed } from "../meta/data-type.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { product } from "../util/shape.ts";
+import { writeOutputFile } from "./file-output.ts";
+import { peakMemory } from "./peak-memory.ts";
+import { bytesProgress } from "./progress/read-progress.ts";
+import { progressView } from "./progress/view.ts";
+import type { Terminal } from "./terminal.ts";
+import { toJson } from "./text/json.ts";
+import { outputText } from "./text/report.ts";
+
+/** What the command is asked of a file. */
+export interface OutputValues {
+  readonly format: SliceFormat;
+  readonly output?: string | undefined;
+  readonly decode?: "on" | "off" | undefined;
+  readonly flags?: boolean | undefined;
+  readonly flat?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+  readonly "if-exists"?: "error" | "skip" | "replace" | undefined;
+}
+
+/** Writes slices to a file or to standard output. */
+export async function writeSlices(
+  slices: readonly Slice[],
+  values: OutputValues,
+  terminal: Terminal,
+): Promise<void> {
+  const { format, output, json, quiet, "if-exists": ifExists = "error" } = values;
+  const { isText } = entryOf(format);
+  const { signal, isOutputSeen } = terminal;
+  const toScreen = output === undefined && isOutputSeen;
+  if (toScreen && !isText) {
+    throw new ZarrflowError("invalid-option", `${format} bytes cannot be shown in a terminal`, {
+      hint: "Write them to a file with --output FILE or into a pipe, or use --format json.",
+    });
+  }
+  const how = formatOptionsOf(values);
+  const total = how.decode ? undefined : await itemBytes(slices[0], format);
+  const view = progressView(terminal.errors, { quiet: quiet || toScreen, noLines: json });
+  const started = performance.now();
+  let bytes = 0;
+  const pieces = counted(formattedPieces(slices, format, how), (length) => {
+    bytes += length;
+    view.show(bytesProgress(bytes, total));
+  });
+  try {
+    if (output === undefined) {
+      for await (const piece of pieces) await terminal.write(piece);
+      return;
+    }
+    const isWritten = await writeOutputFile(output, pieces, { ifExists, signal });
+    if (!isWritten) return printSkipped(output, values, terminal);
+  } finally {
+    view.stop();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const shape = (await slices[0]?.shape()) ?? [];
+  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
+  if (json) await terminal.write(`${toJson(report, 2)}\n`);
+  else if (!quiet) terminal.printLine(outputText(report));
+}
+
+async function printSkipped(
+  output: string,
+  { json, quiet }: OutputValues,
+  terminal: Terminal,
+): Promise<void> {
+  if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
+  else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
+}
+
+/** @throws `invalid-option` for flags that contradict each other, or the format */
+function formatOptionsOf({ format, decode, flags = false, flat = false }: OutputValues): FormatSliceOptions {
+  if (flat && format !== "json") {
+    throw new ZarrflowError("invalid-option", `--flat applies only to json, and the format is ${format}`);
+  }
+  if (flags && decode === "off")
+    throw new ZarrflowError("invalid-option", "--flags and --decode=off contradict each other");
+  return { flags, flat, ...(decode !== undefined && { decode: decode === "on" }) };
+}
+
+/** Bytes of all items where each has the same; undefined where the format or the type does not say. */
+async function itemBytes(slice: Slice | undefined, format: SliceFormat): Promise<number | undefined> {
+  if (slice === undefined || (format !== "raw" && format !== "npy")) return undefined;
+  const dataType = await slice.dataType();
+  if (!isFixed(dataType)) return undefined;
+  return product(await slice.shape()) * dataType.size;
+}
+
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  onPiece: (length: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield piece;
+    onPiece(piece.length);
+  }
+}

@@ -1,0 +1,262 @@
+import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { flagNamesOf } from "../../../meta/conventions/cf/flags.ts";
+import { type Packing, packingOf, rereadInteger, unpacked } from "../../../meta/conventions/cf/packing.ts";
+import { outsideValidRange } from "../../../meta/conventions/cf/valid-range.ts";
+import type { Calendar } from "../../../meta/conventions/cf-time/calendars.ts";
+import { instantText } from "../../../meta/conventions/cf-time/instants.ts";
+import {
+  spanCodingOf,
+  type TimeCoding,
+  timeCodingOf,
+} from "../../../meta/conventions/cf-time/time-coding.ts";
+import { missingValueOf } from "../../../meta/conventions/missing-value.ts";
+import type { DataType } from "../../../meta/data-type.ts";
+import { describeDataType } from "../../../meta/describe.ts";
+import { typedArrayOf } from "../../../meta/typed-array.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { itemValue } from "../item-value.ts";
+import type { ItemValues, TypedValues } from "../typed-values.ts";
+import { missingOf } from "./missing.ts";
+
+/** How the values of an array are taken. */
+export interface DecodeOptions {
+  /**
+   * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of times, as
+   * xarray does. By default for tables.
+   */
+  readonly decode?: boolean | undefined;
+  /** Gives the names of flags in place of their values; with `decode`. */
+  readonly flags?: boolean | undefined;
+}
+
+/** Values that a typed array holds, or a list; in a list null is a missing one. */
+export type DecodedValues = TypedValues | readonly (string | null)[];
+
+/** What turns stored values into those that they mean. */
+export interface Decoder {
+  /** Type of the values that it gives: missing floats are NaN, missing times NaT. */
+  readonly dataType: DataType;
+  /** The calendar of values that are times. */
+  readonly calendar?: Calendar;
+  /** Absent where values mean what is stored. */
+  readonly decode?: (values: TypedValues) => DecodedValues;
+}
+
+const NAT = -(2n ** 63n);
+
+/** Calendars whose times are on the scale that other programs count on. */
+const COUNTED = ["standard", "proleptic_gregorian"];
+
+/**
+ * How an array's values are decoded; nothing is by default.
+ *
+ * @param isCoordinate whether it has the labels of its own dimension, none of which is missing
+ * @throws `invalid-option` for flags where there are none; as `timeCodingOf`.
+ */
+export function decoderOf(
+  array: Pick<ZarrArray, "metadata" | "attributes" | "layout">,
+  { decode = false, flags = false }: DecodeOptions,
+  isCoordinate = false,
+): Decoder {
+  const { metadata, attributes, layout } = array;
+  const { dataType } = metadata;
+  if (flags) return flagDecoder(array, isCoordinate);
+  const { calendar } = (dataType.kind === "datetime" && timeCodingOf(dataType, {})) || {};
+  const plain: Decoder = { dataType, ...(calendar && { calendar }) };
+  if (!decode) return plain;
+  if (!isNumber(dataType)) return textDecoder(array, isCoordinate) ?? plain;
+  const packing = packingOf(dataType, attributes);
+  const stored = storedNumbers(dataType, packing);
+  const missing = isCoordinate ? [] : missingOf(metadata, layout.zarrFormat, stored.reread);
+  const outside = outsideValidRange(attributes, (value) =>
+    Number.isInteger(value) ? Number(stored.reread(value)) : value,
+  );
+  const isMissing = missingTest(missing, isCoordinate ? undefined : outside);
+  const numberOf = packing && scaling(packing);
+  const time = timeCodingOf(dataType, attributes);
+  if (time) return timeDecoder(time, stored, isMissing, numberOf);
+  const span = spanCodingOf(attributes);
+  if (span) {
+    return {
+      dataType: { kind: "timedelta", size: 8, unit: span.unit, scale: 1 },
+      decode: (values) =>
+        BigInt64Array.from(stored.numbers(values), (value) =>
+          isMissing?.(value) ? NAT : (span.lengthOf(numberOf ? numberOf(value) : value) ?? NAT),
+        ),
+    };
+  }
+  if (attributes.dtype === "bool") {
+    return {
+      dataType: { kind: "bool", size: 1 },
+      decode: (values) => Uint8Array.from(stored.numbers(values), (value) => (value ? 1 : 0)),
+    };
+  }
+  const target = numberOf
+    ? packedType(stored.dataType, metadata.attributes, isMissing !== undefined)
+    : isMissing
+      ? withMissing(stored.dataType)
+      : stored.dataType;
+  if (!numberOf && !isMissing) {
+    if (!packing) return plain;
+    return { dataType: target, decode: stored.numbers as (values: TypedValues) => TypedValues };
+  }
+  const Numbers = target.kind === "float" && target.size === 8 ? Float64Array : Float32Array;
+  if (target.kind === "int") {
+    const by = BigInt(packing?.scale ?? 1);
+    return {
+      dataType: target,
+      decode: (values) => BigInt64Array.from(stored.numbers(values), (value) => BigInt(value) * by),
+    };
+  }
+  return {
+    dataType: target,
+    decode(values) {
+      const numbers = stored.numbers(values);
+      const decoded = new Numbers(numbers.length);
+      for (let i = 0; i < numbers.length; i++) {
+        const value = numbers[i] as number | bigint;
+        decoded[i] = isMissing?.(value) ? Number.NaN : Number(numberOf ? numberOf(value) : value);
+      }
+      return decoded;
+    },
+  };
+}
+
+type NumberType = Extract<DataType, { readonly kind: "int" | "uint" | "float" }>;
+
+function isNumber(dataType: DataType): dataType is NumberType {
+  return dataType.kind === "int" || dataType.kind === "uint" || dataType.kind === "float";
+}
+
+type Numbers = ArrayLike<number | bigint> & Iterable<number | bigint>;
+
+interface StoredNumbers {
+  /** The type that integers have once they are read with the sign that is meant. */
+  readonly dataType: NumberType;
+  readonly numbers: (values: TypedValues) => Numbers;
+  readonly reread: (value: number | bigint) => number | bigint;
+}
+
+function storedNumbers(dataType: NumberType, packing: Packing | undefined): StoredNumbers {
+  const { reread } = packing ?? {};
+  if (!reread || dataType.kind === "float") {
+    return { dataType, numbers: (values) => values as Numbers, reread: (value) => value };
+  }
+  const meant = { kind: reread.signed ? "int" : "uint", size: dataType.size } as const;
+  const Other = typedArrayOf(meant) ?? Uint8Array;
+  return {
+    dataType: meant,
+    numbers: (values) => {
+      const { buffer, byteOffset, length } = values as Uint8Array<ArrayBuffer>;
+      return new Other(buffer, byteOffset, length) as Numbers;
+    },
+    reread: (value) => rereadInteger(value, reread),
+  };
+}
+
+/** What scales numbers; undefined where nothing does. */
+function scaling({ scale, offset }: Packing): ((value: number | bigint) => number | bigint) | undefined {
+  if (scale === undefined && offset === undefined) return undefined;
+  return (value) => unpacked(value, { scale, offset, reread: undefined });
+}
+
+type Test = (value: number | bigint) => boolean;
+
+function missingTest(missing: readonly (number | bigint)[], outside: Test | undefined): Test | undefined {
+  const [only] = missing;
+  const isListed: Test | undefined =
+    missing.length > 1
+      ? (value) => missing.includes(value)
+      : only === undefined
+        ? undefined
+        : (value) => value === only;
+  if (!isListed || !outside) return isListed ?? outside;
+  return (value) => isListed(value) || outside(value);
+}
+
+/** The type of numbers that are scaled, as xarray has it: attributes in JSON are doubles, or whole numbers. */
+function packedType(
+  { kind }: NumberType,
+  { scale_factor: scale, add_offset: offset }: Readonly<Record<string, unknown>>,
+  mayBeMissing: boolean,
+): NumberType {
+  const isWhole = Number.isSafeInteger(scale) && offset === undefined;
+  return isWhole && kind !== "float" && !mayBeMissing ? { kind: "int", size: 8 } : { kind: "float", size: 8 };
+}
+
+/** The smallest float that xarray holds numbers in of which some are missing. */
+function withMissing(dataType: NumberType): NumberType {
+  if (dataType.kind === "float") return dataType;
+  return { kind: "float", size: dataType.size <= 2 ? 4 : 8 };
+}
+
+function timeDecoder(
+  { calendar, instantOf, isInNanoseconds }: TimeCoding,
+  { numbers }: StoredNumbers,
+  isMissing: Test | undefined,
+  numberOf: ((value: number | bigint) => number | bigint) | undefined,
+): Decoder {
+  const instantAt = (value: number | bigint) =>
+    isMissing?.(value) || value === NAT ? undefined : instantOf(numberOf ? numberOf(value) : value);
+  if (!COUNTED.includes(calendar.name)) {
+    return {
+      dataType: { kind: "string" },
+      decode: (values) =>
+        Array.from(numbers(values), (value) => {
+          const instant = instantAt(value);
+          return instant === undefined ? null : instantText(instant, calendar);
+        }),
+    };
+  }
+  const ns = isInNanoseconds ? 1n : 1000n;
+  return {
+    dataType: { kind: "datetime", size: 8, unit: isInNanoseconds ? "ns" : "us", scale: 1 },
+    calendar,
+    decode: (values) =>
+      BigInt64Array.from(numbers(values), (value) => {
+        const instant = instantAt(value);
+        return instant === undefined ? NAT : instant / ns;
+      }),
+  };
+}
+
+/** Text, of which that equal to the missing value is missing; undefined where none is. */
+function textDecoder(
+  { metadata, layout }: Parameters<typeof decoderOf>[0],
+  isCoordinate: boolean,
+): Decoder | undefined {
+  const { dataType } = metadata;
+  const bytes = isCoordinate ? undefined : missingValueOf(metadata, layout.zarrFormat);
+  if (bytes === undefined || (dataType.kind !== "string" && dataType.kind !== "fixed-text")) return undefined;
+  const missing = itemValue(dataType, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return {
+    dataType: { kind: "string" },
+    decode: (values) =>
+      Array.from(values as ItemValues<string>, (value) => (value === missing ? null : value)),
+  };
+}
+
+function flagDecoder(
+  { metadata, attributes, layout }: Parameters<typeof decoderOf>[0],
+  isCoordinate: boolean,
+): Decoder {
+  const { dataType } = metadata;
+  const isInteger = dataType.kind === "int" || dataType.kind === "uint";
+  const names = isInteger ? flagNamesOf(attributes) : undefined;
+  if (names === undefined || !isInteger) {
+    throw new ZarrflowError("invalid-option", "this array has no flags to name", {
+      path: layout.path,
+      expected: "integers with flag_meanings, and flag_values or flag_masks of as many",
+      found: describeDataType(dataType),
+      hint: "Omit --flags (in code flags).",
+    });
+  }
+  const stored = storedNumbers(dataType, packingOf(dataType, attributes));
+  const missing = isCoordinate ? [] : missingOf(metadata, layout.zarrFormat, stored.reread);
+  const isMissing = missingTest(missing, undefined);
+  return {
+    dataType: { kind: "string" },
+    decode: (values) =>
+      Array.from(stored.numbers(values), (value) => (isMissing?.(value) ? null : names(value))),
+  };
+}

@@ -1,0 +1,32 @@
+import type { ArrayMetadata, ZarrFormat } from "../../../meta/array-metadata.ts";
+import { missingValueOf, parseMissing } from "../../../meta/conventions/missing-value.ts";
+import type { DataType } from "../../../meta/data-type.ts";
+import { readFloat, readInteger } from "../../../meta/number-bytes.ts";
+import type { JsonValue } from "../../../util/json-value.ts";
+
+type Reread = (value: number | bigint) => number | bigint;
+
+/**
+ * The numbers that stand for missing items, as typed arrays hold them: the missing value of the format, and those of the
+ * attribute `missing_value`. NaN is not among them.
+ */
+export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: Reread): (number | bigint)[] {
+  const { dataType, attributes } = metadata;
+  const own = missingValueOf(metadata, format);
+  const stated: JsonValue[] = [attributes.missing_value ?? []].flat();
+  const found = [own, ...stated.map((json) => parseMissing(wholeIn(json, dataType), dataType))];
+  const values = found.flatMap((bytes) => (bytes ? [reread(numberOf(bytes, dataType))] : []));
+  return [...new Set(values)].filter((value) => !Number.isNaN(value));
+}
+
+/** A number that other writers give as a float, though items are integers: `-999.0`. */
+function wholeIn(json: JsonValue, { kind }: DataType): JsonValue {
+  const number = typeof json === "object" && json !== null ? Number(json) : Number.NaN;
+  return kind !== "float" && Number.isSafeInteger(number) ? number : json;
+}
+
+function numberOf(bytes: Uint8Array, { kind }: DataType): number | bigint {
+  if (kind === "float") return readFloat(bytes);
+  const value = readInteger(bytes, kind === "int");
+  return bytes.length === 8 ? value : Number(value);
+}

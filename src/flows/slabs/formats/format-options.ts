@@ -1,0 +1,7 @@
+import type { DecodeOptions } from "../decode/decoder.ts";
+
+/** How slices are written. */
+export interface FormatSliceOptions extends DecodeOptions {
+  /** JSON as one flat list, in place of lists that are nested as the dimensions are. */
+  readonly flat?: boolean | undefined;
+}

@@ -1,0 +1,41 @@
+import { StoredEncoder } from "../../../stores/zip/stored-encoder.ts";
+import { insideOf, type Slice } from "../../slice.ts";
+import { nameOf, uniqueName } from "../table/array-name.ts";
+import type { FormatSliceOptions } from "./format-options.ts";
+import { npyPieces } from "./npy.ts";
+
+/** The bytes of an `.npz` file: a zip that holds an `.npy` file of each slice, by the name of its array. */
+export async function* npzPieces(
+  slices: readonly Slice[],
+  options: FormatSliceOptions,
+): AsyncGenerator<Uint8Array> {
+  const written: Uint8Array[] = [];
+  const encoder = new StoredEncoder({
+    write: async (bytes) => {
+      written.push(bytes);
+    },
+    close: async () => {},
+    abort: async () => {},
+  });
+  const names = new Set<string>();
+  for (const slice of slices) {
+    const name = await uniqueNameOf(slice, names);
+    await encoder.begin(`${name}.npy`);
+    yield* written.splice(0);
+    for await (const piece of npyPieces(slice, options)) {
+      await encoder.write(piece);
+      yield* written.splice(0);
+    }
+    await encoder.end();
+  }
+  await encoder.finish();
+  yield* written.splice(0);
+}
+
+async function uniqueNameOf(slice: Slice, taken: Set<string>): Promise<string> {
+  const { array, close } = await insideOf(slice).open();
+  await close();
+  const name = uniqueName(nameOf(array), taken);
+  taken.add(name);
+  return name;
+}

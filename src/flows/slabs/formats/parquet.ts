@@ -1,0 +1,122 @@
+import type { DataType } from "../../../meta/data-type.ts";
+import type { Slice } from "../../slice.ts";
+import type { DecodedValues, DecodeOptions } from "../decode/decoder.ts";
+import { loadPackage } from "../table/load-package.ts";
+import { type PlainColumn, plainColumn } from "../table/plain-values.ts";
+import { openTable } from "../table/table.ts";
+
+type Writer = typeof import("hyparquet-writer").ParquetWriter;
+type SchemaElement = ConstructorParameters<Writer>[0]["schema"][number];
+
+/** Rows of a row group, at most. */
+const MAX_ROWS = 2 ** 18;
+/** What a value takes while it is encoded: its own list, dictionary, pages. */
+const BYTES_PER_VALUE = 64;
+
+/**
+ * The bytes of a Parquet file of slices as a table, by the package `hyparquet-writer`: row groups as they come.
+ *
+ * @throws `unsupported-operation` where the package is not installed
+ */
+export async function* parquetPieces(
+  slices: readonly Slice[],
+  { decode = true, flags }: DecodeOptions,
+): AsyncGenerator<Uint8Array> {
+  const { ByteWriter, ParquetWriter } = await loadPackage(
+    () => import("hyparquet-writer"),
+    "hyparquet-writer@0.17",
+    "Parquet",
+  );
+  const table = await openTable(slices, { decode, flags });
+  try {
+    const columns = table.columns.map((column) => ({ name: column.name, ...plainColumn(column, decode) }));
+    const schema: SchemaElement[] = [
+      { name: "root", num_children: columns.length },
+      ...columns.map(
+        ({ name, type }): SchemaElement => ({ name, repetition_type: "OPTIONAL", ...elementOf(type) }),
+      ),
+    ];
+    const writer = new ByteWriter();
+    const file = new ParquetWriter({ writer, schema, createdBy: "zarrflow" });
+    /** What was written since the last call; the writer starts again at the start of its buffer. */
+    const taken = () => {
+      const bytes = writer.getBytes().slice();
+      writer.index = 0;
+      return bytes;
+    };
+    const rowsAtOnce = Math.floor(table.memory / BYTES_PER_VALUE / columns.length);
+    const most = Math.max(1, Math.min(MAX_ROWS, rowsAtOnce));
+    let group = columns.map((): DecodedValues[] => []);
+    let count = 0;
+    const flush = () => {
+      const columnData = columns.map(({ name, ...column }, i) => ({
+        name,
+        data: dataOf(column, group[i] ?? []),
+      }));
+      file.write({ columnData, rowGroupSize: count });
+      group = columns.map(() => []);
+      count = 0;
+      return taken();
+    };
+    for await (const rows of table.rows(most)) {
+      if (count + rows.count > most) yield flush();
+      for (const [i, { valuesOf }] of columns.entries()) group[i]?.push(kept(valuesOf(rows)));
+      count += rows.count;
+    }
+    if (count > 0) yield flush();
+    file.finish();
+    yield taken();
+  } finally {
+    await table.close();
+  }
+}
+
+/** Values that stay when the next rows are read. */
+function kept(values: DecodedValues): DecodedValues {
+  return ArrayBuffer.isView(values) ? values.slice() : Array.from(values as Iterable<string | null>);
+}
+
+/** The values of a row group as the writer takes them: missing ones null. */
+function dataOf({ type, isMissing }: PlainColumn, parts: readonly DecodedValues[]) {
+  const toValue = type.kind === "bool" ? Boolean : (value: unknown) => value;
+  const data: unknown[] = [];
+  for (const part of parts) {
+    for (let i = 0; i < part.length; i++) {
+      const value = part.at(i);
+      data.push(isMissing(value) ? null : toValue(value));
+    }
+  }
+  return data;
+}
+
+function elementOf(type: DataType): Partial<SchemaElement> {
+  switch (type.kind) {
+    case "bool":
+      return { type: "BOOLEAN" };
+    case "int":
+    case "uint": {
+      const isSigned = type.kind === "int";
+      const bits = 8 * type.size;
+      const physical = type.size === 8 ? "INT64" : "INT32";
+      if (isSigned && bits >= 32) return { type: physical };
+      return {
+        type: physical,
+        converted_type: `${isSigned ? "INT" : "UINT"}_${bits}` as NonNullable<
+          SchemaElement["converted_type"]
+        >,
+      };
+    }
+    case "float":
+      return { type: type.size === 8 ? "DOUBLE" : "FLOAT" };
+    case "datetime": {
+      const unit = type.unit === "ns" ? "NANOS" : type.unit === "ms" ? "MILLIS" : "MICROS";
+      return { type: "INT64", logical_type: { type: "TIMESTAMP", isAdjustedToUTC: false, unit } };
+    }
+    case "timedelta":
+      return { type: "INT64" };
+    case "binary":
+      return { type: "BYTE_ARRAY" };
+    default:
+      return { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
+  }
+}

@@ -1,0 +1,66 @@
+import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { children } from "../../hierarchy/open/walk.ts";
+import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
+import type { SliceOption } from "../../hierarchy/slice-option.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
+import type { PlanOptions } from "../request/flow.ts";
+import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
+import { askedSlice } from "../request/slice-indices.ts";
+import { type Slice, slice } from "../slice.ts";
+
+/** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
+export async function arraysIn(
+  group: ZarrGroup,
+  filter: KeyFilter,
+  signal: AbortSignal | undefined,
+): Promise<ZarrArray[]> {
+  const globs = pathFilter(filter);
+  const arrays: ZarrArray[] = [];
+  for await (const node of children(group, { signal })) if (node.kind === "array") arrays.push(node);
+  const taken = arrays.filter(({ path }) => globs?.isTaken(belowPath(group.path, path)) !== false);
+  if (taken.length > 0) return taken;
+  throw new ZarrflowError("invalid-option", "no array is chosen", {
+    path: group.path,
+    hint: arrays.length === 0 ? "The group has no arrays." : `Its arrays are ${namesOf(arrays, group)}.`,
+  });
+}
+
+/** Names of arrays, for people. */
+export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string {
+  const names = arrays.map(({ path }) => belowPath(group.path, path));
+  return names.length > 10
+    ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} others`
+    : names.join(", ");
+}
+
+/**
+ * The same part of several arrays: each by the dimensions that it has.
+ *
+ * @throws `invalid-option` for ranges without names; `invalid-selection` for a name that no array has.
+ */
+export function slicesOf(
+  arrays: readonly ZarrArray[],
+  option: SliceOption | string,
+  options: PlanOptions & LabelOptions,
+): Slice[] {
+  const { sel, ...reading } = options;
+  const asked = askedSlice(option, { ...(sel && { sel }) });
+  if (Array.isArray(asked) && asked.length > 0) {
+    throw new ZarrflowError("invalid-option", "ranges of several arrays need the names of dimensions", {
+      hint: "Write time=0:24, in code { time: [0, 24] }.",
+    });
+  }
+  const ranges = Object.entries(asked);
+  const has = ({ dimensionNames = [] }: ZarrArray, name: string) => dimensionNames.includes(name);
+  const unknown = ranges.find(([name]) => !arrays.some((array) => has(array, name)));
+  if (unknown) {
+    const names = new Set(arrays.flatMap(({ dimensionNames = [] }) => dimensionNames.filter(Boolean)));
+    throw new ZarrflowError("invalid-selection", `no array has the dimension ${unknown[0]}`, {
+      hint: `Their dimensions are ${[...names].join(", ")}.`,
+    });
+  }
+  return arrays.map((array) =>
+    slice(array, Object.fromEntries(ranges.filter(([name]) => has(array, name))), reading),
+  );
+}

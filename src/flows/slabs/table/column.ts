@@ -1,0 +1,119 @@
+import type { Calendar } from "../../../meta/conventions/cf-time/calendars.ts";
+import type { DataType } from "../../../meta/data-type.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import type { DecodedValues } from "../decode/decoder.ts";
+import type { StreamedValues } from "./streamed-values.ts";
+
+/** What the values of a column are made of. */
+export type ColumnSource = {
+  readonly dataType: DataType;
+  readonly calendar?: Calendar;
+} & (
+  | { readonly stream: StreamedValues }
+  /** Values that are repeated, and how far apart in them neighbours along each dimension of the table are. */
+  | { readonly values: DecodedValues; readonly strides: readonly number[] }
+);
+
+/** Rows that are there at once. */
+export interface Rows {
+  /** Number of the first one. */
+  readonly start: number;
+  readonly count: number;
+}
+
+/** A column of a table. */
+export class Column {
+  readonly name: string;
+  readonly dataType: DataType;
+  readonly calendar: Calendar | undefined;
+  readonly #source: ColumnSource;
+  readonly #shape: readonly number[];
+  /** Which of the two numbers of complex ones. */
+  readonly #number: number | undefined;
+
+  private constructor(
+    name: string,
+    source: ColumnSource,
+    shape: readonly number[],
+    { dataType = source.dataType, number }: { dataType?: DataType; number?: number } = {},
+  ) {
+    this.name = name;
+    this.dataType = dataType;
+    this.calendar = source.calendar;
+    this.#source = source;
+    this.#shape = shape;
+    this.#number = number;
+  }
+
+  /** The column of an array; of complex numbers two, with the ending `.re` and `.im`. @throws `unsupported-operation` */
+  static of(name: string, source: ColumnSource, shape: readonly number[]): Column[] {
+    const { dataType } = source;
+    if (dataType.kind === "struct" || dataType.kind === "object") {
+      throw new ZarrflowError("unsupported-operation", `${dataType.kind}s cannot be a column of a table`, {
+        path: name,
+        hint: "Use --format json.",
+      });
+    }
+    if (dataType.kind !== "complex") return [new Column(name, source, shape)];
+    const half = { kind: "float", size: dataType.size === 8 ? 4 : 8 } as const;
+    return ["re", "im"].map(
+      (part, number) => new Column(`${name}.${part}`, source, shape, { dataType: half, number }),
+    );
+  }
+
+  /** Values that are repeated; undefined where each row has its own. */
+  get repeated(): DecodedValues | undefined {
+    return "values" in this.#source ? this.#numbers(this.#source.values) : undefined;
+  }
+
+  /** The number of the repeated value of each row. */
+  indices({ start, count }: Rows): Uint32Array {
+    const indices = new Uint32Array(count);
+    if (!("strides" in this.#source)) return indices;
+    const { strides } = this.#source;
+    const coords: number[] = [];
+    let rest = start;
+    for (const n of this.#shape.toReversed()) {
+      coords.unshift(rest % n);
+      rest = Math.floor(rest / n);
+    }
+    let index = coords.reduce((sum, at, d) => sum + at * (strides[d] ?? 0), 0);
+    const last = this.#shape.length - 1;
+    for (let row = 0; row < count; row++) {
+      indices[row] = index;
+      for (let d = last; d >= 0; d--) {
+        const stride = strides[d] ?? 0;
+        const n = this.#shape[d] ?? 1;
+        const next = (coords[d] ?? 0) + 1;
+        index += stride;
+        coords[d] = next;
+        if (next < n) break;
+        coords[d] = 0;
+        index -= stride * n;
+      }
+    }
+    return indices;
+  }
+
+  /** The values of rows. */
+  valuesOf(rows: Rows): DecodedValues {
+    if ("stream" in this.#source) return this.#numbers(this.#source.stream.values);
+    const repeated = this.repeated ?? [];
+    const indices = this.indices(rows);
+    if (!ArrayBuffer.isView(repeated)) return Array.from(indices, (i) => repeated.at(i) as string | null);
+    const Values = repeated.constructor as new (length: number) => Float64Array;
+    const values = new Values(rows.count);
+    for (let i = 0; i < rows.count; i++) values[i] = (repeated as Float64Array)[indices[i] ?? 0] ?? 0;
+    return values;
+  }
+
+  #numbers(values: DecodedValues): DecodedValues {
+    if (this.#number === undefined) return values;
+    const at = this.#number;
+    const numbers = values as Float64Array;
+    const Numbers = numbers.constructor as new (length: number) => Float64Array;
+    const half = new Numbers(numbers.length / 2);
+    for (let i = 0; i < half.length; i++) half[i] = numbers[2 * i + at] ?? 0;
+    return half;
+  }
+}

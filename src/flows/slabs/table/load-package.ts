@@ -1,0 +1,25 @@
+import { ZarrflowError } from "../../../util/errors.ts";
+
+/**
+ * Loads a package that users install where they need it.
+ *
+ * @throws `unsupported-operation` with the command that installs it, where it is not there
+ */
+export async function loadPackage<T>(load: () => Promise<T>, name: string, format: string): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    const { code, message = "" } = cause as NodeJS.ErrnoException;
+    const isAbsent = code === "ERR_MODULE_NOT_FOUND" && message.includes(`'${name.replace(/@.*/, "")}'`);
+    if (!isAbsent) throw cause;
+    throw new ZarrflowError(
+      "unsupported-operation",
+      `${format} is written by a package that is not installed`,
+      {
+        expected: name.replace(/@.*/, ""),
+        hint: `Install it beside zarrflow: npm install ${name}.`,
+      },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,30 @@
+/** The names of flags that a value has, by `flag_values` or `flag_masks` and `flag_meanings`, section 3.5 of CF. */
+export type FlagNames = (value: number | bigint) => string;
+
+/**
+ * How values are named: by the one flag that they are, or by all bits that they have, separated by blanks. A value without
+ * a name is its number. Undefined where the attributes define no flags.
+ */
+export function flagNamesOf(attributes: Readonly<Record<string, unknown>>): FlagNames | undefined {
+  const { flag_values, flag_masks, flag_meanings } = attributes;
+  const values = numbersIn(flag_values);
+  const masks = numbersIn(flag_masks);
+  const meanings = typeof flag_meanings === "string" ? flag_meanings.trim().split(/\s+/) : [];
+  if (meanings.length !== (values ?? masks)?.length) return undefined;
+  if (masks === undefined) {
+    const names = new Map(values?.map((value, i) => [value, meanings[i]]));
+    return (value) => names.get(BigInt(value)) ?? `${value}`;
+  }
+  if (masks.length !== meanings.length) return undefined;
+  return (value) => {
+    const bits = BigInt(value);
+    return meanings.filter((_, i) => (bits & (masks[i] ?? 0n)) === (values ?? masks)[i]).join(" ");
+  };
+}
+
+function numbersIn(attribute: unknown): bigint[] | undefined {
+  if (attribute === undefined) return undefined;
+  const list: unknown[] = [attribute].flat();
+  const isWhole = (one: unknown) => typeof one === "bigint" || Number.isSafeInteger(one);
+  return list.every(isWhole) ? list.map((one) => BigInt(one as number)) : undefined;
+}
