@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import "./build-kernels.mjs";
+import "./build-page.mjs";
 import { bundle } from "./bundle.mjs";
 import { referToGlobals, removeUnreadDeclarations } from "./declarations.mjs";
 

@@ -16,6 +16,10 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     summary: "draw the tree of a group: data type, shape and chunks of each array",
     load: () => import("./commands/tree.ts"),
   },
+  view: {
+    summary: "show arrays as pictures, series and chunk maps, on a page of this machine",
+    load: () => import("./commands/view.ts"),
+  },
   copy: {
     summary: "copy an array or a group, byte for byte or with other codecs, chunks or format",
     load: () => import("./commands/copy.ts"),

@@ -58,6 +58,18 @@ export function accessOf({
   };
 }
 
+/** What the flags of reading arrays mean to a flow. @throws `invalid-option` */
+export function readingOf(
+  values: Values<typeof readingOptions>,
+): StoreAccess & FormatOptions & Pick<PlanOptions, "maxMemory" | "io"> {
+  const { "max-mem": maxMemory, io } = values;
+  return {
+    ...accessOf(values),
+    ...(maxMemory !== undefined && { maxMemory }),
+    ...(io !== undefined && { io: io === "auto" ? io : wholeNumber("io", io) }),
+  };
+}
+
 /** What is to become of a target that is there. @throws `invalid-option` */
 function existingOf({
   "if-exists": ifExists,
@@ -79,12 +91,10 @@ export function planOptions(
   >,
   signal: AbortSignal,
 ): PlanOptions {
-  const { "max-mem": maxMemory, io, tps, bwlimit, threads, strategy, scratch } = values;
+  const { tps, bwlimit, threads, strategy, scratch } = values;
   return {
-    ...accessOf(values),
+    ...readingOf(values),
     ...existingOf(values),
-    ...(maxMemory !== undefined && { maxMemory }),
-    ...(io !== undefined && { io: io === "auto" ? io : wholeNumber("io", io) }),
     ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
     ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
     ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
@@ -105,7 +115,7 @@ export function runOptions(
   return { ...planOptions(values, signal), verify, resume, verifySource, fsync, writeEmpty, breakLock };
 }
 
-function wholeNumber(name: string, text: string): number {
+export function wholeNumber(name: string, text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : 0;
   if (Number.isSafeInteger(number) && number >= 1) return number;
   throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`);

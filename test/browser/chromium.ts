@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const chromiumPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** Whether a Chromium is here; with `REQUIRE_BROWSER=1` there must be one. */
-export const hasChromium = existsSync(chromium) || process.env.REQUIRE_BROWSER === "1";
+export const hasChromium = existsSync(chromiumPath) || process.env.REQUIRE_BROWSER === "1";
 
 const FLAGS = [
   "--headless",
@@ -38,7 +38,7 @@ export async function openPage(file: string): Promise<OpenedPage> {
   const profile = await mkdtemp(join(tmpdir(), "zarrflow-chromium-"));
   const picture = join(profile, "page.png");
   const run = (...flags: readonly string[]) =>
-    promisify(execFile)(chromium, [...FLAGS, `--user-data-dir=${profile}`, ...flags, `file://${file}`], {
+    promisify(execFile)(chromiumPath, [...FLAGS, `--user-data-dir=${profile}`, ...flags, `file://${file}`], {
       maxBuffer: 2 ** 26,
     });
   try {

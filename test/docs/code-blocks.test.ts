@@ -73,7 +73,8 @@ describe("code blocks", () => {
         async (_, block) => {
           if (!isModule(block)) {
             for (const line of shellLines(block.text)) {
-              if (line.startsWith("zarrflow ")) await project.shell(line, folderOf(name));
+              if (SERVES.test(line)) await project.served(line, folderOf(name));
+              else if (line.startsWith("zarrflow ")) await project.shell(line, folderOf(name));
               else expectScripts(line);
             }
             return;
@@ -93,6 +94,9 @@ describe("code blocks", () => {
     return join(project.folder, name.replaceAll("/", "-"));
   }
 });
+
+/** What answers until it is interrupted, alone on its line. */
+const SERVES = /^zarrflow view [^&|>]*$/;
 
 function isRun(block: CodeBlock): boolean {
   return isModule(block) || block.language === "sh";

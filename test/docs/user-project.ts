@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,6 +78,17 @@ export class UserProject {
       maxBuffer: 2 ** 26,
     });
     return stdout;
+  }
+
+  /** Runs a line that serves until it has printed where, and interrupts it. @throws when it exits with another code than 0. */
+  async served(line: string, cwd: string): Promise<void> {
+    const [, ...words] = line.split(" ");
+    const child = spawn(process.execPath, [command, ...words], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    const ended = once(child, "exit");
+    await Promise.race([once(child.stdout, "data"), ended]);
+    child.kill("SIGINT");
+    const [code] = await ended;
+    if (code !== 0) throw new Error(`${line}: exit code ${code}`);
   }
 
   remove(): void {

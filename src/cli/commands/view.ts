@@ -1,0 +1,84 @@
+import type { TreeArray } from "../../flows/tree.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { defineCommand } from "../define-command.ts";
+import { readingOf, wholeNumber } from "../option-values.ts";
+import { outputOptions, readingOptions } from "../shared-options.ts";
+import { failureText } from "../text/failure.ts";
+import { toJson } from "../text/json.ts";
+
+export const command = defineCommand({
+  usage: "URL",
+  notes: [
+    "Opens no browser: it prints the address of the page, and answers until it is interrupted (Ctrl+C). Only this",
+    "machine reaches the page, and only with the token in its address. The page shows what is stored as it is: it",
+    "changes nothing, and loads nothing from elsewhere.",
+  ],
+  operands: [1, 1],
+  options: {
+    port: { type: "string", value: "N", summary: "the port to listen at; any that is free by default" },
+    ...readingOptions,
+    ...outputOptions,
+    json: { type: "boolean", summary: "the address as JSON on standard output; errors as JSON" },
+  },
+  examples: [
+    { line: "view era5.zarr", says: "all arrays of a group" },
+    { line: "view image.ome.zarr.zip --port 8080", says: "an image in a zip, at a port of your choice" },
+    { line: "view s3://bucket/era5.zarr --anonymous", says: "public data in S3" },
+  ],
+  async run([url = ""], values, terminal) {
+    const { signal } = terminal;
+    const port = values.port === undefined ? 0 : portOf(values.port);
+    const { ViewedSource } = await import("../../flows/view/viewed-source.ts");
+    const source = await ViewedSource.open(url, readingOf(values));
+    try {
+      await assertShown(source.tree(signal), url);
+      const { serveRequests } = await import("../server/serve-requests.ts");
+      const { viewHandler } = await import("../view/handler.ts");
+      const { makeToken } = await import("../view/guard.ts");
+      const token = makeToken();
+      const onFailure = (error: unknown) => terminal.printLine(failureText(error));
+      const server = await serveRequests(viewHandler(source, token), { port, onFailure });
+      try {
+        const address = `${server.url}${token}/`;
+        await terminal.write(values.json ? `${toJson({ url: address })}\n` : `${address}\n`);
+        if (!values.quiet && !values.json) terminal.printLine(`showing ${url}; Ctrl+C ends it`);
+        await new Promise<void>((resolve) => {
+          signal.addEventListener("abort", () => resolve(), { once: true });
+          if (signal.aborted) resolve();
+        });
+      } finally {
+        await server.close();
+      }
+    } finally {
+      await source.close();
+    }
+  },
+});
+
+function portOf(text: string): number {
+  const port = wholeNumber("port", text);
+  if (port <= 65535) return port;
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port`, {
+    hint: "Ports are 1 to 65535.",
+  });
+}
+
+/** @throws where there is nothing to draw: no array, or one array without numbers. */
+async function assertShown(
+  nodes: AsyncIterable<{ readonly kind: string; readonly path: string }>,
+  url: string,
+): Promise<void> {
+  for await (const node of nodes) {
+    if (node.kind !== "array") continue;
+    const { dataType } = node as TreeArray;
+    if (node.path !== "" || /^(?:bool|u?int|float|complex|datetime|timedelta)/.test(dataType)) return;
+    throw new ZarrflowError("unsupported-operation", `values of ${dataType} cannot be drawn`, {
+      url,
+      hint: `Print them with \`zarrflow slice ${url} --format json\`, or view the group that holds the array.`,
+    });
+  }
+  throw new ZarrflowError("not-found", `no arrays in \`${url}\``, {
+    url,
+    hint: "Run `zarrflow tree` to see what is there.",
+  });
+}

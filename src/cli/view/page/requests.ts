@@ -1,0 +1,51 @@
+/** Numbers of a part of an array, in C order, and what is known of them. */
+export interface Values {
+  readonly data: Float32Array | Float64Array;
+  readonly range?: readonly [number, number];
+  readonly missing: number;
+}
+
+type Query = Readonly<Record<string, string | number>>;
+
+async function get(name: string, query: Query, signal?: AbortSignal): Promise<Response> {
+  const asked = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, `${value}`]));
+  const response = await fetch(`${name}?${asked}`, signal ? { signal } : {});
+  if (response.ok) return response;
+  const failure = /json/.test(response.headers.get("content-type") ?? "") ? await response.json() : {};
+  throw new Error(
+    [failure.message ?? `the server answered ${response.status}`, failure.hint].filter(Boolean).join(". "),
+  );
+}
+
+export async function getJson<T>(name: string, query: Query, signal?: AbortSignal): Promise<T> {
+  return (await get(name, query, signal)).json();
+}
+
+export async function getValues(path: string, cut: string, signal: AbortSignal): Promise<Values> {
+  const buffer = await (await get("values", { path, cut }, signal)).arrayBuffer();
+  const length = new DataView(buffer).getUint32(0, true);
+  const { size, ...about } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const Numbers = size === 4 ? Float32Array : Float64Array;
+  return { ...about, data: new Numbers(buffer, 4 + length) };
+}
+
+/** Work of which only the latest is wanted: what came before is aborted. */
+export class Latest {
+  #abort = new AbortController();
+
+  /** Fails silently where other work came after it. */
+  async run(work: (signal: AbortSignal) => Promise<void>, onFailure: (error: Error) => void): Promise<void> {
+    this.stop();
+    const { signal } = this.#abort;
+    try {
+      await work(signal);
+    } catch (error) {
+      if (!signal.aborted) onFailure(error as Error);
+    }
+  }
+
+  stop(): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+  }
+}

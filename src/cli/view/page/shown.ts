@@ -1,0 +1,99 @@
+import type { ImageChannel } from "../../../flows/view/describe-image.ts";
+import type { ViewedNode } from "../../../flows/view/describe-node.ts";
+
+/** One resolution of what is drawn. */
+export interface ShownLevel {
+  /** Path of its array below what the page shows. */
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  readonly itemSize: number;
+  readonly scale?: readonly number[];
+  readonly translation?: readonly number[];
+}
+
+/** What is drawn: an array, or an image of several levels whose channels are drawn on each other. */
+export interface Shown {
+  readonly levels: readonly ShownLevel[];
+  readonly names: readonly string[];
+  /** Whether the names are those of the dimensions, not words for them. */
+  readonly areNamed: boolean;
+  readonly axisUnits: readonly (string | undefined)[];
+  readonly units: string;
+  readonly title: string;
+  /** Of an image: those of its dimension `channel`, where it has one. */
+  readonly channels?: readonly ImageChannel[];
+  /** The dimension of the channels; -1 where there is none. */
+  readonly channel: number;
+  readonly first: Readonly<Record<string, number>>;
+}
+
+/** What is taken along a dimension: `count` items from `start`, `step` apart. */
+export interface Cut {
+  readonly start: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/** What there is to draw of a node; undefined where it has no numbers. */
+export function shownOf(path: string, { array, image }: ViewedNode): Shown | undefined {
+  if (image) {
+    const { axes, channels, first } = image;
+    const below = (level: string) => (path === "" ? level : `${path}/${level}`);
+    const channel = axes.findIndex(({ name }) => name === "c");
+    const count = channel < 0 ? 1 : (image.levels[0]?.shape[channel] ?? 1);
+    const stated = Array.from({ length: Math.min(count, 64) }, (_, i) => channels[i] ?? { isActive: i < 6 });
+    return {
+      levels: image.levels.map((level) => ({ ...level, path: below(level.path) })),
+      names: axes.map(({ name }) => name),
+      areNamed: true,
+      axisUnits: axes.map(({ unit }) => unit),
+      units: "",
+      title: "",
+      channels: stated,
+      channel,
+      first,
+    };
+  }
+  if (!array?.isDrawn) return undefined;
+  const { shape, chunkShape, innerChunkShape = chunkShape, dimensionNames, itemSize = 1 } = array;
+  const isNamed = dimensionNames.every((name) => name !== null);
+  return {
+    levels: [{ path, shape, chunkShape: innerChunkShape, itemSize }],
+    names: dimensionNames.map((name, d) => name ?? `dimension ${d}`),
+    areNamed: isNamed && new Set(dimensionNames).size === shape.length,
+    axisUnits: shape.map(() => undefined),
+    units: array.units ?? "",
+    title: array.title ?? "",
+    channel: -1,
+    first: {},
+  };
+}
+
+/** Items of a dimension from one part of it to another, at most so many, evenly apart. */
+export function cutOf(length: number, from: number, to: number, most: number): Cut {
+  const start = Math.min(length - 1, Math.max(0, Math.round(from * length)));
+  const stop = Math.max(start + 1, Math.min(length, Math.round(to * length)));
+  const step = Math.ceil((stop - start) / most);
+  return { start, step, count: Math.ceil((stop - start) / step) };
+}
+
+export function at(index: number): Cut {
+  return { start: index, step: 1, count: 1 };
+}
+
+/** What reading takes: chunks, and their decoded bytes. */
+export function costOf(level: ShownLevel, cuts: readonly Cut[]): { chunks: number; bytes: number } {
+  let [chunks, bytes] = [1, level.itemSize];
+  cuts.forEach(({ start, step, count }, d) => {
+    const size = level.chunkShape[d] ?? 1;
+    const last = start + (count - 1) * step;
+    chunks *= step >= size ? count : Math.floor(last / size) - Math.floor(start / size) + 1;
+    bytes *= Math.min(size, level.shape[d] ?? 1);
+  });
+  return { chunks, bytes: chunks * bytes };
+}
+
+export function cutText(cuts: readonly Cut[]): string {
+  return cuts.map(({ start, step, count }) => `${start}:${step}:${count}`).join(",");
+}

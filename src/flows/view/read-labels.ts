@@ -1,0 +1,47 @@
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import type { PlanOptions } from "../request/flow.ts";
+import { findCoordinate } from "../request/labels/find-coordinate.ts";
+import { labelScaleOf } from "../request/labels/label-scale.ts";
+import { slice } from "../slice.ts";
+import type { Cut } from "./read-numbers.ts";
+
+/** Labels of items of a dimension: numbers, or texts such as dates; null where an item has none. */
+export interface DimensionLabels {
+  /** Path of the array that has them. */
+  readonly coordinate: string;
+  readonly units?: string;
+  readonly labels: readonly (number | string | null)[];
+}
+
+/** The labels of some items of a dimension, of a 1-d coordinate array; undefined where there is none that can be read. */
+export async function readLabels(
+  array: ZarrArray,
+  dimension: { readonly name: string; readonly length: number },
+  { start, step, count }: Cut,
+  options: PlanOptions,
+): Promise<DimensionLabels | undefined> {
+  const coordinate = await findCoordinate({ array }, dimension.name, options.signal);
+  if (coordinate?.shape[0] !== dimension.length) return undefined;
+  try {
+    const scale = labelScaleOf(coordinate.metadata.dataType, coordinate.attributes);
+    if (scale === undefined) return undefined;
+    const range = [start, start + (count - 1) * step + 1, step] as const;
+    const { data } = await slice(coordinate, [range], options).read();
+    const labels = Array.from({ length: count }, (_, i) => {
+      const key = scale.keyOf(data.at(i));
+      if (key === undefined) return null;
+      return typeof key === "number" ? key : scale.text(key);
+    });
+    const { units } = coordinate.attributes;
+    const areTimes = typeof labels.find((label) => label !== null) === "string";
+    return {
+      coordinate: coordinate.path,
+      ...(typeof units === "string" && !areTimes && { units }),
+      labels,
+    };
+  } catch (error) {
+    if (isZarrflowError(error, "unsupported-operation")) return undefined;
+    throw error;
+  }
+}
