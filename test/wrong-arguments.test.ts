@@ -97,11 +97,11 @@ const STATED: Readonly<Record<string, Readonly<Record<number, Stated>>>> = {
     ].map((name) => [name, { 0: ofEmptyStore }]),
   ),
   ...Object.fromEntries(
-    ["planRechunk", "planSliceTo", "rechunk", "sliceTo", "tree", "validate"].map((name) => [
-      name,
-      { 0: ofEmptyStore },
-    ]),
+    ["asStore", "planRechunk", "planSliceTo", "pyramid", "rechunk", "sliceTo", "tree", "validate"].map(
+      (name) => [name, { 0: ofEmptyStore }],
+    ),
   ),
+  append: { 0: ofEmptyStore, 1: ofEmptyStore },
   diff: { 0: ofEmptyStore, 1: ofEmptyStore },
   planSlice: { 1: ofSelection },
   renameNode: { 1: ofName },
@@ -167,6 +167,8 @@ describe("wrong arguments", () => {
 
   /** A right call of every function that the package exports. */
   const rightCalls = (): Record<string, readonly unknown[]> => ({
+    append: [source, source, { dim: "x" }],
+    asStore: [source, {}],
     children: [group, {}],
     clean: [target(), {}],
     convert: [source, target(), { to: "v3" }],
@@ -193,6 +195,7 @@ describe("wrong arguments", () => {
     planRechunk: [source, target(), { chunks: { x: 1 } }],
     planSlice: [array, { x: 0 }, {}],
     planSliceTo: [source, target(), { slice: { x: 0 } }],
+    pyramid: [`${source}/t`, target(), { factor: { x: 2 }, levels: 2 }],
     readsOf: [],
     rechunk: [source, target(), { chunks: { x: 1 } }],
     renameNode: [array, "v", {}],

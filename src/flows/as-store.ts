@@ -4,6 +4,7 @@ import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { maxShardSize } from "../streams/shard-output.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { checkedOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { changedStore } from "./changed-store/changed-store.ts";
 import { consolidatedRoot } from "./changed-store/consolidated-root.ts";
@@ -61,8 +62,9 @@ const VALUE_PART = 1 / 2;
  */
 export async function asStore(
   source: FlowSource,
-  options: AsStoreOptions = {},
+  given: AsStoreOptions = {},
 ): Promise<Store & Partial<ListableStore>> {
+  const options = checkedOptions(given);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const planned = await planFlow("copy", source, new MemoryStore("values made on demand"), {
     ...options,

@@ -11,7 +11,7 @@ import { assertRules, checkedOptions, oneOf } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { copyBoxes } from "./boxes/copy-boxes.ts";
 import { type LevelJob, type PyramidPlan, planPyramid } from "./pyramid/level-jobs.ts";
-import { blockOffset, type LevelsOption } from "./pyramid/level-plan.ts";
+import { blockOffset } from "./pyramid/level-plan.ts";
 import type { PyramidOptions } from "./pyramid/pyramid-options.ts";
 import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts";
 import { coordinateLevels } from "./pyramid/small-levels.ts";
@@ -23,7 +23,8 @@ import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { assertApart } from "./target/target-apart.node.ts";
 
-export type { LevelsOption, PyramidMethod, PyramidOptions };
+export type { LevelsOption } from "./pyramid/level-plan.ts";
+export type { PyramidMethod, PyramidOptions };
 
 /** One array of the source in all levels. */
 export interface PyramidArray {

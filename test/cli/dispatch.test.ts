@@ -11,7 +11,7 @@ const small = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), di
 describe("what the command says of wrong arguments", () => {
   it.each([
     ["rechnk", "Did you mean `rechunk`?"],
-    ["", "The commands are info, tree, copy"],
+    ["", "The commands are info, tree, view, copy"],
     ["--quiet", "Write the command first"],
     ["info a.zarr --jsno", "Did you mean `--json`?"],
     ["info", "the command takes URL"],

@@ -88,11 +88,10 @@ describe("ranges of --slice", () => {
 
 describe("names of files that say a format", () => {
   it.each([
-    ["--output f.csv", "slices cannot be written as .csv files"],
     ["--output f.nc", "slices cannot be written as .nc files"],
     ["--output f.npy.gz", "slices cannot be written as .gz files"],
     ["--output f.npy --format json", "--format json contradicts the name `f.npy`"],
-    ["--output f.csv --format raw", "slices cannot be written as .csv files"],
+    ["--output f.csv --format raw", "--format raw contradicts the name `f.csv`"],
     ["--output f.zarr", "Give it as DST"],
     ["--output -", "Omit --output for standard output"],
     ["f.npy", "for a file, or f.npy/ for a Zarr store of that name."],

@@ -34,7 +34,7 @@ function slowDown(isMeant: (request: S3Seen) => boolean): void {
   bucket.fault = async (_, request) => {
     if (!isMeant(request)) return false;
     most = Math.max(most, ++open);
-    await pause(300);
+    await pause(150);
     open--;
     return false;
   };

@@ -209,9 +209,9 @@ describe("chunks at nested keys of an array that states no separator", () => {
     expect(copied.stderr).toMatch(/warning: .*dimension_separator/);
     expect((await run("diff", "by-command.zarr", "by-command-copy.zarr")).code).toBe(0);
     const { stdout } = await run("slice", "by-command-copy.zarr/a", "--format", "json");
-    expect(stdout).toContain("[1,2,3,4,5,6,");
+    expect(stdout).toContain("[[1,2,3,4,5,6],");
     const sliced = await run("slice", "by-command.zarr/a", "--format", "json");
-    expect(sliced.stdout).toContain("[1,2,3,4,5,6,");
+    expect(sliced.stdout).toContain("[[1,2,3,4,5,6],");
     expect(sliced.stderr.match(/^warning: .*dimension_separator/gm)).toHaveLength(1);
     expect((await run("slice", "by-command.zarr/a", "--format", "json", "--quiet")).stderr).toBe("");
   });
