@@ -48,6 +48,18 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     summary: "write an image or a geographic data set in several resolutions",
     load: () => import("./commands/pyramid.ts"),
   },
+  plan: {
+    summary: "write a plan of a copy, rechunk, convert or slice that many processes run together",
+    load: () => import("./commands/plan.ts"),
+  },
+  run: {
+    summary: "run a share of a plan, as one of the tasks of an array job",
+    load: () => import("./commands/run.ts"),
+  },
+  finish: {
+    summary: "publish the target of a plan when all its shares are done",
+    load: () => import("./commands/finish.ts"),
+  },
   digest: {
     summary: "print the SHA-256 of the values of an array, or of each array of a group",
     load: () => import("./commands/digest.ts"),

@@ -1,4 +1,4 @@
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { commandNames } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
 import { loadCommand } from "./load-command.ts";
@@ -60,12 +60,14 @@ function printFailure(
 ): number {
   const { interruption } = interrupts;
   if (thrown instanceof ClosedPipe && !interruption) return 0;
+  const requeued = thrown instanceof Error && "exitCode" in thrown && thrown.name === "Requeue";
   const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
   const error = interruption
     ? new ZarrflowError("aborted", interruption.message)
     : (unfinished?.cause ?? thrown);
   const json = args.includes("--json");
   printLine(failureText(error, { json, color: errors.hasColors?.(), unfinished: unfinished?.words }));
+  if (requeued) return EXIT_CODES["tasks-undone"];
   if (unfinished && interruption && interruption.by !== "SIGINT") return STOPPED;
   return isZarrflowError(error) ? error.exitCode : 1;
 }

@@ -44,6 +44,13 @@ export interface DirectoryStoreOptions {
    */
   readonly exclusive?: boolean;
   /**
+   * The folder is there, and others write in it too until one of them moves or removes it: it is not made when it is
+   * missing, so that nothing can be written from then on.
+   *
+   * @default false
+   */
+  readonly shared?: boolean;
+  /**
    * What is written is on the disk, and outlives a loss of power, before the call resolves. Takes a multiple of the time.
    *
    * @default false
@@ -91,11 +98,17 @@ export class DirectoryStore implements ListableStore, WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   constructor(root: string, options: DirectoryStoreOptions = {}) {
-    const { exclusive = false, fsync = false, description = `directory ${root}`, files } = options;
+    const {
+      exclusive = false,
+      shared = false,
+      fsync = false,
+      description = `directory ${root}`,
+      files,
+    } = options;
     this.description = description;
     this.folder = resolve(root);
     this.#files = files ?? asyncFileCalls;
-    this.#folders = new DirectoryTree(this.folder, { files: this.#files, fsync });
+    this.#folders = new DirectoryTree(this.folder, { files: this.#files, fsync, isMade: shared });
     this.#found = new FileLookup(this.#folders, { files: this.#files, exclusive });
     const failure = (error: unknown, key: string | undefined) => this.#error(error, key);
     this.#listings = new DirectoryListings({ folders: this.#folders, files: this.#files, failure });

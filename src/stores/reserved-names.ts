@@ -33,6 +33,9 @@ export function keysBeside(key: string): { readonly lock: string; ledger(number:
   return { lock: beside(LOCK_NAME), ledger: (number) => beside(ledgerKey(number)) };
 }
 
+/** What the keys begin with under which a run of several processes keeps what these have done. */
+export const JOINT_PREFIX = ".zarrflow-run-";
+
 const reserved = /^\.(?:.+\.)?zarrflow-(?:lock|consolidated-lock|ledger-\d+)$/;
 
 /** Whether a key names a lock, or a part of a ledger: no listing shows them. */

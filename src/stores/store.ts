@@ -250,6 +250,8 @@ export type StoreSpec =
       readonly path: string;
       /** What is written is on the disk, and outlives a loss of power, before the call resolves. */
       readonly fsync?: boolean;
+      /** See `DirectoryStoreOptions`. */
+      readonly shared?: boolean;
     }
   | { readonly kind: "zip"; readonly path: string }
   /** A zip that is a value of another store. */

@@ -36,6 +36,12 @@ export type { TargetBuildOptions } from "./target/options.ts";
  * ```
  */
 export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptions): Promise<TargetBuild> {
+  if (options.joint && spec.kind !== "directory" && spec.kind !== "s3") {
+    throw new ZarrflowError("unsupported-operation", "several processes cannot write this target", {
+      value: spec.kind,
+      hint: "Use a folder, or a prefix of a bucket.",
+    });
+  }
   return (await placeOf(spec)).open(options);
 }
 

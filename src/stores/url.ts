@@ -55,8 +55,9 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
   switch (spec.kind) {
     case "directory": {
       const { DirectoryStore } = await import("./directory.ts");
-      const { path, fsync } = spec;
-      return new DirectoryStore(path, { ...(exclusive && { exclusive }), ...(fsync && { fsync }) });
+      const { path, fsync, shared } = spec;
+      const how = shared ? { shared } : exclusive ? { exclusive } : {};
+      return new DirectoryStore(path, { ...how, ...(fsync && { fsync }) });
     }
     case "zip": {
       const { openZipFile } = await import("./zip.ts");

@@ -32,6 +32,8 @@ export const EXIT_CODES = {
   "plan-mismatch": 2,
   "source-changed": 1,
   differs: 6,
+  "task-count-missing": 64,
+  "tasks-undone": 75,
   aborted: 130,
 } as const;
 

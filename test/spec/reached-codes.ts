@@ -1,7 +1,11 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { taskNumber } from "../../src/cli/task-number.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
+import { parsePlan } from "../../src/flows/jobs/parse-plan.ts";
+import { planFileText } from "../../src/flows/jobs/plan-file.ts";
+import { finishPlan, runShare } from "../../src/flows/jobs/run-share.ts";
 import {
   copy,
   create,
@@ -9,6 +13,7 @@ import {
   type ErrorCode,
   open,
   openArray,
+  planRechunk,
   rechunk,
   renameNode,
   slice,
@@ -150,5 +155,17 @@ export const REACHED: Readonly<Record<ErrorCode, (folder: string) => unknown>> =
   },
   "source-changed": copyWhileItShrinks,
   differs: () => copyOf(SOURCE, new DamagingStore(), { verify: true }),
+  "task-count-missing": () => taskNumber({ index: "1" }, {}),
+  "tasks-undone": async (folder) => {
+    await copy(await storeOf(SOURCE), join(folder, "s.zarr"));
+    const planned = await planRechunk(join(folder, "s.zarr"), join(folder, "t.zarr"), { chunks: [1] });
+    const encoders = { zarrflow: "", zlib: "" };
+    const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
+    const { text } = planFileText(planned, how, (path) => path);
+    await planned.close();
+    const file = parsePlan(text);
+    await runShare(file, { encoders, index: 0, count: 2 });
+    return finishPlan(file, { encoders });
+  },
   aborted: () => copyOf(SOURCE, new MemoryStore(), { signal: AbortSignal.abort() }),
 };

@@ -21,6 +21,8 @@ export interface AllKeysOptions extends StoreOptions {
   readonly documents: Documents;
   /** Whether documents among the keys, which are none of the hierarchy's, are copied when all others are. */
   readonly documentsLast: boolean;
+  /** Whether a key of the target is copied here, where other processes copy the others; all by default. */
+  readonly hasKey?: ((key: string) => boolean) | undefined;
 }
 
 /** The keys that a plan copies as they are. */
@@ -70,13 +72,14 @@ export class AllKeys {
   /** Those that are copied before documents, or these. */
   async *#listed(late: boolean): AsyncGenerator<readonly KeyToCopy[]> {
     const { source, target, publication } = this.#plan;
-    const { documents, documentsLast } = this.#options;
+    const { documents, documentsLast, hasKey = () => true } = this.#options;
     const layout = formatNamed(publication.zarrFormat).layout(target.path);
     const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
     const anyTargetKeyOf = keysToCopy(this.#plan, documents, late ? undefined : this.#chunks.count);
     const targetKeyOf = (key: string) => {
       const targetKey = anyTargetKeyOf(key);
-      if (targetKey === undefined || isLate(targetKey) === late) return targetKey;
+      if (targetKey === undefined || (!key.endsWith("/") && !hasKey(targetKey))) return undefined;
+      if (isLate(targetKey) === late) return targetKey;
       this.#areLate = true;
       return undefined;
     };

@@ -119,6 +119,8 @@ export interface Planned {
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
   readonly sourceDocuments: () => string;
+  /** Keys of these documents, with their sizes and CRC-32. */
+  readonly documentStates: () => readonly (readonly [key: string, size: number, crc32: number])[];
   /** A metadata document of the source as it was read, while `assertUnchanged` holds; undefined where it was not. */
   readonly sourceDocument: (key: string) => Uint8Array | undefined;
   /** Closes the source if planning opened it; `runFlow` does so when it ends. */
@@ -274,6 +276,7 @@ async function planFrom(
     ...(labels.length > 0 && { labels }),
     watch,
     sourceDocuments: () => watch.documents(),
+    documentStates: () => watch.states(),
     sourceDocument: (key) => watch.document(root.store, key),
     assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io: inFlight.io }),
   };

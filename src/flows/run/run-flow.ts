@@ -10,9 +10,10 @@ import { limitFoundIo } from "../request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, type OpenBuildOptions, openBuild } from "../target/open-build.ts";
+import type { RunIdentity } from "./ledger/ledger-lines.ts";
 import { resuming } from "./ledger/resuming.ts";
 import { runIdentity } from "./ledger/run-identity.ts";
-import { runPlan } from "./run-plan.ts";
+import { type RunPart, runPlan } from "./run-plan.ts";
 import type { SourceKeys } from "./source-keys.ts";
 
 /**
@@ -26,19 +27,37 @@ export async function assertFlow({ plan }: Planned, given: RunOptions): Promise<
 }
 
 /** Runs what was planned, and closes it. */
-export async function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
+export function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
+  return runPlanned(planned, given);
+}
+
+/** As `runFlow`; perhaps as one of several processes. */
+export async function runPlanned(
+  planned: Planned,
+  given: RunOptions,
+  part?: IdentifiedPart,
+): Promise<RunReport> {
   assertPlanned(planned);
   const end = limitFoundIo(planned.plan.execution);
   try {
     const options = checkedOptions(given);
-    return await withRetryEvents(options, () => runOpened(planned, options));
+    return await withRetryEvents(options, () => runOpened(planned, options, part));
   } finally {
     end();
     await planned.close();
   }
 }
 
-async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport> {
+/** The part that a process has of a run that several carry out, and what that run is. */
+export interface IdentifiedPart extends RunPart {
+  readonly identity: RunIdentity;
+}
+
+async function runOpened(
+  planned: Planned,
+  given: RunOptions,
+  part: IdentifiedPart | undefined,
+): Promise<RunReport> {
   const { source, plan } = planned;
   const maxMetadata = given.maxMetadata ?? plan.source.reading?.maxMetadata;
   const options = { ...given, maxMetadata };
@@ -54,7 +73,8 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   };
   const { zarrFormat, existing, documents } = plan.publication;
   const place = await planned.probe.around();
-  const home = await planned.probe.hierarchy(zarrFormat, options);
+  // only what publishes changes the groups around the target
+  const home = part?.joint.share ? undefined : await planned.probe.hierarchy(zarrFormat, options);
   const { breakLock, signal } = options;
   // a run above that begins later sees this one, or is seen then
   const assertNoneAbove = async () => {
@@ -78,10 +98,11 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
   if (isThere) await (await parents()).mendBelow(plan.target, options);
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
-    runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
+    part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
   const { plan: planToRun, resume, onUnfinished } = resuming(planned, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();
-  const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove };
+  const { joint } = part ?? {};
+  const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove, joint };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published =
@@ -97,6 +118,7 @@ async function runOpened(planned: Planned, given: RunOptions): Promise<RunReport
       wasRead,
       build: published,
       identity,
+      part,
       ...options,
     });
   }

@@ -2,6 +2,7 @@ import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoredValue, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { valueText } from "../../stores/target/holds-value.ts";
+import type { JointRun } from "../../stores/target/options.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { followSignals } from "../../util/abort.ts";
@@ -19,11 +20,23 @@ import { type WithWorkersOptions, withWorkers } from "./executors/with-workers.t
 import { type DoneBefore, doneBefore, nothingDone } from "./ledger/done-before.ts";
 import { JournalLedger, type Ledger, MemoryLedger, noLedger } from "./ledger/ledger.ts";
 import type { RunIdentity } from "./ledger/ledger-lines.ts";
+import type { TaskSet } from "./ledger/task-set.ts";
 import { RunLog } from "./run-log.ts";
 import { removeLeftScratch } from "./scratch/open-scratch.ts";
 import { redoLost } from "./scratch/redo-lost.ts";
 import { withScratch } from "./scratch/with-scratch.ts";
 import { type Verified, verifyTarget } from "./verify-target.ts";
+
+/** What one of several processes does of a joint run; without a share, it ends the run. */
+export interface RunPart {
+  readonly joint: JointRun;
+  /** The tasks that this process need not run: those that are done, and those of others. */
+  readonly notToRun: (done: TaskSet) => TaskSet;
+  /** Whether it copies a key; absent where it copies none. */
+  readonly hasKey?: (key: string) => boolean;
+  /** Holds that so much is done that the run can be ended. */
+  readonly assertDone?: (done: TaskSet) => void;
+}
 
 export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
@@ -35,6 +48,8 @@ export interface RunPlanOptions extends WithWorkersOptions {
   readonly identity?: RunIdentity;
   /** Whether the target's values are on the disk when they are written. */
   readonly fsync?: boolean;
+  /** Present where several processes carry out the run. */
+  readonly part?: RunPart | undefined;
   readonly stop?: AbortSignal | undefined;
   readonly writeEmpty?: boolean;
   /** What is read back before the target is published. */
@@ -67,7 +82,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
     await ledger.close();
     const onWarning = (warning: Warning) => log.emit({ type: "warning", ...warning });
     await build.publish({ signal: options.signal, onWarning });
-    if (plan.stages.length > 1) await removeLeftScratch(plan.scratch);
+    if (plan.stages.length > 1 && !options.part) await removeLeftScratch(plan.scratch);
     const report: RunReport = {
       ...log.counts,
       seconds: (performance.now() - started) / 1000,
@@ -96,7 +111,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
 /** The ledger of a run, and what those that it resumes have done. */
 async function openLedger(
   plan: Plan,
-  { build, identity, verify = false, fsync = false, signal }: RunPlanOptions,
+  { build, identity, verify = false, fsync = false, part, signal }: RunPlanOptions,
 ): Promise<{ readonly ledger: Ledger; readonly before: DoneBefore }> {
   const { journal, holds } = build;
   const tasks = plan.stages.reduce((sum, inStage) => sum + inStage, 0);
@@ -106,6 +121,7 @@ async function openLedger(
   const before = holds
     ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
     : nothingDone(tasks);
+  part?.assertDone?.(before.tasks);
   const isDurable = fsync || journal.isDurable === true;
   const ledger = JournalLedger.begin(journal, {
     identity: holds ? undefined : identity,
@@ -136,7 +152,7 @@ async function fill(
   log: RunLog,
   buffers: BufferPool,
 ): Promise<Verified> {
-  const { source, build, before, verify = false, stop, signal } = options;
+  const { source, build, before, verify = false, part, stop, signal } = options;
   const { io } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, { source, wasRead: options.wasRead, signal });
@@ -150,11 +166,19 @@ async function fill(
   const keeping = {
     keptBy: build.keep && (build.controlFolder ?? build.journal?.description),
     left: before.scratch,
+    joint: part?.joint,
     isKept: (error: unknown) => isKept(error, options, log),
   };
-  const others = plan.publication.copyKeys
-    ? new AllKeys(source, plan, { documents, documentsLast: build.isInPlace === true, signal })
-    : undefined;
+  const isShare = part?.joint.share !== undefined;
+  const others =
+    plan.publication.copyKeys && (!isShare || part.hasKey)
+      ? new AllKeys(source, plan, {
+          documents,
+          documentsLast: build.isInPlace === true,
+          hasKey: part?.hasKey,
+          signal,
+        })
+      : undefined;
   try {
     if (plan.stages.some((tasks) => tasks > 0)) others?.listAhead();
     await withScratch(plan, keeping, async (scratch) => {
@@ -163,7 +187,7 @@ async function fill(
       await runTasks(plan, {
         ...options,
         checksums: options.identity !== undefined || verify !== false,
-        done: before.tasks,
+        done: part ? part.notToRun(before.tasks) : before.tasks,
         scratch,
         documents,
         buffers,
@@ -173,7 +197,7 @@ async function fill(
     });
     const isDone = (value: StoredValue) => before.values.has(valueText(value));
     await others?.copyTo(build.store, {
-      skipChecksum: verify === false,
+      skipChecksum: verify === false && !isShare,
       ...(build.holds && { isDone }),
       budget,
       buffers,
@@ -185,6 +209,10 @@ async function fill(
     await others?.end();
   }
   const unchanged = options.assertUnchanged?.({ signal });
+  if (isShare) {
+    await unchanged;
+    return {};
+  }
   // nothing is read back for nothing
   if (verify !== false) await unchanged;
   const readBack = (target: Store, before?: Verified) =>

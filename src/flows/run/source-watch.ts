@@ -70,7 +70,12 @@ export class SourceWatch {
 
   /** What distinguishes the documents, as they were read, from others. */
   documents(): string {
-    return textHash(JSON.stringify([...this.#read].map(([key, bytes]) => [key, bytes.length, crc32(bytes)])));
+    return textHash(JSON.stringify(this.states()));
+  }
+
+  /** Keys of the documents, with the size and the CRC-32 of what was read. */
+  states(): (readonly [key: string, size: number, crc32: number])[] {
+    return [...this.#read].map(([key, bytes]) => [key, bytes.length, crc32(bytes)]);
   }
 
   /** A document as it was read, which `assertUnchanged` holds to be what is stored; undefined where it was not read. */

@@ -1,5 +1,5 @@
 import type { Documents } from "../../meta/format.ts";
-import { isReservedKey } from "../../stores/reserved-names.ts";
+import { isReservedKey, JOINT_PREFIX } from "../../stores/reserved-names.ts";
 import { isListable, type Store, type StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
@@ -18,7 +18,7 @@ export async function assertSoleWriter(
   if (!isListable(store)) return;
   const found = { keys: 0, bytes: 0 };
   for await (const { key, size } of store.list("", options)) {
-    if (documents.has(key) || isReservedKey(key)) continue;
+    if (documents.has(key) || isReservedKey(key) || key.startsWith(JOINT_PREFIX)) continue;
     found.keys++;
     found.bytes += size ?? (await store.size(key, options)) ?? 0;
   }

@@ -28,13 +28,16 @@ export class DirectoryTree {
   readonly #root: string;
   readonly #files: FileCalls;
   readonly #fsync: boolean;
+  readonly #isMade: boolean;
   readonly #known = new Set<string>();
   /** The links below other links that lead to each folder, by its path. */
   readonly #links = new Map<string, Set<string>>();
   #realRoot: string | undefined;
 
-  constructor(root: string, { files, fsync }: ValueFiles) {
+  /** @param isMade whether the root is there, or must not be made */
+  constructor(root: string, { files, fsync, isMade = false }: ValueFiles & { readonly isMade?: boolean }) {
     this.#root = root;
+    this.#isMade = isMade;
     this.#files = files;
     this.#fsync = fsync;
   }
@@ -105,8 +108,8 @@ export class DirectoryTree {
   /** Makes `folder` and those above it where they are missing. */
   async make(folder: string): Promise<void> {
     if (this.#known.has(folder)) return;
-    if (folder === "") await mkdir(this.#root, { recursive: true });
-    else {
+    if (folder === "" && !this.#isMade) await mkdir(this.#root, { recursive: true });
+    else if (folder !== "") {
       await this.make(folderOf(folder));
       try {
         await this.#files.makeFolder(this.pathOf(folder));

@@ -68,6 +68,11 @@ export class ControlFolder {
     }
   }
 
+  /** That of a run of several processes, which all have the same. */
+  static of(path: string, target: string, run: string): ControlFolder {
+    return new ControlFolder(path, target, { run });
+  }
+
   /**
    * Those beside `target`, of runs that were killed and of others that are under way. What has such a name and is no
    * folder of a run of this user's is none of them.

@@ -6,11 +6,17 @@ import { syncFolder } from "../directory/value-file.ts";
 import { DirectoryStore } from "../directory.ts";
 import { asyncFileCalls } from "../files/file-calls.ts";
 import { fileError, isMissing } from "../files/file-error.ts";
-import type { StoreSpec, TargetBuild } from "../store.ts";
+import type { PublishOptions, StoreSpec, TargetBuild } from "../store.ts";
 import { ControlFolder, isThere } from "./control-folder.ts";
 import { FileJournal } from "./file-journal.ts";
 import { constructFolder } from "./folder-construction.ts";
-import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import type {
+  JointRun,
+  ResumeOptions,
+  TargetBuildOptions,
+  TargetPlace,
+  TargetPlaceOptions,
+} from "./options.ts";
 import type { LockOptions } from "./prefix-lock.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
@@ -36,9 +42,14 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
   const attempt = <T>(step: () => Promise<T>) => namingStore(spec, step);
   return attempt(async () => {
     const target = await realpathIfThere(resolve(spec.path));
-    // what cannot be removed is in nobody's way
-    for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
-    await assertPlaceFree(spec, target, options);
+    const assertFree = async () => {
+      // what cannot be removed is in nobody's way
+      for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
+      await assertPlaceFree(spec, target, options);
+    };
+    if (options.joint && spec.kind === "directory")
+      return openJoint(spec, target, { ...options, joint: options.joint, assertFree });
+    await assertFree();
 
     const parent = dirname(target);
     const firstMade = await mkdir(parent, { recursive: true });
@@ -70,18 +81,12 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       ...(construction.holds && { holds: construction.holds }),
       ...(construction.spec && { spec: construction.spec }),
       reopen: () => construction.reopen(),
-      publish: ({ signal, onWarning } = {}) =>
+      publish: (how) =>
         attempt(async () => {
           await construction.finish();
-          throwIfAborted(signal);
-          if (options.ifExists === "replace" && (await isThere(target))) {
-            await assertUnlockedFolder(target, options);
-            await control.replace();
-          } else await control.publish();
+          await publishFolder(control, target, options, how);
           isPublished = true;
-          await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
           for (const other of others) await other.remove().catch(() => {});
-          if (options.fsync) await syncFolder(asyncFileCalls, parent);
         }),
       ...(construction.keep && {
         keep: () =>
@@ -97,6 +102,37 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
           await leave();
         }),
     };
+  });
+}
+
+/** Puts what was built at its place, and removes what is left of its run. */
+async function publishFolder(
+  control: ControlFolder,
+  target: string,
+  options: TargetBuildOptions,
+  { signal, onWarning }: PublishOptions = {},
+): Promise<void> {
+  throwIfAborted(signal);
+  if (options.ifExists === "replace" && (await isThere(target))) {
+    await assertUnlockedFolder(target, options);
+    await control.replace();
+  } else await control.publish();
+  await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
+  if (options.fsync) await syncFolder(asyncFileCalls, dirname(target));
+}
+
+async function openJoint(
+  spec: Extract<StoreSpec, { readonly kind: "directory" }>,
+  target: string,
+  {
+    assertFree,
+    ...options
+  }: TargetBuildOptions & { readonly joint: JointRun; readonly assertFree: () => Promise<void> },
+): Promise<TargetBuild> {
+  const { openJointFolder } = await import("./joint/file-build.ts");
+  return openJointFolder(spec, target, options, {
+    assertFree,
+    publish: (control, how) => publishFolder(control, target, options, how),
   });
 }
 

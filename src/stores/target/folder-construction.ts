@@ -26,7 +26,7 @@ export async function constructFolder(
 }
 
 /** Removes files that a run that was killed was writing. */
-async function removeTemporaryFiles(folder: string): Promise<void> {
+export async function removeTemporaryFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await removeTemporaryFiles(path);

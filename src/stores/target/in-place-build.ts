@@ -16,7 +16,10 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
   return {
     check: (options) => assertPlaceFree(store, options),
     isEmpty: (options) => isEmpty(store, options),
-    open: (options) => openInPlaceBuild(store, options),
+    async open({ joint, ...options }) {
+      if (joint === undefined) return openInPlaceBuild(store, options);
+      return (await import("./joint/value-build.ts")).openJointInPlace(store, { joint, ...options });
+    },
   };
 }
 

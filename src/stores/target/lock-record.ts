@@ -79,6 +79,12 @@ export async function newLockRecord(): Promise<LockRecord> {
   return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
 }
 
+/** That of a run of several processes, on whatever machines. */
+export function jointLockRecord(owner: string): LockRecord {
+  const now = new Date().toISOString();
+  return { owner, begun: now, renewed: now };
+}
+
 function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) ?? {};

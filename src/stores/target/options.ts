@@ -37,6 +37,37 @@ export interface UnfinishedBuild {
   readonly journal: Pick<Journal, "lines" | "boot">;
 }
 
+/** The part of a run that one of its processes has: of a stage of the plan, share `index` of `count`. */
+export interface ShareName {
+  readonly stage: number;
+  readonly index: number;
+  readonly count: number;
+}
+
+/** What the processes of a joint run have left word of. */
+export interface JointRecords {
+  /** Shares that are done. */
+  readonly ended: readonly ShareName[];
+  /** What has been done of the shares that a test holds for; of all without one. */
+  journal(isWanted?: (share: ShareName) => boolean): Pick<Journal, "lines" | "boot">;
+}
+
+/** A run that several processes carry out together, each its share, until one of them ends it. */
+export interface JointRun {
+  /** A UUID. */
+  readonly id: string;
+  /** What the run is, in a line; all its processes must say the same. */
+  readonly header: string;
+  /** @throws `plan-mismatch` where a process of the same run said something else */
+  readonly assertHeader: (found: string) => void;
+  /** What this process does; absent for the one that ends the run. */
+  readonly share?: ShareName;
+  /** Called before anything is written, or the work of others is closed. What it throws ends this process's part. */
+  readonly assertReady: (records: JointRecords) => Promise<void>;
+  /** Whether a ledger says anything of what this process has to do. */
+  readonly isOfInterest: (share: ShareName) => boolean;
+}
+
 /** Once `signal` is aborted, a value that is streamed takes no more bytes. */
 export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptions {
   /**
@@ -51,6 +82,8 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
    * @default false
    */
   readonly fsync?: boolean | undefined;
+  /** Present where the run is one that several processes carry out together. */
+  readonly joint?: JointRun | undefined;
   /** Whether `isEmpty` has just found that nothing is there. It is looked at again when the place is this run's. */
   readonly wasEmpty?: boolean | undefined;
   /**

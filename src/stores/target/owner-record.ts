@@ -11,7 +11,7 @@ import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 export const OWNER_NAME = "owner.json";
 const FORMAT = "zarrflow-run/1";
 /** Milliseconds after which a run renews its record, and those after which one that nobody renews is a dead run's. */
-const RENEW_AFTER = 60_000;
+export const RENEW_AFTER = 60_000;
 export const DEAD_AFTER = 15 * 60_000;
 /** The time of the record of a run that is over and could not, or must not, remove its folder. */
 const GIVEN_UP = 0;
@@ -151,6 +151,11 @@ async function isDeadClaim(path: string): Promise<boolean> {
     if (isMissing(error)) return false;
     throw error;
   }
+}
+
+/** The record of a run of several processes, on whatever machines: it is over when none of them has renewed it for long. */
+export function jointRecord(run: string): string {
+  return JSON.stringify({ format: FORMAT, run, begun: new Date().toISOString() } satisfies OwnerRecord);
 }
 
 function newRecord(): OwnerRecord {

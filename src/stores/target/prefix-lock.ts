@@ -5,6 +5,7 @@ import type { Store, StoreOptions, WritableStore } from "../store.ts";
 import {
   encodedLock,
   holderOf,
+  jointLockRecord,
   type LockKey,
   type LockRecord,
   newLockRecord,
@@ -30,6 +31,12 @@ export interface LockOptions extends StoreOptions {
   readonly breakLock?: boolean | undefined;
 }
 
+/** How a lock is taken by a run that several processes carry out, which all hold it. */
+interface JointLock {
+  /** The name of that run. */
+  readonly joint?: string | undefined;
+}
+
 /** A store that can hold a lock. */
 export type LockStore = Pick<
   WritableStore,
@@ -47,6 +54,8 @@ export class PrefixLock {
   readonly #store: LockStore;
   readonly #key: string;
   readonly #lostAfter: number;
+  /** Milliseconds for which the renewal by another process of the same run counts. */
+  readonly #sharedFor: number;
   readonly #record: LockRecord;
   /** Whether the run before this one has not given the place free, and may have left files in it. */
   readonly #isTakeover: boolean;
@@ -60,13 +69,18 @@ export class PrefixLock {
   private constructor(
     store: LockStore,
     record: LockRecord,
-    { key, staleAfter }: { readonly key: string; readonly staleAfter: number },
+    {
+      key,
+      staleAfter,
+      isJoint,
+    }: { readonly key: string; readonly staleAfter: number; readonly isJoint: boolean },
     isTakeover: boolean,
   ) {
     this.#isTakeover = isTakeover;
     this.#store = store;
     this.#key = key;
     this.#lostAfter = LOST_AT * staleAfter;
+    this.#sharedFor = isJoint ? (RENEWED_AT * staleAfter) / 2 : 0;
     this.#record = record;
     this.#renewal = setInterval(() => {
       this.#renewing = this.#renew();
@@ -80,10 +94,13 @@ export class PrefixLock {
    *
    * @throws `locked` while another run writes there.
    */
-  static async take(store: LockStore, options: LockOptions & LockKey = {}): Promise<PrefixLock | undefined> {
+  static async take(
+    store: LockStore,
+    options: LockOptions & LockKey & JointLock = {},
+  ): Promise<PrefixLock | undefined> {
     const { key = LOCK_NAME, staleAfter = STALE_AFTER, signal } = options;
-    const which = { key, staleAfter };
-    const record = await newLockRecord();
+    const which = { key, staleAfter, isJoint: options.joint !== undefined };
+    const record = options.joint === undefined ? await newLockRecord() : jointLockRecord(options.joint);
     let isTakeover = false;
     try {
       for (;;) {
@@ -102,7 +119,9 @@ export class PrefixLock {
         await store.delete(key, { signal }).catch(() => store.set(key, encodedLock(record), { signal }));
       }
     } catch (error) {
-      if (!isZarrflowError(error, "locked")) await giveBack(store, key, record, isTakeover);
+      // what others of the same run hold stays theirs
+      const isAlone = options.joint === undefined;
+      if (isAlone && !isZarrflowError(error, "locked")) await giveBack(store, key, record, isTakeover);
       throw error;
     }
   }
@@ -174,6 +193,12 @@ export class PrefixLock {
     await (this.#isTakeover ? this.leave() : this.release());
   }
 
+  /** Leaves it to the other processes of a run. */
+  async detach(): Promise<void> {
+    clearInterval(this.#renewal);
+    await this.#renewing;
+  }
+
   async #end(last: () => Promise<void>): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
@@ -190,7 +215,9 @@ export class PrefixLock {
       const signal = AbortSignal.timeout(TOLD_WITHIN);
       const found = await readLock(this.#store, { key: this.#key, signal });
       if (found?.owner !== this.#record.owner) return this.#lose(lost(this.#store, found));
-      await this.#store.set(this.#key, encodedLock({ ...this.#record, renewed: new Date().toISOString() }));
+      const isRenewed = Math.abs(Date.now() - Date.parse(found.renewed)) < this.#sharedFor;
+      if (!isRenewed)
+        await this.#store.set(this.#key, encodedLock({ ...this.#record, renewed: new Date().toISOString() }));
       this.#renewedAt = Date.now();
     } catch {
       // perhaps the next time; before others may take the place, this run gives it up

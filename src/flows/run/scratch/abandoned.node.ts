@@ -7,7 +7,7 @@ import { isThere } from "../../../stores/target/control-folder.ts";
 import { isAlive } from "../../../stores/target/process-record.node.ts";
 
 /** What the names of scratch folders begin with, after a dot. */
-const SCRATCH = "scratch";
+export const SCRATCH = "scratch";
 /** The file in a scratch folder that names its owner: machine, process, and where the run keeps what it has done, a line each. */
 const OWNER = "owner";
 /** Those of a run with a target far away stay so long for one that resumes it. */
@@ -23,6 +23,11 @@ export function scratchName(): string {
 /** Leaves in a scratch folder whose it is; one that is kept stays as long as `keptBy`, where that is a path, or a week. */
 export async function signScratch(folder: string, keptBy = ""): Promise<void> {
   await writeFile(join(folder, OWNER), `${hostname()}\n${process.pid}\n${keptBy}\n`);
+}
+
+/** Leaves word that processes of several machines use a scratch folder: no other run removes it. */
+export async function signJointScratch(folder: string): Promise<void> {
+  await writeFile(join(folder, OWNER), "*\n0\n\n");
 }
 
 /** Whether a folder is one of scratch objects of this user's that a run has left, for the one with the folder `run`. */

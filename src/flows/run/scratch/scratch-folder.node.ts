@@ -6,7 +6,14 @@ import { DirectoryStore } from "../../../stores/directory.ts";
 import { fileError } from "../../../stores/files/file-error.ts";
 import { formatBytes } from "../../../util/byte-size.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { isKeptBy, removeAbandoned, scratchName, signScratch } from "./abandoned.node.ts";
+import {
+  isKeptBy,
+  removeAbandoned,
+  SCRATCH,
+  scratchName,
+  signJointScratch,
+  signScratch,
+} from "./abandoned.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /** Nobody else reads what is left here. */
@@ -20,8 +27,9 @@ const PRIVATE = 0o700;
  */
 export async function openScratchFolder(
   parent = tmpdir(),
-  { bytes, keptBy, left }: Omit<OpenScratchOptions, "place">,
+  { bytes, keptBy, left, joint }: Omit<OpenScratchOptions, "place">,
 ): Promise<Scratch> {
+  if (joint) return openJointFolder(resolve(parent), joint);
   const details = { store: `directory ${parent}` };
   let path = join(resolve(parent), scratchName());
   try {
@@ -52,6 +60,37 @@ export async function openScratchFolder(
       if (keptBy === undefined) await remove(path);
     },
     remove: () => remove(path),
+  };
+}
+
+/** The folder of a run of several processes, which all write in it; whoever ends the run removes it. */
+async function openJointFolder(
+  parent: string,
+  { id, share }: NonNullable<OpenScratchOptions["joint"]>,
+): Promise<Scratch> {
+  const path = join(parent, `.${SCRATCH}.zarrflow-${id.slice(-12)}`);
+  const details = { store: `directory ${parent}` };
+  try {
+    await mkdir(parent, { recursive: true });
+    await mkdir(path, { recursive: true, mode: PRIVATE });
+    await signJointScratch(path);
+  } catch (error) {
+    throw fileError(error, details);
+  }
+  const leave = async () => {};
+  return {
+    store: new DirectoryStore(path, { shared: true }),
+    spec: { kind: "directory", path, shared: true },
+    removePass: leave,
+    keep: leave,
+    async remove() {
+      if (share) return;
+      try {
+        await removeFolder(path);
+      } catch (error) {
+        throw fileError(error, details);
+      }
+    },
   };
 }
 

@@ -14,9 +14,10 @@ import type { OpenScratchOptions, Scratch } from "./scratch.ts";
  */
 export async function openScratchStore(
   place: StoreSpec,
-  { keptBy, left }: Pick<OpenScratchOptions, "keptBy" | "left">,
+  { keptBy, left, joint }: Pick<OpenScratchOptions, "keptBy" | "left" | "joint">,
 ): Promise<Scratch> {
-  const spec = leftBelow(place, left) ?? below(place, `${SCRATCH_PREFIX}${crypto.randomUUID().slice(-12)}`);
+  const name = (joint?.id ?? crypto.randomUUID()).slice(-12);
+  const spec = leftBelow(place, left) ?? below(place, `${SCRATCH_PREFIX}${name}`);
   const store = spec && (await openStore(spec));
   if (store === undefined || !isWritable(store) || !isListable(store)) {
     await store?.close?.();
@@ -25,7 +26,7 @@ export async function openScratchStore(
       hint: "Give a folder or a prefix of a bucket.",
     });
   }
-  const lock = await PrefixLock.take(store); // shows whoever cleans up that it is in use
+  const lock = await PrefixLock.take(store, { joint: joint?.id }); // shows whoever cleans up that it is in use
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };
@@ -38,11 +39,19 @@ export async function openScratchStore(
       if (spec?.kind === "memory") nameMemoryStore(spec.name, undefined);
     }
   };
+  if (joint?.share) {
+    const leave = async () => {
+      await lock?.detach();
+      await store.close?.();
+    };
+    return { store, ...(spec && { spec }), removePass: async () => {}, keep: leave, remove: leave };
+  }
   return {
     store,
     ...(spec?.kind !== "memory" && { spec }),
     removePass: (pass) => removeBelow(`${pass}/`),
     async keep() {
+      if (joint) return lock?.detach();
       if (keptBy === undefined || spec?.kind === "memory") return remove();
       await lock?.leave();
       await store.close?.();

@@ -1,4 +1,5 @@
 import type { StoreSpec, WritableStore } from "../../../stores/store.ts";
+import type { JointRun } from "../../../stores/target/options.ts";
 
 /** Where scratch objects lie while it runs. */
 export interface Scratch {
@@ -22,4 +23,6 @@ export interface OpenScratchOptions {
   readonly keptBy?: string | undefined;
   /** Where an earlier run has left scratch objects, which this one takes over. */
   readonly left?: StoreSpec | undefined;
+  /** Present where several processes of a run have the same scratch objects, which stay until the last one removes them. */
+  readonly joint?: Pick<JointRun, "id" | "share"> | undefined;
 }

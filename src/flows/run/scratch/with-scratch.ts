@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { openScratch } from "./open-scratch.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
-export interface WithScratchOptions extends Pick<OpenScratchOptions, "keptBy" | "left"> {
+export interface WithScratchOptions extends Pick<OpenScratchOptions, "keptBy" | "left" | "joint"> {
   /** Whether scratch objects are left where they are after a failure. */
   readonly isKept: (error: unknown) => boolean;
 }

@@ -1,0 +1,180 @@
+import { resolve } from "node:path";
+import type { Planned } from "../../flows/request/flow.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { streamFrom } from "../../util/web-streams.ts";
+import { defineCommand } from "../define-command.ts";
+import { writeOutputFile } from "../file-output.ts";
+import { jobScript, SCRIPTS } from "../job-scripts.ts";
+import { changesOf, planOptions } from "../option-values.ts";
+import { assertNamedAsZarr } from "../output-names.ts";
+import type { Options, Values } from "../parse-arguments.ts";
+import { encodersHere } from "../plan-jobs.ts";
+import {
+  changingOptions,
+  filterOptions,
+  outputOptions,
+  readingOptions,
+  taskOptions,
+  writingOptions,
+} from "../shared-options.ts";
+import type { Terminal } from "../terminal.ts";
+import { counted } from "../text/numbers.ts";
+
+const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
+
+const options = {
+  output: { type: "string", value: "FILE", summary: "the file to write the plan to (-o)" },
+  script: {
+    type: "string",
+    value: SCRIPTS.join("|"),
+    choices: SCRIPTS,
+    summary: "also print a script that runs the plan on this engine, stage by stage, and finishes it",
+  },
+  jobs: {
+    type: "string",
+    value: "N",
+    summary: "how many jobs the script starts for each stage; 8 by default",
+  },
+  slice: {
+    type: "string",
+    value: "RANGES",
+    summary: "for slice: time=0:24,lat=10:20:2, or labels, as for `zarrflow slice`",
+  },
+  nearest: { type: "boolean", summary: "if no item has a single label, take the nearest item" },
+  ...filterOptions,
+  ...changingOptions,
+  ...readingOptions,
+  ...taskOptions,
+  threads: { ...taskOptions.threads, summary: "number of threads of each job; 1 by default" },
+  "if-exists": {
+    type: "string",
+    value: "error|replace",
+    choices: ["error", "replace"],
+    summary: "what to do when the target exists: fail, or replace it at the end; error by default",
+  },
+  fsync: writingOptions.fsync,
+  "write-empty": writingOptions["write-empty"],
+  ...outputOptions,
+} as const satisfies Options;
+
+type PlanValues = Values<typeof options>;
+
+const defined = defineCommand({
+  usage: "copy|rechunk|convert|slice SRC DST --output FILE",
+  notes: [
+    "Writes a plan that any number of processes run together, on one machine or many: `zarrflow run` in each,",
+    "`zarrflow finish` at the end. Nothing else is written. DST must be a folder that all machines reach, or a prefix",
+    "of a bucket; staged plans need such a place for --scratch too. Credentials are not part of a plan: every process",
+    "takes them from its own environment. --max-mem is the budget of each process.",
+  ],
+  operands: [3, 3],
+  options,
+  examples: [
+    {
+      line: "plan rechunk era5.zarr series.zarr --chunks time=-1,latitude=11,longitude=7 --output plan.json",
+      says: "a plan for `zarrflow run` and `zarrflow finish`",
+    },
+    {
+      line: "plan copy era5.zarr small.zarr --codec zstd:5 --output copy.json --script slurm --jobs 16",
+      says: "and a script that submits it to SLURM as array jobs of 16",
+    },
+  ],
+  async run([verb = "", source = "", target = ""], values, terminal) {
+    const { output, script, jobs = "8" } = values;
+    if (output === undefined) {
+      throw new ZarrflowError("invalid-option", "plan needs --output", { hint: "Write --output plan.json." });
+    }
+    if (!/^[1-9]\d{0,5}$/.test(jobs)) {
+      throw new ZarrflowError("invalid-option", `\`${jobs}\` in --jobs is not a whole number of 1 or more`);
+    }
+    assertNamedAsZarr(target);
+    const planned = await planOf(verb, source, target, values, terminal.signal);
+    try {
+      await writePlan(planned, output, values, terminal);
+      if (!script) return;
+      const { plan } = planned;
+      const maxMemory = plan.budget.maxMemory;
+      const count = Number(jobs);
+      const stages = Math.max(1, plan.stages.length);
+      const job = { plan: resolve(output), stages, count, maxMemory, threads: plan.execution.threads };
+      await terminal.write(jobScript(script, job));
+    } finally {
+      await planned.close();
+    }
+  },
+});
+
+/** `-o` is the one short flag that other tools have taught everybody. */
+export const command: typeof defined = {
+  ...defined,
+  run: (args, terminal) =>
+    defined.run(
+      args.map((arg) => (arg === "-o" ? "--output" : arg)),
+      terminal,
+    ),
+};
+
+async function writePlan(
+  planned: Planned,
+  output: string,
+  { "if-exists": ifExists = "error", "write-empty": writeEmpty = false, fsync = false, quiet }: PlanValues,
+  { printLine, signal }: Terminal,
+): Promise<void> {
+  const { assertFlow } = await import("../../flows/run/run-flow.ts");
+  const { planFileText } = await import("../../flows/jobs/plan-file.ts");
+  await assertFlow(planned, { ifExists, signal });
+  const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
+  const { text } = planFileText(planned, how, (path) => resolve(path));
+  await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {
+    ifExists: "replace",
+    signal,
+  });
+  const { stages, jobs } = planned.plan;
+  const tasks = stages.map((inStage) => counted(inStage, "task")).join(", then ");
+  const what = tasks === "" ? "keys to copy" : tasks;
+  if (!quiet) printLine(`${output}: ${counted(jobs.length, "array")}, ${what}`);
+}
+
+async function planOf(
+  verb: string,
+  source: string,
+  target: string,
+  values: PlanValues,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const flows = await import("../../flows/copy.ts");
+  const { chunks, codec, shards, to, slice, nearest = false, include, exclude, threads = "1" } = values;
+  const common = { ...planOptions({ ...values, threads }, signal), ...changesOf(values) };
+  const need = (flag: string, from: string): never => {
+    throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
+      hint: `\`zarrflow ${from} --help\` explains it.`,
+    });
+  };
+  const only = (flags: Readonly<Record<string, unknown>>, of: string) => {
+    const flag = Object.keys(flags).find((name) => flags[name] !== undefined);
+    if (flag !== undefined && verb !== of) {
+      throw new ZarrflowError("invalid-option", `--${flag} applies only to plan ${of}`);
+    }
+  };
+  only({ include, exclude }, "copy");
+  only({ slice, nearest: values.nearest }, "slice");
+  switch (verb) {
+    case "copy": {
+      const options = { ...common, ...(include && { include }), ...(exclude && { exclude }) };
+      const isCopy = codec === undefined && chunks === undefined && shards === undefined;
+      return isCopy
+        ? flows.planCopy(source, target, options)
+        : flows.planRechunk(source, target, { ...options, chunks: chunks ?? {} });
+    }
+    case "rechunk":
+      return flows.planRechunk(source, target, { ...common, chunks: chunks ?? need("chunks", verb) });
+    case "convert":
+      return flows.planConvert(source, target, { ...common, to: to ?? need("to", verb) });
+    case "slice":
+      return flows.planSliceTo(source, target, { ...common, slice: slice ?? need("slice", verb), nearest });
+    default:
+      throw new ZarrflowError("invalid-option", `\`${verb}\` cannot be planned`, {
+        hint: `Write plan ${VERBS.join(", plan ")}.`,
+      });
+  }
+}

@@ -1,0 +1,47 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import { defineCommand } from "../define-command.ts";
+import { reportJob } from "../plan-jobs.ts";
+import { outputOptions } from "../shared-options.ts";
+import { taskNumber } from "../task-number.ts";
+
+export const command = defineCommand({
+  usage: "PLAN --task-index I --task-count N",
+  notes: [
+    "Runs one share of the tasks of a plan that `zarrflow plan` wrote; `zarrflow finish` publishes the target when all",
+    "shares are done. Every process takes neighbouring tasks of about the same cost, and skips those that are done.",
+    "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job the",
+    "index is, and --task-count is needed. Exit code 75 asks to run the same share again: after SIGTERM, and while",
+    "other processes have not completed the stage before.",
+  ],
+  operands: [1, 1],
+  options: {
+    "task-index": { type: "string", value: "I", summary: "the share of this process, from 0 to N - 1" },
+    "task-count": { type: "string", value: "N", summary: "how many shares there are" },
+    stage: {
+      type: "string",
+      value: "S",
+      summary: "run only this stage of the plan, from 1 on; by default all, one after the other",
+    },
+    ...outputOptions,
+  },
+  examples: [
+    {
+      line: "run plan.json --task-index 3 --task-count 8",
+      says: "the fourth of 8 shares, in a job of any kind",
+    },
+    { line: "run plan.json --stage 1", says: "in a SLURM array job: its share of the first stage" },
+  ],
+  async run([path = ""], values, terminal) {
+    const { "task-index": index, "task-count": count, stage } = values;
+    const share = taskNumber({ index, count }, process.env);
+    const { runShare } = await import("../../flows/jobs/run-share.ts");
+    await reportJob(path, values, terminal, (file, options) =>
+      runShare(file, { ...options, ...share, ...(stage !== undefined && { stage: stageOf(stage) - 1 }) }),
+    );
+  },
+});
+
+function stageOf(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --stage is not a whole number of 1 or more`);
+}

@@ -1,0 +1,90 @@
+import { readFile, stat } from "node:fs/promises";
+import type { FlowEvent, RunReport } from "../flows/events.ts";
+import { parsePlan } from "../flows/jobs/parse-plan.ts";
+import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
+import type { JobOptions } from "../flows/jobs/run-share.ts";
+import { fileError } from "../stores/files/file-error.ts";
+import { formatBytes } from "../util/byte-size.ts";
+import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
+import { optimiseLater } from "./optimise-later.ts";
+import { peakMemory } from "./peak-memory.ts";
+import { eventAdvance } from "./progress/flow-progress.ts";
+import { progressView } from "./progress/view.ts";
+import type { Terminal } from "./terminal.ts";
+import { toJson } from "./text/json.ts";
+import { counted } from "./text/numbers.ts";
+import { warningText } from "./text/warning.ts";
+import { packageVersion } from "./version.ts";
+
+/** Bytes of the largest plan that is read: one of 100,000 arrays has some hundreds of megabytes. */
+const MAX_PLAN = 1024 ** 3;
+
+/** Those of this process. */
+export function encodersHere(): Encoders {
+  return { zarrflow: packageVersion(), zlib: process.versions.zlib ?? "" };
+}
+
+/** A job that the system stopped, and that is to be run again. */
+export class Requeue extends Error {
+  override readonly name = "Requeue";
+  readonly exitCode = EXIT_CODES["tasks-undone"];
+}
+
+/** Runs a step of a plan file, and says what came of it. */
+export async function reportJob(
+  path: string,
+  { quiet, json }: { readonly quiet?: boolean | undefined; readonly json?: boolean | undefined },
+  { errors, signal, interrupts, printLine, write }: Terminal,
+  step: (file: PlanFile, options: JobOptions) => Promise<RunReport>,
+): Promise<void> {
+  const file = parsePlan(await planText(path));
+  const view = progressView(errors, { quiet, noLines: json });
+  const advance = eventAdvance(file.plan);
+  const onEvent = (event: FlowEvent) => {
+    if (event.type === "plan") optimiseLater("off");
+    if (event.type === "task-start" || event.type === "progress") optimiseLater("on");
+    if (event.type === "warning" && !quiet) printLine(warningText(event));
+    const latest = advance(event);
+    if (latest) view.show(latest);
+  };
+  const stop = interrupts.stopFirst();
+  let report: RunReport;
+  try {
+    report = await step(file, { encoders: encodersHere(), signal, stop, onEvent });
+  } catch (error) {
+    const { interruption } = interrupts;
+    throw interruption && interruption.by !== "SIGINT" ? new Requeue("stopped", { cause: error }) : error;
+  } finally {
+    view.stop();
+  }
+  if (json) await write(`${toJson({ ...report, peakMemory: peakMemory() }, 2)}\n`);
+  else if (!quiet) printLine(reportLine(report));
+}
+
+/** @throws `not-found`, `resource-limit`, and whatever keeps the file from being read. */
+async function planText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_PLAN) {
+      throw new ZarrflowError("resource-limit", "the plan is too large", {
+        expected: `at most ${formatBytes(MAX_PLAN)}`,
+        found: formatBytes(size),
+      });
+    }
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof ZarrflowError) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      throw new ZarrflowError("not-found", `there is no file \`${path}\``, {
+        hint: "Write a plan with `zarrflow plan copy SRC DST --output plan.json`.",
+      });
+    }
+    throw fileError(error, { store: `file ${path}` });
+  }
+}
+
+function reportLine({ tasks, tasksResumed = 0, keysWritten, bytesWritten, seconds }: RunReport): string {
+  const before = tasksResumed > 0 ? `, ${counted(tasksResumed, "task")} done before` : "";
+  const written = `${counted(keysWritten, "key")} written (${formatBytes(bytesWritten)})`;
+  return `${counted(tasks, "task")} done${before}, ${written} in ${seconds.toFixed(1)} s`;
+}

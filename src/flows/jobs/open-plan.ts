@@ -1,0 +1,106 @@
+import { readDocument } from "../../hierarchy/stored-documents.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import type { Store, StoreOptions } from "../../stores/store.ts";
+import { openStore } from "../../stores/url.ts";
+import { sourceChanged } from "../../stores/version.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { textHash } from "../../util/text-hash.ts";
+import type { ArrayJob } from "../plan/plan.ts";
+import type { Planned } from "../request/flow.ts";
+import { SourceWatch } from "../run/source-watch.ts";
+import { TargetProbe } from "../target/target-probe.ts";
+import type { DocumentState, Encoders, PlanFile } from "./plan-file.ts";
+
+/**
+ * Opens what a plan reads, and holds that it is what the plan was made for, as far as its metadata say.
+ *
+ * @param jobs the arrays whose documents are looked at; all documents by default
+ * @throws `source-changed`; `plan-mismatch` for processes that would compress otherwise.
+ */
+export async function openPlan(
+  file: PlanFile,
+  {
+    encoders,
+    jobs,
+    signal,
+  }: StoreOptions & { readonly encoders: Encoders; readonly jobs?: readonly ArrayJob[] },
+): Promise<Planned> {
+  assertEncoders(file, encoders);
+  const { plan, sourceDocuments } = file;
+  const wanted = jobs && keysOf(jobs);
+  const states = sourceDocuments.filter(([key]) => wanted?.has(key) !== false);
+  const store = await openStore(plan.source.store, { signal });
+  const probe = new TargetProbe(plan.target.store, { isNew: false, signal });
+  const close = async () => {
+    await Promise.all([store.close?.(), probe.end()]);
+  };
+  try {
+    const watch = await SourceWatch.begin([], [store], { signal });
+    const { io } = plan.execution;
+    const maxMetadata = plan.source.reading?.maxMetadata;
+    const documents = await documentsOf(store, states, { maxMetadata, io, signal });
+    return {
+      source: store,
+      plan,
+      probe,
+      async assertUnchanged(how = {}) {
+        await documentsOf(store, states, { maxMetadata, io, ...how });
+        await watch.assertUnchanged({ ...how, io });
+      },
+      sourceDocuments: () => textHash(JSON.stringify(sourceDocuments)),
+      documentStates: () => sourceDocuments,
+      sourceDocument: (key) => documents.get(key),
+      async close() {
+        watch.end();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function assertEncoders({ encoders: planned }: PlanFile, here: Encoders): void {
+  for (const name of ["zarrflow", "zlib"] as const) {
+    if (planned[name] === here[name]) continue;
+    throw new ZarrflowError("plan-mismatch", `the plan was made with another version of ${name}`, {
+      expected: planned[name],
+      found: here[name],
+      hint: "Use the same zarrflow and the same Node on all machines, as chunks may be compressed to other bytes; or make the plan again.",
+    });
+  }
+}
+
+function keysOf(jobs: readonly ArrayJob[]): Set<string> {
+  return new Set(
+    jobs.flatMap(({ path, source }) => formatNamed(source.zarrFormat).layout(path).documentKeys),
+  );
+}
+
+async function documentsOf(
+  store: Store,
+  states: readonly DocumentState[],
+  {
+    maxMetadata,
+    io,
+    signal,
+  }: StoreOptions & { readonly maxMetadata?: number | undefined; readonly io: number },
+): Promise<Map<string, Uint8Array>> {
+  const documents = new Map<string, Uint8Array>();
+  const check = async ([key, size, checksum]: DocumentState, context: StoreOptions) => {
+    const found = (await readDocument(store, key, { maxMetadata, signal: context.signal }))?.bytes;
+    if (found?.length !== size || crc32(found) !== checksum) {
+      throw sourceChanged("a metadata document of the source is not what the plan was made for").addContext({
+        store: store.description,
+        key,
+        hint: "Make the plan again.",
+      });
+    }
+    documents.set(key, found);
+  };
+  await forEachConcurrent(states, check, { concurrency: io, signal });
+  return documents;
+}

@@ -1,0 +1,154 @@
+import { gridShape } from "../../meta/array-metadata.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
+import { assertCountable } from "../plan/assert-countable.ts";
+import { boxGrid, lastStage, splitsOf } from "../plan/passes.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
+import { pathFilter } from "../request/key-filter.ts";
+import { checksumOf, PLAN_FILE_FORMAT, type PlanFile } from "./plan-file.ts";
+import { planFileShape } from "./plan-shape.ts";
+import { notAPlan } from "./shape.ts";
+
+/** Tasks of a plan, at most: a bit of memory each, and some of time. */
+const MAX_TASKS = 2 ** 31;
+
+/**
+ * Reads a plan from the text of a file, which anybody may have written: what it says must be what this version would have
+ * planned, with every path and key inside its store.
+ *
+ * @throws `plan-mismatch` for what is no plan, was edited, or is of another version; `resource-limit` for too many tasks.
+ */
+export function parsePlan(source: string): PlanFile {
+  const { checksum, ...rest } = parsedObject(source);
+  if (rest.format !== PLAN_FILE_FORMAT) throw ofAnotherFormat(rest.format);
+  const file = rest as unknown as PlanFile;
+  if (checksum !== checksumOf(file)) throw notAPlan("the plan was changed after it was written", "/checksum");
+  planFileShape(file, "");
+  assertPaths(file.plan);
+  assertTasks(file.plan);
+  return file;
+}
+
+function parsedObject(source: string): { readonly [name: string]: unknown } {
+  try {
+    const found: unknown = JSON.parse(source);
+    if (typeof found === "object" && found !== null && !Array.isArray(found)) {
+      return found as { readonly [name: string]: unknown };
+    }
+  } catch {
+    // the text says nothing
+  }
+  throw notAPlan("this is not the text of a plan", "");
+}
+
+function ofAnotherFormat(found: unknown): ZarrflowError {
+  const isOlder = typeof found === "string" && found.startsWith("zarrflow-plan");
+  return new ZarrflowError(
+    "plan-mismatch",
+    isOlder ? "the plan has another format than this version runs" : "this is not a plan",
+    {
+      expected: PLAN_FILE_FORMAT,
+      found: typeof found === "string" ? found.slice(0, 40) : "no format",
+      hint: "Make it with `zarrflow plan`, with the version of zarrflow that is to run it. The output of --dry-run --json is not such a plan.",
+    },
+  );
+}
+
+/** Nodes lie below those that the plan names; no two arrays take one place. */
+function assertPaths({ source, target, jobs, publication }: Plan): void {
+  const isBelow = (path: string, root: string) => root === "" || path === root || path.startsWith(`${root}/`);
+  const taken = new Set<string>();
+  if (target.store.kind !== "directory" && target.store.kind !== "s3") {
+    throw notAPlan("the target must be a folder or a prefix of a bucket", "/plan/target/store");
+  }
+  for (const [i, { path, targetPath, target: to }] of jobs.entries()) {
+    if (!isBelow(path, source.path))
+      throw notAPlan("this is outside the source", `/plan/jobs/${i}/path`, path);
+    if (!isBelow(targetPath, target.path) || taken.has(targetPath)) {
+      throw notAPlan(
+        "this is outside the target, or another array's",
+        `/plan/jobs/${i}/targetPath`,
+        targetPath,
+      );
+    }
+    taken.add(targetPath);
+    if (to.zarrFormat !== publication.zarrFormat) {
+      throw notAPlan("an array must have the format of its hierarchy", `/plan/jobs/${i}`);
+    }
+  }
+  try {
+    pathFilter(publication.filter ?? {});
+  } catch (error) {
+    if (isZarrflowError(error)) throw notAPlan(error.message, "/plan/publication/filter");
+    throw error;
+  }
+}
+
+/** Holds that there are exactly the tasks that follow from windows and passes, each within the budget. */
+function assertTasks({ jobs, stages, budget, scratch }: Plan): void {
+  const found: number[] = [];
+  for (const [i, job] of jobs.entries()) {
+    const pointer = `/plan/jobs/${i}`;
+    assertRanks(job, pointer);
+    const parts = [...(job.passes ?? []), job];
+    for (const [stage, part] of parts.entries()) {
+      const isLast = stage === lastStage(job);
+      const all = isLast ? windowsOf(job) : product(boxGrid(splitsOf(job, stage)));
+      const isNone = part.tasks === 0 && parts.length === 1;
+      if ((part.tasks !== all && !isNone) || (part.tasks > 0 && part.firstTask !== (found[stage] ?? 0))) {
+        throw notAPlan("these are other tasks than the windows of the array make", `${pointer}/tasks`);
+      }
+      if (part.leaseBytes > budget.maxMemory)
+        throw notAPlan("a task needs more than the memory budget", pointer);
+      found[stage] = (found[stage] ?? 0) + part.tasks;
+    }
+    if (job.tasks > 0) {
+      const chunks = Math.max(job.chunksRead, product(gridShape(job.target.shape, job.target.chunkShape)));
+      assertCountable({ items: product(job.selection.shape), chunks }, job.path);
+    }
+  }
+  if (found.length !== stages.length || found.some((tasks, stage) => tasks !== stages[stage])) {
+    throw notAPlan("the stages have other tasks than the arrays", "/plan/stages");
+  }
+  const all = stages.reduce((sum, tasks) => sum + tasks, 0);
+  if (all > MAX_TASKS) {
+    throw new ZarrflowError("resource-limit", "the plan has too many tasks", {
+      expected: MAX_TASKS,
+      found: all,
+    });
+  }
+  if (stages.length > 1 && scratch === undefined)
+    throw notAPlan("a staged plan needs a place", "/plan/scratch");
+}
+
+function windowsOf({ target, window }: ArrayJob): number {
+  return product(gridShape(gridShape(target.shape, target.chunkShape), window));
+}
+
+/** Holds that all sizes have the array's rank, and the selection lies inside. */
+function assertRanks(job: ArrayJob, pointer: string): void {
+  const { source, target, selection, window, step, passes = [] } = job;
+  const rank = source.shape.length;
+  const all = [
+    source.chunkShape,
+    source.shardShape,
+    target.shape,
+    target.chunkShape,
+    target.shardShape,
+    selection.start,
+    selection.step,
+    selection.shape,
+    window,
+    step,
+    ...passes.map(({ box }) => box),
+  ];
+  if (all.some((sizes) => sizes !== undefined && sizes.length !== rank)) {
+    throw notAPlan("sizes of one array must have the same number of dimensions", pointer);
+  }
+  const isInside = source.shape.every((length, d) => {
+    const items = selection.shape[d] ?? 0;
+    const last = (selection.start[d] ?? 0) + (selection.step[d] ?? 1) * (items - 1);
+    return items === target.shape[d] && (items === 0 || last < length);
+  });
+  if (!isInside) throw notAPlan("the target is not what is selected of the source", `${pointer}/selection`);
+}

@@ -1,0 +1,110 @@
+import type { StoreSpec } from "../../stores/store.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { textHash } from "../../util/text-hash.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Planned } from "../request/flow.ts";
+import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
+import { runIdentity } from "../run/ledger/run-identity.ts";
+import { STORED_ABSOLUTE } from "./assert-store.ts";
+
+export const PLAN_FILE_FORMAT = "zarrflow-plan-file/1";
+
+/** A metadata document of the source as the plan found it: its key, size and CRC-32. */
+export type DocumentState = readonly [key: string, size: number, crc32: number];
+
+/** What compressed bytes depend on besides the plan: all processes of a run must have the same. */
+export interface Encoders {
+  readonly zarrflow: string;
+  readonly zlib: string;
+}
+
+/** A plan as several processes run it, without credentials. */
+export interface PlanFile {
+  readonly format: typeof PLAN_FILE_FORMAT;
+  /** A UUID, which names the run. */
+  readonly id: string;
+  readonly encoders: Encoders;
+  readonly options: {
+    readonly ifExists: "error" | "replace";
+    readonly writeEmpty: boolean;
+    readonly fsync: boolean;
+  };
+  readonly sourceDocuments: readonly DocumentState[];
+  readonly plan: Plan;
+}
+
+/**
+ * What was planned as the text of a file.
+ *
+ * @throws `unsupported-operation` for what several processes cannot do.
+ */
+export function planFileText(
+  planned: Planned,
+  { encoders, ...options }: PlanFile["options"] & { readonly encoders: Encoders },
+  absolute: (path: string) => string,
+): { readonly text: string; readonly file: PlanFile } {
+  const { plan } = planned;
+  assertShareable(plan);
+  const placed = <T extends { readonly store: StoreSpec }>(node: T): T => ({
+    ...node,
+    store: absoluteStore(node.store, absolute),
+  });
+  const file: PlanFile = {
+    format: PLAN_FILE_FORMAT,
+    id: crypto.randomUUID(),
+    encoders,
+    options,
+    sourceDocuments: planned.documentStates(),
+    plan: {
+      ...plan,
+      source: placed(plan.source),
+      target: placed(plan.target),
+      ...(plan.scratch && { scratch: absoluteStore(plan.scratch, absolute) }),
+    },
+  };
+  return { file, text: `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n` };
+}
+
+/** By which a file is known to be as it was written; whoever edits it may make another one. */
+export function checksumOf(file: PlanFile): string {
+  return textHash(JSON.stringify(file));
+}
+
+/** What the run of a plan is, as its records say. */
+export function identityOf({ plan, sourceDocuments, options }: PlanFile): RunIdentity {
+  return runIdentity(plan, { ...options, sourceDocuments: textHash(JSON.stringify(sourceDocuments)) });
+}
+
+function absoluteStore(store: StoreSpec, absolute: (path: string) => string): StoreSpec {
+  if (store.kind === "zip-value") return { ...store, store: absoluteStore(store.store, absolute) };
+  return "path" in store && !STORED_ABSOLUTE.test(store.path)
+    ? { ...store, path: absolute(store.path) }
+    : store;
+}
+
+function assertShareable({ source, target, scratch, stages, publication }: Plan): void {
+  const refuse = (reason: string, hint: string) =>
+    new ZarrflowError("unsupported-operation", reason, { hint });
+  if (target.store.kind !== "directory" && target.store.kind !== "s3") {
+    throw refuse(
+      "several processes cannot write this target",
+      "Use a folder that all machines reach, or a prefix of a bucket; a zip can be made of it afterwards.",
+    );
+  }
+  if (source.store.kind === "memory" || source.store.kind === "object") {
+    throw refuse("other processes cannot open this source", "Use a path or a URL.");
+  }
+  if (publication.existing !== undefined) {
+    throw refuse(
+      "several processes cannot add to a target that is there",
+      "Plan without --update and --if-exists skip.",
+    );
+  }
+  if (stages.length < 2) return;
+  if (scratch?.kind !== "directory" && scratch?.kind !== "s3") {
+    throw refuse(
+      "a staged plan needs a place for scratch objects that all processes reach",
+      "Give a shared folder, or a prefix of a bucket, with --scratch; or use --strategy direct.",
+    );
+  }
+}

@@ -1,0 +1,152 @@
+import { isKey } from "../../stores/key.ts";
+import { isStoreSpec } from "./assert-store.ts";
+import { PLAN_FILE_FORMAT } from "./plan-file.ts";
+import { anything, flag, list, oneOf, optional, record, type Shape, text, value, whole } from "./shape.ts";
+
+const MAX_RANK = 64;
+/** Threads, tasks at once and requests in flight of one process: more come from nobody who planned. */
+const MAX_AT_ONCE = 65_536;
+const MAX_THREADS = 1024;
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+const count = whole(0);
+const size = whole(1);
+const sizes = list(size, MAX_RANK);
+const counts = list(count, MAX_RANK);
+const key = value("a key inside its store", (found) => typeof found === "string" && isKey(found));
+const path = value(
+  "the path of a node inside its store",
+  (found) => found === "" || (typeof found === "string" && isKey(found)),
+);
+const store = value("the spec of a store, with an absolute path or without credentials", (found) =>
+  isStoreSpec(found),
+);
+const format = oneOf("v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3");
+const globs = optional(
+  value("a glob, or a list of globs", (found) =>
+    [found].flat().every((glob) => typeof glob === "string" && glob.length <= 1000),
+  ),
+);
+
+const node = record({
+  store,
+  path,
+  reading: optional(
+    record({
+      v1Order: optional(oneOf("as-written", "as-stated")),
+      v2: optional(record({ separator: optional(oneOf(".", "/")) })),
+      maxMetadata: optional(size),
+    }),
+  ),
+});
+
+const gridSide = record({
+  zarrFormat: format,
+  chunkKeyEncoding: record({ name: oneOf("default", "plain"), separator: oneOf(".", "/") }),
+  shape: counts,
+  chunkShape: sizes,
+  shardShape: optional(sizes),
+  codecs: list(record({ name: text, configuration: record({}), costClass: text })),
+  decodesParts: optional(flag),
+  decodedSize: count,
+  maxEncodedSize: count,
+  scratchSize: count,
+  pooledScratchSize: count,
+});
+
+const tasks = {
+  readAhead: whole(1, MAX_AT_ONCE),
+  firstTask: count,
+  tasks: count,
+  leaseBytes: count,
+  expectedBytes: count,
+};
+
+const job = record({
+  path,
+  targetPath: path,
+  dataType: text,
+  dimensionNames: optional(
+    list(value("a name or null", (found) => found === null || typeof found === "string")),
+  ),
+  strategy: oneOf("verbatim", "transcode", "direct", "staged"),
+  source: gridSide,
+  target: gridSide,
+  selection: record({ start: counts, step: sizes, shape: counts }),
+  window: sizes,
+  step: optional(sizes),
+  shardBuffer: optional(count),
+  passes: optional(list(record({ box: sizes, ...tasks }), 64)),
+  ...tasks,
+  chunksRead: count,
+  chunksWritten: count,
+  missingChunks: optional(count),
+  notTaken: list(record({ strategy: text, reason: text })),
+});
+
+const document: Shape = (found, pointer) => {
+  const isText = typeof found === "object" && found !== null && "text" in found;
+  record({ key, ...(isText ? { text } : { from: key }) })(found, pointer);
+};
+
+const plan = record({
+  format: oneOf("zarrflow-plan/1"),
+  operation: oneOf("copy", "convert", "rechunk", "slice"),
+  source: node,
+  target: node,
+  scratch: optional(store),
+  budget: record({ maxMemory: size, leaseBytes: count }),
+  execution: record({
+    driver: oneOf("streams", "loop"),
+    threads: whole(1, MAX_THREADS),
+    singleThreadReason: optional(text),
+    tasksAtOnce: whole(1, MAX_AT_ONCE),
+    io: whole(1, MAX_AT_ONCE),
+    isIoFound: optional(flag),
+    writer: oneOf("each-thread", "first-thread"),
+  }),
+  jobs: list(job),
+  stages: list(count, MAX_RANK),
+  publication: record({
+    zarrFormat: format,
+    from: format,
+    documents: list(document),
+    consolidate: list(path),
+    copyKeys: flag,
+    filter: optional(record({ include: globs, exclude: globs })),
+    leftOut: optional(list(path)),
+    existing: value("absent", (found) => found === undefined),
+  }),
+  totals: record(
+    Object.fromEntries(
+      [
+        "arrays",
+        "tasks",
+        "chunksRead",
+        "chunksWritten",
+        "missingChunks",
+        "scratchBytes",
+        "predictedPeak",
+      ].map((name) => [name, value("a number", (found) => typeof found === "number" && found >= 0)]),
+    ),
+  ),
+  warnings: list(record({ message: text, path: optional(text), hint: optional(text) })),
+  chunksKept: anything,
+});
+
+/** What a plan file must look like, whoever wrote it. */
+export const planFileShape = record({
+  format: oneOf(PLAN_FILE_FORMAT),
+  id: value("a UUID", (found) => typeof found === "string" && UUID.test(found)),
+  encoders: record({ zarrflow: text, zlib: text }),
+  options: record({ ifExists: oneOf("error", "replace"), writeEmpty: flag, fsync: flag }),
+  sourceDocuments: list((found, pointer) => {
+    list(anything, 3)(found, pointer);
+    const [name, length, crc32] = found as readonly unknown[];
+    key(name, `${pointer}/0`);
+    count(length, `${pointer}/1`);
+    whole(0, 2 ** 32 - 1)(crc32, `${pointer}/2`);
+  }),
+  plan,
+});

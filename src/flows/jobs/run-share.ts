@@ -1,0 +1,149 @@
+import type { JointRun, ShareName } from "../../stores/target/options.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { EventOptions, RunReport } from "../events.ts";
+import { taskAt } from "../plan/task.ts";
+import type { RunOptions } from "../request/flow.ts";
+import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
+import { assertSameRun } from "../run/ledger/run-identity.ts";
+import { runPlanned } from "../run/run-flow.ts";
+import { openPlan } from "./open-plan.ts";
+import { type Encoders, identityOf, type PlanFile } from "./plan-file.ts";
+import { allButShare, hasKeyOf, overlap, tasksOf } from "./shares.ts";
+import { assertStagesDone, assertTasksDone, stageCount } from "./undone.ts";
+
+export interface JobOptions extends EventOptions, Pick<RunOptions, "signal" | "stop" | "breakLock"> {
+  /** Those of this process. */
+  readonly encoders: Encoders;
+}
+
+export interface ShareOptions extends JobOptions {
+  /** Which of so many shares this process has. */
+  readonly index: number;
+  readonly count: number;
+  /** From 0 on; by default all, one after the other. */
+  readonly stage?: number | undefined;
+}
+
+/** The most shares that a stage has. */
+const MAX_SHARES = 1_000_000;
+
+/**
+ * Runs a share of a plan's tasks, and leaves word of it beside the target. What was done of it before is not done again.
+ *
+ * @throws `tasks-undone` while others have not done the stage before; `invalid-option` for a share that there is not.
+ */
+export async function runShare(file: PlanFile, options: ShareOptions): Promise<RunReport> {
+  const { plan } = file;
+  const { index, count, stage: only, ...running } = options;
+  const stages = stageCount(plan);
+  assertNumber("the task count", count, 1, MAX_SHARES);
+  assertNumber("the task index", index, 0, count - 1);
+  if (only !== undefined) assertNumber("the stage", only + 1, 1, stages);
+  const wanted = only === undefined ? Array.from({ length: stages }, (_, stage) => stage) : [only];
+  let report: RunReport | undefined;
+  for (const stage of wanted) {
+    const ran = await runStage(file, { stage, index, count }, running);
+    report = report === undefined ? ran : sumOf(report, ran);
+  }
+  if (report === undefined) throw new RangeError("a plan has one stage at least");
+  return report;
+}
+
+async function runStage(file: PlanFile, share: ShareName, options: JobOptions): Promise<RunReport> {
+  const { plan } = file;
+  const { first, end } = tasksOf(plan, share);
+  const { copyKeys } = plan.publication;
+  const tasks = Array.from({ length: Math.min(end - first, 1) }, () => [first, end - 1]).flat();
+  const jobs = tasks.map((index) => plan.jobs.indexOf(taskAt(plan, share.stage, index).job));
+  const joint = jointRun(file, share, {
+    assertReady: (records) => assertStagesDone(plan, share.stage, records),
+  });
+  const planned = await openPlan(file, {
+    ...options,
+    jobs: jobs.length === 0 ? [] : plan.jobs.slice(Math.min(...jobs), Math.max(...jobs) + 1),
+  });
+  return runPlanned(planned, runOptions(file, options), {
+    joint,
+    identity: identityOf(file),
+    notToRun: (done) => allButShare(plan, share, done),
+    ...(copyKeys && share.stage === 0 && { hasKey: hasKeyOf(share) }),
+  });
+}
+
+export interface FinishOptions extends JobOptions, Pick<RunOptions, "verify"> {}
+
+/**
+ * Ends a run: closes the work of its processes, checks that all tasks are done, and publishes the target as an undisturbed run would.
+ *
+ * @throws `tasks-undone` with how many tasks are not done, and which; `not-found` where no process has begun.
+ */
+export async function finishPlan(file: PlanFile, options: FinishOptions): Promise<RunReport> {
+  const { plan } = file;
+  let ended: readonly ShareName[] = [];
+  const joint = jointRun(file, undefined, {
+    async assertReady(records) {
+      ended = records.ended;
+      await assertStagesDone(plan, stageCount(plan), records);
+    },
+  });
+  // nothing is left to threads
+  const planned = await openPlan(file, options);
+  const execution = { ...plan.execution, threads: 1 };
+  return runPlanned({ ...planned, plan: { ...plan, execution } }, runOptions(file, options), {
+    joint,
+    identity: identityOf(file),
+    notToRun: (done) => done,
+    assertDone: (done) => assertTasksDone(plan, ended, done),
+  });
+}
+
+function jointRun(
+  file: PlanFile,
+  share: ShareName | undefined,
+  { assertReady }: Pick<JointRun, "assertReady">,
+): JointRun {
+  const identity = identityOf(file);
+  return {
+    id: file.id,
+    header: JSON.stringify({ joint: file.id, identity }),
+    assertHeader: (found) => assertSameRun(parsedIdentity(found), identity, "the records of the run"),
+    ...(share && { share }),
+    assertReady,
+    isOfInterest: (other) => share === undefined || overlap(other, share),
+  };
+}
+
+function parsedIdentity(header: string): RunIdentity {
+  try {
+    return (JSON.parse(header) as { readonly identity: RunIdentity }).identity ?? {};
+  } catch {
+    return {} as RunIdentity;
+  }
+}
+
+/** Whoever runs a share leaves what was done, whatever happens. */
+function runOptions(file: PlanFile, { encoders: _, ...options }: FinishOptions): RunOptions {
+  return { stop: new AbortController().signal, ...file.options, ...options };
+}
+
+function assertNumber(what: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new ZarrflowError("invalid-option", `${what} is out of range`, {
+    expected: `${least} to ${most}`,
+    found: value,
+  });
+}
+
+function sumOf(a: RunReport, b: RunReport): RunReport {
+  return {
+    tasks: a.tasks + b.tasks,
+    chunksRead: a.chunksRead + b.chunksRead,
+    chunksWritten: a.chunksWritten + b.chunksWritten,
+    bytesRead: a.bytesRead + b.bytesRead,
+    bytesWritten: a.bytesWritten + b.bytesWritten,
+    seconds: a.seconds + b.seconds,
+    keysWritten: a.keysWritten + b.keysWritten,
+    tasksResumed: (a.tasksResumed ?? 0) + (b.tasksResumed ?? 0),
+    peakBuffers: Math.max(a.peakBuffers, b.peakBuffers),
+  };
+}

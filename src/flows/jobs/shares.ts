@@ -1,0 +1,112 @@
+import type { ShareName } from "../../stores/target/options.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { lastStage } from "../plan/passes.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
+import { TaskSet } from "../run/ledger/task-set.ts";
+
+/** Tasks of a stage, by their place in it. */
+export interface ShareTasks {
+  readonly first: number;
+  /** The one after the last. */
+  readonly end: number;
+}
+
+type SharedPlan = Pick<Plan, "jobs" | "stages">;
+
+/** What a task takes besides its bytes, in bytes. */
+const TASK_COST = 65_536;
+
+/** The tasks of a share: neighbours, so that shares of a stage take about as long as each other. */
+export function tasksOf(plan: SharedPlan, { stage, index, count }: ShareName): ShareTasks {
+  const runs = runsOf(plan, stage);
+  return { first: taskAtPart(runs, index, count), end: taskAtPart(runs, index + 1, count) };
+}
+
+/** Number of a stage's first task among all tasks of the plan. */
+export function firstOfStage({ stages }: SharedPlan, stage: number): number {
+  return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);
+}
+
+/** Tasks of one array, which cost the same. */
+interface TaskRun {
+  readonly first: number;
+  readonly tasks: number;
+  readonly cost: number;
+}
+
+function runsOf({ jobs }: SharedPlan, stage: number): TaskRun[] {
+  return jobs.flatMap((job) => {
+    const isLast = lastStage(job) === stage;
+    const { firstTask: first, tasks } = job.passes?.[stage] ?? (isLast ? job : { firstTask: 0, tasks: 0 });
+    return tasks === 0 ? [] : { first, tasks, cost: TASK_COST + Math.ceil(bytesOf(job, stage) / tasks) };
+  });
+}
+
+/** Bytes that all tasks of an array read and write in a stage. */
+function bytesOf(
+  { chunksRead, chunksWritten, source, target, passes = [] }: ArrayJob,
+  stage: number,
+): number {
+  const made = chunksWritten * target.decodedSize;
+  const read = stage === 0 ? chunksRead * source.decodedSize : made;
+  return read + (stage === passes.length ? made : read);
+}
+
+/** The first task after a part of the cost of all. */
+function taskAtPart(runs: readonly TaskRun[], part: number, of: number): number {
+  const all = runs.reduce((sum, { tasks, cost }) => sum + tasks * cost, 0);
+  let left = part === of ? Number.POSITIVE_INFINITY : (all * part) / of;
+  let end = 0;
+  for (const { first, tasks, cost } of runs) {
+    if (left < tasks * cost) return first + Math.floor(left / cost);
+    left -= tasks * cost;
+    end = first + tasks;
+  }
+  return end;
+}
+
+/** All tasks that a share need not run: those that are done, and those of others. */
+export function allButShare(plan: SharedPlan, share: ShareName, done: TaskSet): TaskSet {
+  const { first, end } = tasksOf(plan, share);
+  const start = firstOfStage(plan, share.stage);
+  const others = new TaskSet(new Uint8Array(done.bits.length).fill(255));
+  for (let task = start + first; task < start + end; task++) if (!done.has(task)) others.delete(task);
+  return others;
+}
+
+/** Keys that are copied without tasks are dealt by a hash of each. */
+const SLOTS = 2 ** 16;
+const encoder = new TextEncoder();
+
+export function hasKeyOf({ index, count }: ShareName): (key: string) => boolean {
+  return (key) => {
+    const slot = crc32(encoder.encode(key)) % SLOTS;
+    return slot * count >= index * SLOTS && slot * count < (index + 1) * SLOTS;
+  };
+}
+
+/** Whether two shares, of whatever counts, have a part in common. */
+export function overlap(a: ShareName, b: ShareName): boolean {
+  return (
+    a.stage === b.stage &&
+    a.index * b.count < (b.index + 1) * a.count &&
+    b.index * a.count < (a.index + 1) * b.count
+  );
+}
+
+/** Which of the shares of a count are not covered by shares that are done. */
+export function uncovered(ended: readonly ShareName[], stage: number, count: number): number[] {
+  const done = ended
+    .filter((share) => share.stage === stage)
+    .sort((a, b) => a.index * b.count - b.index * a.count);
+  const left: number[] = [];
+  for (let index = 0; index < count; index++) {
+    let [covered, of] = [index, count];
+    for (const share of done) {
+      if (share.index * of > covered * share.count) break;
+      if ((share.index + 1) * of > covered * share.count) [covered, of] = [share.index + 1, share.count];
+    }
+    if (covered * count < (index + 1) * of) left.push(index);
+  }
+  return left;
+}

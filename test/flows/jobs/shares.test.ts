@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "../../../src/flows/jobs/shares.ts";
+import type { ArrayJob } from "../../../src/flows/plan/plan.ts";
+import { TaskSet } from "../../../src/flows/run/ledger/task-set.ts";
+
+/** A plan of arrays with so many tasks, each of so many bytes. */
+function planOf(arrays: readonly (readonly [tasks: number, bytes: number])[]) {
+  let first = 0;
+  const jobs = arrays.map(([tasks, bytes]) => {
+    const side = { decodedSize: bytes };
+    const job = {
+      firstTask: first,
+      tasks,
+      chunksRead: tasks,
+      chunksWritten: tasks,
+      source: side,
+      target: side,
+    };
+    first += tasks;
+    return job as unknown as ArrayJob;
+  });
+  return { jobs, stages: [first] };
+}
+
+const plans = fc
+  .array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 10_000_000 })), { maxLength: 6 })
+  .map(planOf);
+const counts = fc.integer({ min: 1, max: 60 });
+const sharesOf = (count: number) => Array.from({ length: count }, (_, index) => ({ stage: 0, index, count }));
+
+test("shares are neighbours, and together all tasks", () => {
+  fc.assert(
+    fc.property(plans, counts, (plan, count) => {
+      let next = 0;
+      for (const share of sharesOf(count)) {
+        const { first, end } = tasksOf(plan, share);
+        expect(first).toBe(next);
+        expect(end).toBeGreaterThanOrEqual(first);
+        next = end;
+      }
+      expect(next).toBe(plan.stages[0]);
+    }),
+  );
+});
+
+test("shares cost about the same: no more than a task's cost from their part", () => {
+  const plan = planOf([
+    [100, 1_000_000],
+    [10, 40_000_000],
+  ]);
+  const bytesOf = (share: Parameters<typeof tasksOf>[1]) => {
+    const { first, end } = tasksOf(plan, share);
+    let bytes = 0;
+    for (let task = first; task < end; task++) bytes += 2 * (task < 100 ? 1_000_000 : 40_000_000) + 65_536;
+    return bytes;
+  };
+  const all = sharesOf(5).map(bytesOf);
+  const mean = all.reduce((sum, bytes) => sum + bytes, 0) / 5;
+  for (const bytes of all) expect(Math.abs(bytes - mean)).toBeLessThanOrEqual(80_100_000);
+});
+
+test("every key is one share's", () => {
+  fc.assert(
+    fc.property(fc.string(), counts, (key, count) => {
+      expect(sharesOf(count).filter((share) => hasKeyOf(share)(key))).toHaveLength(1);
+    }),
+  );
+});
+
+test("a share leaves its own tasks to be run, unless they are done", () => {
+  const plan = planOf([[20, 1000]]);
+  const share = { stage: 0, index: 1, count: 4 };
+  const done = TaskSet.empty(20);
+  done.add(6);
+  const others = allButShare(plan, share, done);
+  const left = Array.from({ length: 20 }, (_, task) => task).filter((task) => !others.has(task));
+  expect(left).toEqual([5, 7, 8, 9]);
+});
+
+test("shares of other counts overlap and cover as parts of a whole do", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 20 }))), counts, (pairs, count) => {
+      const ended = pairs.flatMap(([index, of]) => (index < of ? [{ stage: 0, index, count: of }] : []));
+      // a multiple of all counts up to 20, and of the one that is asked for
+      const cells = 232_792_560 * count;
+      const isCovered = ({ index }: { readonly index: number }) => {
+        let from = (cells / count) * index;
+        const to = (cells / count) * (index + 1);
+        for (let moved = true; moved; ) {
+          moved = false;
+          for (const one of ended) {
+            const [start, end] = [(cells / one.count) * one.index, (cells / one.count) * (one.index + 1)];
+            if (start > from || end <= from) continue;
+            from = end;
+            moved = true;
+          }
+        }
+        return from >= to;
+      };
+      const expected = sharesOf(count).filter((share) => !isCovered(share));
+      expect(uncovered(ended, 0, count)).toEqual(expected.map(({ index }) => index));
+      for (const share of expected) {
+        for (const one of ended) {
+          const isApart =
+            one.index / one.count >= (share.index + 1) / count ||
+            (one.index + 1) / one.count <= share.index / count;
+          if (
+            Math.abs(one.index / one.count - (share.index + 1) / count) > 1e-9 &&
+            Math.abs((one.index + 1) / one.count - share.index / count) > 1e-9
+          )
+            expect(overlap(one, share)).toBe(!isApart);
+        }
+      }
+      expect(uncovered(ended, 1, count)).toHaveLength(count);
+    }),
+  );
+});
