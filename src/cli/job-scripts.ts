@@ -46,7 +46,7 @@ for stage in ${list}; do
   job=$(sbatch --parsable "\${after[@]}" --job-name="zarrflow-$stage" --array=0-${count - 1} --requeue --open-mode=append \\
     --cpus-per-task=${threads} --mem=${megabytes}M --signal=B:TERM@60 <<EOF
 #!/bin/bash
-$zarrflow run '$plan' --stage $stage --task-index "\\$SLURM_ARRAY_TASK_ID" --task-count ${count} &
+$zarrflow run $(printf %q "$plan") --stage $stage --task-index "\\$SLURM_ARRAY_TASK_ID" --task-count ${count} &
 pid=\\$!
 trap 'kill -TERM "\\$pid"' TERM
 wait "\\$pid"
@@ -66,7 +66,7 @@ EOF
 done
 sbatch --parsable "\${after[@]}" --job-name=zarrflow-finish --cpus-per-task=1 --mem=${megabytes}M <<EOF
 #!/bin/bash
-exec $zarrflow finish '$plan'
+exec $zarrflow finish $(printf %q "$plan")
 EOF
 `;
 }
@@ -115,6 +115,18 @@ function k8s(head: string, { list, count, threads, megabytes }: Filled): string 
 ${head}name=zarrflow-$(date +%s)
 if [ "$PLAN" = /plan/plan.json ]; then kubectl create configmap "$name" --from-file=plan.json="$plan"; fi
 
+environment= mount= volume=
+if [ -n "$SECRET" ]; then environment="          envFrom:
+            - secretRef:
+                name: $SECRET"; fi
+if [ -n "$CLAIM" ]; then
+  mount="            - name: data
+              mountPath: $MOUNT"
+  volume="        - name: data
+          persistentVolumeClaim:
+            claimName: $CLAIM"
+fi
+
 apply() { # NAME COUNT ARGUMENTS...
   local job=$1 pods=$2
   shift 2
@@ -131,7 +143,10 @@ spec:
   podFailurePolicy:
     rules:
       - action: Ignore
-        onExitCodes: { containerName: zarrflow, operator: In, values: [75] }
+        onExitCodes:
+          containerName: zarrflow
+          operator: In
+          values: [75]
   template:
     spec:
       restartPolicy: Never
@@ -140,16 +155,23 @@ spec:
           image: $IMAGE
           command: [$(printf '"%s", ' "$zarrflow" "$@" | sed 's/, $//')]
           resources:
-            requests: { cpu: "${threads}", memory: ${megabytes}Mi }
-            limits: { memory: ${megabytes}Mi }
-\${SECRET:+          envFrom: [{ secretRef: { name: $SECRET } }]
-}          volumeMounts:
-            - { name: plan, mountPath: /plan }
-\${CLAIM:+            - { name: data, mountPath: $MOUNT }
-}      volumes:
-        - { name: plan, configMap: { name: $name, optional: true } }
-\${CLAIM:+        - { name: data, persistentVolumeClaim: { claimName: $CLAIM } }
-}EOF
+            requests:
+              cpu: "${threads}"
+              memory: ${megabytes}Mi
+            limits:
+              memory: ${megabytes}Mi
+$environment
+          volumeMounts:
+            - name: plan
+              mountPath: /plan
+$mount
+      volumes:
+        - name: plan
+          configMap:
+            name: $name
+            optional: true
+$volume
+EOF
   kubectl wait --for=condition=complete --timeout=-1s "job/$job"
 }
 

@@ -5,6 +5,7 @@ import { codecNames } from "../../src/codecs/registry.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { documentSubjects } from "./document-subjects.ts";
 import { type FuzzOptions, fuzz } from "./fuzz.ts";
+import { planSubjects } from "./plan-subjects.ts";
 import { runSubjects } from "./run-subjects.ts";
 import { Fault, type Seed, type Subject } from "./subject.ts";
 import { subjects } from "./subjects.ts";
@@ -14,7 +15,7 @@ const FRAMES = 1000;
 const MORE_FRAMES = 20_000;
 const MORE_FRAMES_OF = new Set([
   "sharding_indexed",
-  ...[...documentSubjects(), ...runSubjects()].map(({ name }) => name),
+  ...[...documentSubjects(), ...runSubjects(), ...planSubjects()].map(({ name }) => name),
 ]);
 
 test("no codec of the registry is left out", () => {

@@ -117,7 +117,14 @@ export const command: typeof defined = {
 async function writePlan(
   planned: Planned,
   output: string,
-  { "if-exists": ifExists = "error", "write-empty": writeEmpty = false, fsync = false, quiet }: PlanValues,
+  {
+    "if-exists": ifExists = "error",
+    "write-empty": writeEmpty = false,
+    fsync = false,
+    script,
+    jobs: count = "8",
+    quiet,
+  }: PlanValues,
   { printLine, signal }: Terminal,
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
@@ -132,7 +139,14 @@ async function writePlan(
   const { stages, jobs } = planned.plan;
   const tasks = stages.map((inStage) => counted(inStage, "task")).join(", then ");
   const what = tasks === "" ? "keys to copy" : tasks;
-  if (!quiet) printLine(`${output}: ${counted(jobs.length, "array")}, ${what}`);
+  if (quiet) return;
+  printLine(`${output}: ${counted(jobs.length, "array")}, ${what}`);
+  const fewest = Math.min(...stages);
+  if (script && fewest < Number(count)) {
+    printLine(
+      `${counted(Number(count), "job")} have ${counted(fewest, "task")} between them; a smaller --max-mem makes more tasks`,
+    );
+  }
 }
 
 async function planOf(

@@ -1,6 +1,7 @@
 import type { JointRun, ShareName } from "../../stores/target/options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { EventOptions, RunReport } from "../events.ts";
+import type { Plan } from "../plan/plan.ts";
 import { taskAt } from "../plan/task.ts";
 import type { RunOptions } from "../request/flow.ts";
 import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
@@ -53,21 +54,22 @@ async function runStage(file: PlanFile, share: ShareName, options: JobOptions): 
   const { plan } = file;
   const { first, end } = tasksOf(plan, share);
   const { copyKeys } = plan.publication;
-  const tasks = Array.from({ length: Math.min(end - first, 1) }, () => [first, end - 1]).flat();
-  const jobs = tasks.map((index) => plan.jobs.indexOf(taskAt(plan, share.stage, index).job));
+  const arrays = first < end ? [first, end - 1].map((index) => jobNumber(plan, share.stage, index)) : [];
   const joint = jointRun(file, share, {
     assertReady: (records) => assertStagesDone(plan, share.stage, records),
   });
-  const planned = await openPlan(file, {
-    ...options,
-    jobs: jobs.length === 0 ? [] : plan.jobs.slice(Math.min(...jobs), Math.max(...jobs) + 1),
-  });
+  const [from = 0, to = plan.jobs.length - 1] = arrays;
+  const planned = await openPlan(file, { ...options, jobs: plan.jobs.slice(from, to + 1) });
   return runPlanned(planned, runOptions(file, options), {
     joint,
     identity: identityOf(file),
     notToRun: (done) => allButShare(plan, share, done),
     ...(copyKeys && share.stage === 0 && { hasKey: hasKeyOf(share) }),
   });
+}
+
+function jobNumber(plan: Plan, stage: number, index: number): number {
+  return plan.jobs.indexOf(taskAt(plan, stage, index).job);
 }
 
 export interface FinishOptions extends JobOptions, Pick<RunOptions, "verify"> {}

@@ -10,16 +10,20 @@ import { endsIn, makeSource, mustRun, type Started, stagesOf, startShare, TO_SER
 
 const COUNT = 8;
 
-describe.each(["direct", "staged"])("a %s rechunk by 8 processes", (strategy) => {
+describe.each([
+  ["direct", "1MB"],
+  ["staged", "1500kB"],
+])("a %s rechunk by 8 processes", (strategy, memory) => {
   async function planned(): Promise<string> {
     requireBuild();
     const folder = await testFolder();
     await makeSource(join(folder, "src.zarr"));
-    const how = [...TO_SERIES, "--strategy", strategy];
+    const how = [...TO_SERIES, "--max-mem", memory, "--strategy", strategy];
     await mustRun(folder, ["rechunk", "src.zarr", "inline.zarr", ...how, "--quiet"]);
     const place = ["--scratch", "scratch", "--output", "plan.json", "--quiet"];
     await mustRun(folder, ["plan", "rechunk", "src.zarr", "out.zarr", ...how, ...place]);
     expect(stagesOf(folder).length).toBe(strategy === "direct" ? 1 : 2);
+    for (const tasks of stagesOf(folder)) expect(tasks).toBeGreaterThan(COUNT);
     return folder;
   }
 

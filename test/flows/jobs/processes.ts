@@ -5,13 +5,13 @@ import { create } from "../../../src/hierarchy/create/create.ts";
 import { command } from "../../built-package.ts";
 import { exitOf, type Run, runCli } from "../../support/cli.ts";
 
-const SHAPE = [96, 64, 48] as const;
+const SHAPE = [192, 96, 96] as const;
 
 /** An array of which each time is a chunk. */
 export async function makeSource(path: string): Promise<void> {
   const array = await create(path, {
     shape: [...SHAPE],
-    chunks: [4, 64, 48],
+    chunks: [2, 96, 96],
     dataType: "float32",
     zarrFormat: "v2",
     codec: "zstd:1",
@@ -23,7 +23,7 @@ export async function makeSource(path: string): Promise<void> {
   await array.close();
 }
 
-export const TO_SERIES = ["--chunks", "time=-1,y=4,x=4", "--max-mem", "3MB"] as const;
+export const TO_SERIES = ["--chunks", "time=-1,y=8,x=8"] as const;
 
 /** Runs the command, which must end as it should. */
 export async function mustRun(cwd: string, args: readonly string[], code = 0): Promise<Run> {

@@ -1,5 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import { JOINT_PREFIX, randomName } from "../../reserved-names.ts";
+import { isReservedKey, JOINT_PREFIX, randomName } from "../../reserved-names.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../store.ts";
 import { withWritableFolder } from "../../with/folder.ts";
 import { deleteAll } from "../delete-all.ts";
@@ -136,7 +136,8 @@ async function beginRun(
 }
 
 async function hasOthers(store: ListableStore, folder: string, options: StoreOptions): Promise<boolean> {
-  for await (const { key } of store.list("", options)) if (!key.startsWith(`${folder}/`)) return true;
+  for await (const { key } of store.list("", options))
+    if (!key.startsWith(`${folder}/`) && !isReservedKey(key)) return true;
   return false;
 }
 

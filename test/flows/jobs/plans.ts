@@ -1,0 +1,33 @@
+import { resolve } from "node:path";
+import { checksumOf, type PlanFile, planFileText } from "../../../src/flows/jobs/plan-file.ts";
+import type { Planned } from "../../../src/flows/request/flow.ts";
+
+export const ENCODERS = { zarrflow: "1", zlib: "1" };
+
+/** What was planned, as the text of a file; closes it. */
+export async function textOf(planned: Promise<Planned>): Promise<string> {
+  const open = await planned;
+  const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: ENCODERS } as const;
+  try {
+    return planFileText(open, how, (path) => resolve(path)).text;
+  } finally {
+    await open.close();
+  }
+}
+
+/** A plan that somebody has changed, and given the checksum of what it says now. */
+export function withChecksum(text: string): string {
+  const { checksum: _, ...file } = JSON.parse(text) as PlanFile & { readonly checksum: string };
+  return JSON.stringify({ ...file, checksum: checksumOf(file as PlanFile) });
+}
+
+/** The same, with a value in place of the one at a JSON path. */
+export function changed(text: string, path: readonly (string | number)[], value: unknown): string {
+  const file = JSON.parse(text);
+  const last = path.at(-1) ?? "";
+  let at = file;
+  for (const name of path.slice(0, -1)) at = at[name];
+  if (value === undefined) delete at[last];
+  else at[last] = value;
+  return withChecksum(JSON.stringify(file));
+}

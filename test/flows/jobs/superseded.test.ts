@@ -1,0 +1,142 @@
+// @module-tag slow
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
+import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
+import { planRechunk } from "../../../src/index.ts";
+import type { DirectoryStore } from "../../../src/stores/directory.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { openJointInPlace } from "../../../src/stores/target/joint/value-build.ts";
+import type { JointRun } from "../../../src/stores/target/options.ts";
+import { openTargetBuild } from "../../../src/stores/target.ts";
+import { filesOf } from "../../interop/trees.ts";
+import { testFolder } from "../../support/cli.ts";
+import { ENCODERS, textOf } from "./plans.ts";
+import { makeSource } from "./processes.ts";
+
+test("a process that is too slow changes nothing of a folder that was published without it", async () => {
+  const folder = await testFolder();
+  const target = join(folder, "out.zarr");
+  const share = { stage: 0, index: 0, count: 1 };
+  const open = (one: JointRun["share"]) =>
+    openTargetBuild({ kind: "directory", path: target }, { ifExists: "error", joint: jointRun(one) });
+  const slow = await open(share);
+  const other = await open(share);
+  const key = "t2m/c/0/0";
+  await slow.store.set(key, bytesOf("right"));
+  await other.store.set(key, bytesOf("right"));
+  // a value that it has begun, and does not end in time
+  const writer = await slow.store.openWriter("t2m/c/0/1");
+  await writer.write(bytesOf("ri"));
+  await other.publish();
+  const last = await open(undefined);
+  await expect(open(share)).rejects.toMatchObject({ code: "locked" });
+  await last.store.set("zarr.json", bytesOf("{}"));
+  const written = slow.store.set("t2m/c/1/0", bytesOf("late"));
+  await expect(written).rejects.toMatchObject({ code: expect.any(String) });
+  await last.publish();
+  const published = filesOf(target);
+  expect(Object.keys(published)).toEqual([key, "zarr.json"]);
+
+  await writer.write(bytesOf("ght"));
+  await expect(writer.commit()).rejects.toMatchObject({ code: expect.any(String) });
+  await writer.abort().catch(() => {});
+  for (const late of [key, "t2m/c/2/0", "new/zarr.json", "zarr.json"]) {
+    expect((slow.store as DirectoryStore).setSync?.(late, bytesOf("late"))).not.toBe(true);
+    await expect(slow.store.set(late, bytesOf("late"))).rejects.toThrow();
+  }
+  await expect(slow.publish()).rejects.toThrow();
+  expect(filesOf(target)).toEqual(published);
+  expect(await readdir(folder)).toEqual(["out.zarr"]);
+  await expect(open(share)).rejects.toMatchObject({ code: "target-exists" });
+  expect(await readdir(folder)).toEqual(["out.zarr"]);
+});
+
+/** A store in memory with conditional writes. */
+class ConditionalStore extends MemoryStore {
+  async setIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
+    if ((await this.size(key)) !== undefined) return false;
+    await this.set(key, bytes);
+    return true;
+  }
+}
+
+const decoder = new TextDecoder();
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+function jointRun(share: JointRun["share"]): JointRun {
+  return {
+    id: "00000000-0000-4000-8000-0123456789ab",
+    header: "{}",
+    assertHeader: () => {},
+    ...(share && { share }),
+    assertReady: async () => {},
+    isOfInterest: () => true,
+  };
+}
+
+test("in a bucket it creates nothing in the place of what is there", async () => {
+  const store = new ConditionalStore();
+  const share = { stage: 0, index: 0, count: 1 };
+  const open = (one: JointRun["share"]) =>
+    openJointInPlace(store, { ifExists: "error", joint: jointRun(one) });
+  const slow = await open(share);
+  const other = await open(share);
+  await other.store.set("c/0", bytesOf("right"));
+  // the same bytes count as written
+  await slow.store.set("c/0", bytesOf("right"));
+  await other.publish();
+  const last = await open(undefined);
+  await last.store.set(".zarray", bytesOf("{}"));
+  await last.publish();
+  expect([...(await keysOf(store))]).toEqual([".zarray", "c/0"]);
+
+  await store.set("c/0", bytesOf("of a later day"));
+  await expect(slow.store.set("c/0", bytesOf("right"))).rejects.toMatchObject({ code: "differs" });
+  const writer = await slow.store.openWriter("c/0");
+  await writer.write(bytesOf("right"));
+  await expect(writer.commit()).rejects.toMatchObject({ code: "differs" });
+  expect(decoder.decode(await store.get("c/0"))).toBe("of a later day");
+  // and a process that comes even later does not begin again
+  await expect(open(share)).rejects.toMatchObject({ code: "target-exists" });
+  expect([...(await keysOf(store))]).toEqual([".zarray", "c/0"]);
+});
+
+test("no process begins while the run is being finished", async () => {
+  const folder = await testFolder();
+  await makeSource(join(folder, "src.zarr"));
+  const how = { chunks: [192, 8, 8], threads: 1, maxMemory: "1MB", strategy: "direct" } as const;
+  const target = join(folder, "out.zarr");
+  const file = parsePlan(await textOf(planRechunk(join(folder, "src.zarr"), target, how)));
+  const options = { encoders: ENCODERS, index: 0, count: 1 };
+  await runShare(file, options);
+  const [control = ""] = (await readdir(folder)).filter((name) => name.startsWith("."));
+  // a value of the closed build is lost: the run is open again, and the share can be run once more
+  const build = join(folder, control, "build");
+  const [key = ""] = (await readdir(build)).filter((name) => name !== ".zarray");
+  await writeFile(join(build, key), "");
+  await expect(finishPlan(file, { encoders: ENCODERS })).rejects.toMatchObject({
+    code: "tasks-undone",
+    message: expect.stringMatching(/^1 of \d+ tasks/),
+  });
+  expect((await runShare(file, options)).tasks).toBe(1);
+  const stopped = new AbortController();
+  const ending = finishPlan(file, {
+    encoders: ENCODERS,
+    verify: true,
+    signal: stopped.signal,
+    onEvent: ({ type }) => {
+      if (type === "verify") stopped.abort();
+    },
+  });
+  await ending.catch(() => {});
+  await finishPlan(file, { encoders: ENCODERS }).catch(() => {});
+  expect((await readdir(folder)).sort()).toEqual(["out.zarr", "src.zarr"]);
+}, 300_000);
+
+async function keysOf(store: MemoryStore): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list("")) keys.push(key);
+  return keys.sort();
+}
