@@ -24,7 +24,12 @@ async function callsOf(script: string, engine: string, env: Readonly<Record<stri
     chmodSync(join(folder, name), 0o755);
   }
   const path = `${folder}:${process.env.PATH}`;
-  execFileSync("bash", ["-s"], { input: script, env: { ...process.env, ...env, PATH: path } });
+  writeFileSync(join(folder, "script.sh"), script);
+  const stdio = ["ignore", "ignore", "inherit"] as const;
+  execFileSync("bash", [join(folder, "script.sh")], {
+    env: { ...process.env, ...env, PATH: path },
+    stdio: [...stdio],
+  });
   return readFileSync(log, "utf8");
 }
 
