@@ -44,6 +44,7 @@ export async function openPlan(
     return {
       source: store,
       plan,
+      planWith: async () => plan,
       probe,
       async assertUnchanged(how = {}) {
         await documentsOf(store, states, { maxMetadata, io, ...how });

@@ -47,7 +47,7 @@ describe("what the scripts call", () => {
     expect(calls).toContain(
       `zarrflow run /data/plan.json --stage 2 --task-index "$SLURM_ARRAY_TASK_ID" --task-count 8 &`,
     );
-    expect(calls).toContain('[ "${SLURM_RESTART_COUNT:-0}" -lt 20 ]');
+    expect(calls).toMatch(/SLURM_RESTART_COUNT:-0\}" -lt 20 /);
     expect(calls).toContain("exec zarrflow finish /data/plan.json");
   });
 
