@@ -5,8 +5,8 @@ import { outputOptions, writingOptions } from "../shared-options.ts";
 export const command = defineCommand({
   usage: "PLAN",
   notes: [
-    "Publishes the target of a plan when all its shares are done, and removes what they kept beside it and as scratch",
-    "objects. If tasks are not done, nothing changes: the error says how many, and which shares to run again.",
+    "Publishes the target of a plan when all its shares are done, and removes what they kept beside it and as",
+    "scratch objects. If tasks are not done, nothing changes: the error says how many, and which shares to run again.",
   ],
   operands: [1, 1],
   options: {

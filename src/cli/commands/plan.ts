@@ -63,9 +63,9 @@ const defined = defineCommand({
   usage: "copy|rechunk|convert|slice SRC DST --output FILE",
   notes: [
     "Writes a plan that any number of processes run together, on one machine or many: `zarrflow run` in each,",
-    "`zarrflow finish` at the end. Nothing else is written. DST must be a folder that all machines reach, or a prefix",
-    "of a bucket; staged plans need such a place for --scratch too. Credentials are not part of a plan: every process",
-    "takes them from its own environment. --max-mem is the budget of each process.",
+    "`zarrflow finish` at the end. Nothing else is written. DST must be a folder that all machines reach, or a",
+    "prefix of a bucket; staged plans need such a place for --scratch too. Credentials are not part of a plan:",
+    "every process takes them from its own environment. --max-mem is the budget of each process.",
   ],
   operands: [3, 3],
   options,

@@ -21,7 +21,7 @@ describe("help", () => {
     for (const { line } of command.examples) {
       const [first, ...args] = line.replace(/ [|>].*$/, "").split(" ");
       expect(first).toBe(name);
-      expect(() => parseArguments(args, { ...command, operands: [1, 2] })).not.toThrow();
+      expect(() => parseArguments(args, { ...command, operands: [1, 3] })).not.toThrow();
     }
   });
 });
