@@ -6,7 +6,7 @@ export const command = defineCommand({
   usage: "PLAN",
   notes: [
     "Publishes the target of a plan when all its shares are done, and removes what they kept beside it and as",
-    "scratch objects. If tasks are not done, nothing changes: the error says how many, and which shares to run again.",
+    "scratch objects. If tasks are not done, nothing changes: the error says how many, and what to run again.",
   ],
   operands: [1, 1],
   options: {

@@ -8,9 +8,9 @@ export const command = defineCommand({
   usage: "PLAN --task-index I --task-count N",
   notes: [
     "Runs one share of the tasks of a plan that `zarrflow plan` wrote; `zarrflow finish` publishes the target when",
-    "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips those that are done.",
+    "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips what is done.",
     "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job",
-    "the index is, and --task-count is needed. Exit code 75 asks to run the same share again: after SIGTERM, and while",
+    "the index is, and --task-count is needed. Exit code 75 asks to run the same share again: after SIGTERM, or while",
     "other processes have not completed the stage before.",
   ],
   operands: [1, 1],
