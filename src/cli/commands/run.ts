@@ -10,7 +10,7 @@ export const command = defineCommand({
     "Runs one share of the tasks of a plan that `zarrflow plan` wrote; `zarrflow finish` publishes the target when",
     "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips what is done.",
     "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job",
-    "the index is, and --task-count is needed. Exit code 75 asks to run the same share again: after SIGTERM, or while",
+    "the index is, and --task-count is needed. Exit code 75 asks to run a share again: after SIGTERM, or while",
     "other processes have not completed the stage before.",
   ],
   operands: [1, 1],
