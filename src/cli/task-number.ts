@@ -61,6 +61,6 @@ function wholeOf(name: string, text: string): number {
 
 function missing(reason: string): ZarrflowError {
   return new ZarrflowError("task-count-missing", reason, {
-    hint: "Write --task-index I --task-count N, or start this as a task of an array job. Kubernetes does not tell a pod the count: give it with --task-count.",
+    hint: "Write --task-index I --task-count N, or start this as a task of an array job. In Kubernetes a pod does not know the count: give it with --task-count.",
   });
 }
