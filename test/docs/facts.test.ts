@@ -53,7 +53,7 @@ describe("the tables of the README", () => {
 
   test("exit codes are those of the errors", () => {
     const told = Object.fromEntries(
-      [1, 2, 3, 4, 5, 6, 130].flatMap((exit) => codesOf(cell(`${exit}`)).map((code) => [code, exit])),
+      [1, 2, 3, 4, 5, 6, 64, 75, 130].flatMap((exit) => codesOf(cell(`${exit}`)).map((code) => [code, exit])),
     );
     expect(told).toEqual(EXIT_CODES);
   });

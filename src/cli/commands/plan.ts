@@ -161,7 +161,7 @@ async function planOf(
   const common = { ...planOptions({ ...values, threads }, signal), ...changesOf(values) };
   const need = (flag: string, from: string): never => {
     throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
-      hint: `\`zarrflow ${from} --help\` explains it.`,
+      hint: `See \`zarrflow ${from} --help\`.`,
     });
   };
   const only = (flags: Readonly<Record<string, unknown>>, of: string) => {

@@ -7,6 +7,8 @@ import { SilenceWatch } from "./silence-watch.ts";
 
 /** How often a request is made at most that is late. */
 const MOST_ATTEMPTS = 3;
+/** What takes long to answer, and much to answer twice, is not asked for again for being late: a range of more bytes. */
+const LARGE_RANGE = 2 ** 20;
 /** Bytes a second of a body that is sent; the server did not respond in time while it takes them. */
 const SLOWEST_UPLOAD = 64 * 1024;
 
@@ -37,7 +39,7 @@ export async function fetchWithTimeout(
 ): Promise<HttpResponse> {
   const { method = "GET", signal: caller } = init;
   const { origin, pathname: key } = url;
-  const isRead = method === "GET" || method === "HEAD";
+  const isRead = (method === "GET" || method === "HEAD") && rangeBytes(init.headers?.range) <= LARGE_RANGE;
   const begun = performance.now();
   for (let attempt = 1; ; attempt++) {
     const patience = isRead && attempt < MOST_ATTEMPTS ? patienceWith(url) : undefined;
@@ -96,6 +98,12 @@ function watched(body: HttpBody, watch: SilenceWatch): HttpBody {
       await body.cancel();
     },
   };
+}
+
+/** Bytes of a range with both ends; 0 for others. */
+function rangeBytes(header = ""): number {
+  const [, first = "", last = ""] = /^bytes=(\d+)-(\d+)$/.exec(header) ?? [];
+  return last === "" ? 0 : Number(last) + 1 - Number(first);
 }
 
 function sizeOf(body: RequestInit["body"]): number {
