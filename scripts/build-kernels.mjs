@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { firstLine } from "./first-line.mjs";
 
 const MAX_BYTES = 45_000;
 const OPTIONS = [
@@ -33,15 +34,6 @@ function sourceHash() {
   for (const name of readdirSync(assembly).sort())
     hash.update(name).update(readFileSync(join(assembly, name)));
   return hash.digest("hex");
-}
-
-function firstLine(path) {
-  try {
-    return readFileSync(path, "utf8").split("\n", 1)[0];
-  } catch (error) {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 async function compile() {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 import { build, VERSION } from "rolldown";
+import { firstLine } from "./first-line.mjs";
 
 const MAX_BYTES = 30_000;
 
@@ -34,15 +35,6 @@ function sourceHash() {
     .update(readFileSync(fileURLToPath(import.meta.url)));
   for (const name of readdirSync(page).sort()) hash.update(name).update(readFileSync(join(page, name)));
   return hash.digest("hex");
-}
-
-function firstLine(path) {
-  try {
-    return readFileSync(path, "utf8").split("\n", 1)[0];
-  } catch (error) {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 function style() {

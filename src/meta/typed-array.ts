@@ -18,6 +18,19 @@ const CONSTRUCTORS = {
   timedelta8: BigInt64Array,
 } as const;
 
+/** Numbers of one type, as JavaScript holds them. */
+export type Numbers =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigUint64Array
+  | BigInt64Array
+  | Float32Array
+  | Float64Array;
+
 export type TypedArrayConstructor = (typeof CONSTRUCTORS)[keyof typeof CONSTRUCTORS];
 
 /** The typed array whose elements are a type's numbers; undefined where there is none, as for float16 and text. */

@@ -75,6 +75,9 @@ const CHANGES: Record<string, AsStoreOptions> = {
   "chunks of fill values": { chunks: "*/*:3,2", writeEmpty: true },
 };
 
+/** Chunks of a row each. */
+const ROWS = { shape: [8, 8], chunks: [1, 8], order: "C", itemSize: 4, missing: 0, seed: 1 } as const;
+
 describe("asStore", () => {
   describe.each(["v2", "v3"] as const)("of a hierarchy of %s", (zarrFormat) => {
     it.each(Object.entries(CHANGES))("is what copy writes: %s", async (_, changes) => {
@@ -163,14 +166,7 @@ describe("asStore", () => {
   });
 
   it("runs a task once for all who wait for it, and for those that stay when one goes", async () => {
-    const { store } = await makeArray({
-      shape: [8, 8],
-      chunks: [1, 8],
-      order: "C",
-      itemSize: 4,
-      missing: 0,
-      seed: 1,
-    });
+    const { store } = await makeArray(ROWS);
     let reads = 0;
     const source = withRequestLog(store, ({ key, operation }) => {
       if (operation === "get" && key !== undefined && /^\d/.test(key)) reads++;
@@ -192,14 +188,7 @@ describe("asStore", () => {
   });
 
   it("gives ranges, sizes and versions", async () => {
-    const { store: source } = await makeArray({
-      shape: [8, 8],
-      chunks: [1, 8],
-      order: "C",
-      itemSize: 4,
-      missing: 0,
-      seed: 1,
-    });
+    const { store: source } = await makeArray(ROWS);
     const store = await asStore(source, { chunks: "8,1" });
     const whole = await store.get("0.3");
     let version = "";
@@ -240,14 +229,7 @@ describe("asStore", () => {
   });
 
   it("gives the failure of a task to all who wait, and tries again", async () => {
-    const { store } = await makeArray({
-      shape: [8, 8],
-      chunks: [1, 8],
-      order: "C",
-      itemSize: 4,
-      missing: 0,
-      seed: 1,
-    });
+    const { store } = await makeArray(ROWS);
     let fails = true;
     const source = new Proxy(store, {
       get(target, name) {

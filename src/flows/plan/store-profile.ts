@@ -15,7 +15,8 @@ export interface StoreProfiles {
   readonly scratch?: StoreProfile;
 }
 
-const SIDES = ["source", "target", "scratch"] as const;
+/** The stores that a plan may have a profile of. */
+export const SIDES = ["source", "target", "scratch"] as const;
 
 /** Whether plans assume the same, whatever that is from. */
 export function isSameProfiles(a: StoreProfiles = {}, b: StoreProfiles = {}): boolean {

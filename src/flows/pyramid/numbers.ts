@@ -1,21 +1,8 @@
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { packingOf } from "../../meta/conventions/cf/packing.ts";
 import { missingValueOf } from "../../meta/conventions/missing-value.ts";
-import { typedArrayOf } from "../../meta/typed-array.ts";
+import { type Numbers, typedArrayOf } from "../../meta/typed-array.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
-
-/** Items of one type, that are numbers. */
-export type Numbers =
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | BigUint64Array
-  | BigInt64Array
-  | Float32Array
-  | Float64Array;
 
 /** How the items of an array are read and written as numbers, and which of them are missing. */
 export interface NumberFormat {

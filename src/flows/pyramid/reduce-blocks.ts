@@ -1,5 +1,5 @@
+import type { Numbers } from "../../meta/typed-array.ts";
 import { coordsOf, cStrides } from "../../util/shape.ts";
-import type { Numbers } from "./numbers.ts";
 
 /** How a block of items becomes one. */
 export const PYRAMID_METHODS = ["mean", "nearest", "mode", "min", "max"] as const;

@@ -3,9 +3,8 @@ import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ASSUMED_PROFILE, type StoreProfile, type StoreProfiles } from "../plan/store-profile.ts";
+import { ASSUMED_PROFILE, SIDES, type StoreProfile, type StoreProfiles } from "../plan/store-profile.ts";
 
-const SIDES = ["source", "target", "scratch"] as const;
 type Side = (typeof SIDES)[number];
 
 const LATENCY = /^(\d+(?:\.\d+)?) ?ms$/;

@@ -1,7 +1,7 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import type { ItemOf, NumbersOf } from "../../meta/data-type-name.ts";
-import { typedArrayOf } from "../../meta/typed-array.ts";
+import { type Numbers, typedArrayOf } from "../../meta/typed-array.ts";
 import { fromFloat16Bits } from "../../util/float16.ts";
 import { itemValue } from "./item-value.ts";
 
@@ -9,18 +9,7 @@ import { itemValue } from "./item-value.ts";
  * Items as JavaScript holds them best: numbers in the typed array of their size (bool as 0 and 1, float16 as
  * float32, 64-bit integers and datetimes as bigint, complex as two numbers an item), all else as `ItemValues`.
  */
-export type TypedValues =
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | BigUint64Array
-  | BigInt64Array
-  | Float32Array
-  | Float64Array
-  | ItemValues;
+export type TypedValues = Numbers | ItemValues;
 
 /** What holds items of a type, by its name in words; of any type where no name is known. */
 export type ValuesOf<Name extends string = string> = string extends Name

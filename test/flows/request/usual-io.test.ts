@@ -35,6 +35,8 @@ describe("requests in flight", () => {
     expect(ioOf({ ...far, chunkBytes: 4096, stores: [NEAR] })).toEqual({ io: 16 });
   });
 
+  const ROWS = { shape: [512, 8], chunks: [1, 8], order: "C", itemSize: 4, missing: 0, seed: 3 } as const;
+
   /** The plan of a copy to a bucket that changes codecs. */
   async function planned(source: MemoryStore, io: IoOption, storeProfile = "10ms"): Promise<Plan> {
     const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, {
@@ -47,14 +49,7 @@ describe("requests in flight", () => {
   }
 
   it("do not change the tasks of a plan, nor what these lease", async () => {
-    const { store } = await makeArray({
-      shape: [512, 8],
-      chunks: [1, 8],
-      order: "C",
-      itemSize: 4,
-      missing: 0,
-      seed: 3,
-    });
+    const { store } = await makeArray(ROWS);
     const plans = await Promise.all((["auto", 64] as const).map((io) => planned(store, io)));
     const [found, stated] = plans;
     expect(found?.jobs).toEqual(stated?.jobs);
@@ -66,14 +61,7 @@ describe("requests in flight", () => {
   });
 
   it("are planned to be as many as can be made while one is waited for", async () => {
-    const { store } = await makeArray({
-      shape: [512, 8],
-      chunks: [1, 8],
-      order: "C",
-      itemSize: 4,
-      missing: 0,
-      seed: 3,
-    });
+    const { store } = await makeArray(ROWS);
     const readAhead = async (profile: string) =>
       (await planned(store, "auto", profile)).jobs[0]?.readAhead ?? 0;
     expect(await readAhead("100ms")).toBeGreaterThan(await readAhead("10ms"));

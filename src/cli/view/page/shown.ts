@@ -1,15 +1,10 @@
-import type { ImageChannel } from "../../../flows/view/describe-image.ts";
+import type { ImageChannel, ImageLevel } from "../../../flows/view/describe-image.ts";
 import type { ViewedNode } from "../../../flows/view/describe-node.ts";
 
 /** One resolution of what is drawn. */
-export interface ShownLevel {
+export interface ShownLevel extends ImageLevel {
   /** Path of its array below what the page shows. */
   readonly path: string;
-  readonly shape: readonly number[];
-  readonly chunkShape: readonly number[];
-  readonly itemSize: number;
-  readonly scale?: readonly number[];
-  readonly translation?: readonly number[];
 }
 
 /** What is drawn: an array, or an image of several levels whose channels are drawn on each other. */
