@@ -28,13 +28,14 @@ beforeEach(async () => {
 });
 afterEach(() => bucket.close());
 
-/** Answers requests of a kind after a moment, in which others come. */
-function slowDown(isMeant: (request: S3Seen) => boolean): void {
+/** Answers requests of a kind after a moment, in which others come; up to 3 s while fewer than `expected` came at one time. */
+function slowDown(isMeant: (request: S3Seen) => boolean, expected = 1): void {
   let open = 0;
   bucket.fault = async (_, request) => {
     if (!isMeant(request)) return false;
     most = Math.max(most, ++open);
     await pause(150);
+    for (let waited = 150; most < expected && waited < 3000; waited += 50) await pause(50);
     open--;
     return false;
   };
@@ -66,7 +67,7 @@ const isWhole = (bytes: Buffer | undefined) => bytes?.equals(LARGE);
 
 describe("a value of many parts", () => {
   it("is sent to S3 in several at one time, in any order", async () => {
-    slowDown(isPart);
+    slowDown(isPart, 4);
     const { peakBuffers } = await up();
     expect(most).toBeGreaterThan(3);
     expect(isWhole(bucket.objects.get(`up.zarr/${KEY}`))).toBe(true);
@@ -74,7 +75,7 @@ describe("a value of many parts", () => {
   });
 
   it("is read from S3 in several at one time", async () => {
-    slowDown(isRange);
+    slowDown(isRange, 4);
     const target = await down();
     expect(most).toBeGreaterThan(3);
     expect(isWhole(readFileSync(join(target, KEY)))).toBe(true);

@@ -39,11 +39,12 @@ export async function fetchWithTimeout(
 ): Promise<HttpResponse> {
   const { method = "GET", signal: caller } = init;
   const { origin, pathname: key } = url;
-  const isRead = (method === "GET" || method === "HEAD") && rangeBytes(init.headers?.range) <= LARGE_RANGE;
+  const bytes = rangeBytes(init.headers?.range);
+  const isRead = (method === "GET" || method === "HEAD") && bytes <= LARGE_RANGE;
   const begun = performance.now();
   for (let attempt = 1; ; attempt++) {
     const patience = isRead && attempt < MOST_ATTEMPTS ? patienceWith(url) : undefined;
-    const watch = new SilenceWatch({ origin, silence, caller, linger, patience, attempt });
+    const watch = new SilenceWatch({ origin, silence, caller, linger, patience, attempt, bytes });
     try {
       return await answerTo(fetch, url, init, watch, attempt === 1 ? undefined : begun - performance.now());
     } catch (failure) {

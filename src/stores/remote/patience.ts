@@ -8,6 +8,8 @@ const UNKNOWN_MS = 3000;
 /** A request is late after so many times what is usual, and not before that many milliseconds. */
 const TIMES = 3;
 const LEAST_MS = 250;
+/** Bytes a millisecond that a request for many is allowed beyond that: the server may have to fetch them first. */
+const SLOWEST_RATE = 1000;
 /** How many requests may be made again for being late: at first, for each answer more, and at most. */
 const FIRST_SPARE = 4;
 const SPARE_OF_ANSWER = 0.05;
@@ -15,11 +17,17 @@ const MOST_SPARE = 16;
 /** Milliseconds between two looks at what is late. */
 const LOOK_MS = 50;
 
-/** A request that is waited for. */
-interface Waiting {
-  readonly begun: number;
-  /** How many times as long as others it is waited for. */
+/** How long a request is waited for. */
+interface Wait {
+  /** How many times as long as others. */
   readonly times: number;
+  /** Bytes that it asks for. */
+  readonly bytes: number;
+}
+
+/** A request that is waited for. */
+interface Waiting extends Wait {
+  readonly begun: number;
   readonly giveUp: (waited: number) => void;
 }
 
@@ -35,11 +43,10 @@ export class Patience {
   #looksAt = 0;
 
   /**
-   * Waits for an answer, `times` as long as usual, until what is returned is called with whether it came; `giveUp` is called
-   * once it is late.
+   * Waits for an answer until what is returned is called with whether it came; `giveUp` is called once it is late.
    */
-  wait(times: number, giveUp: (waited: number) => void): (isAnswered: boolean) => void {
-    const waiting = { begun: performance.now(), times, giveUp };
+  wait({ times, bytes }: Wait, giveUp: (waited: number) => void): (isAnswered: boolean) => void {
+    const waiting = { begun: performance.now(), times, bytes, giveUp };
     this.#waiting.add(waiting);
     if (this.#waiting.size === 1 && this.#looksAt === 0) this.#lookLater();
     return (isAnswered) => {
@@ -70,7 +77,7 @@ export class Patience {
     const most = this.#answers < ENOUGH ? UNKNOWN_MS : Math.max(LEAST_MS, TIMES * this.#usual);
     for (const waiting of this.#waiting) {
       if (this.#spare < 1) return;
-      if (now - waiting.begun < most * waiting.times) continue;
+      if (now - waiting.begun < most * waiting.times + waiting.bytes / SLOWEST_RATE) continue;
       this.#spare--;
       this.#waiting.delete(waiting);
       waiting.giveUp(now - waiting.begun);

@@ -18,6 +18,8 @@ export interface WatchedRequest {
   readonly patience: Patience | undefined;
   /** How often it was made. */
   readonly attempt: number;
+  /** Bytes that are asked for, as far as that is known. */
+  readonly bytes: number;
 }
 
 /** Ends a request that its caller has given up, whose server is silent, or whose answer is late. */
@@ -57,8 +59,8 @@ export class SilenceWatch {
   /** The server is to answer now; `more` milliseconds later than usual. */
   ask(more: number): void {
     this.begin(more);
-    const { patience, attempt } = this.#request;
-    this.#endWait = patience?.wait(attempt, (waited) => {
+    const { patience, attempt, bytes } = this.#request;
+    this.#endWait = patience?.wait({ times: attempt, bytes }, (waited) => {
       this.#late = late(waited);
       this.#end.abort(this.#late);
     });
