@@ -4,9 +4,9 @@ import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
 import { fetchOfRuntime } from "./http/fetch-of-runtime.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
-import { connectionFailure } from "./http/http-failure.ts";
 import type { HttpResponse, PlainFetch } from "./http/http-response.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
+import { fetchFailure, isCrossOrigin } from "./http/page.ts";
 import { plainFetch } from "./http/plain-fetch.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";
@@ -71,7 +71,9 @@ export class HttpStore implements Store {
     secretHeaders(headers); // or every request fails, and shows them
     this.#headers = headers;
     const missing = missing403 ? [403, 404] : [404];
-    this.#values = new HttpValues((...request) => this.#send(...request), missing);
+    // A browser asks another server first whether it may ask for the last bytes, which servers of plain files do not allow.
+    const hasSuffixes = !isCrossOrigin(this.#base);
+    this.#values = new HttpValues((...request) => this.#send(...request), missing, hasSuffixes);
   }
 
   /**
@@ -98,7 +100,7 @@ export class HttpStore implements Store {
     try {
       return await followRedirects(this.#fetch, url, { method, own, headers, ...(signal && { signal }) });
     } catch (error) {
-      throw connectionFailure(error, url.origin);
+      throw await fetchFailure(error, url);
     }
   }
 }

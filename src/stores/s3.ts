@@ -2,6 +2,7 @@ import { throwIfAborted } from "../util/abort.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { forKey, withErrorContext } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
+import { isBrowser } from "./http/page.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/retry-requests.ts";
@@ -78,6 +79,7 @@ export class S3Store implements ListableStore, WritableStore {
     this.#values = new HttpValues(
       (method, key, request) => this.#client.send(this.#root + key, {}, { method, ...request }),
       [404],
+      !isBrowser || options.credentials !== undefined, // requests that are signed are asked for first anyway
     );
   }
 

@@ -5,9 +5,9 @@ import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
 import { failureOf } from "./http-failure.ts";
 import type { HttpResponse } from "./http-response.ts";
+import { isBrowser } from "./page.ts";
 import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 import {
-  CAN_SET_CONDITIONS,
   type ContentRange,
   parseContentRange,
   parseUnsatisfiedRange,
@@ -44,12 +44,16 @@ export class HttpValues {
   readonly #send: SendRequest;
   readonly #missing: readonly number[];
   /** Whether the server is still believed to know the last bytes of a value. */
-  #hasSuffixes = true;
+  #hasSuffixes: boolean;
 
-  /** @param missing the statuses that stand for a value that is not there. */
-  constructor(send: SendRequest, missing: readonly number[]) {
+  /**
+   * @param missing the statuses that stand for a value that is not there.
+   * @param hasSuffixes whether the last bytes of a value are asked for as such.
+   */
+  constructor(send: SendRequest, missing: readonly number[], hasSuffixes: boolean) {
     this.#send = send;
     this.#missing = missing;
+    this.#hasSuffixes = hasSuffixes;
   }
 
   /** As `Store.get`. @throws `short-read`, `transient`, `access-denied`, `unsupported-operation`. */
@@ -173,7 +177,8 @@ export class HttpValues {
     range?: string,
   ): Promise<HttpResponse | undefined> {
     const { ifVersion, signal } = options;
-    const condition = CAN_SET_CONDITIONS ? strongTag(ifVersion) : undefined;
+    // Browsers ask a server first whether they may set conditions, which servers of plain files do not allow.
+    const condition = isBrowser ? undefined : strongTag(ifVersion);
     const response = await this.#send(method, key, {
       headers: {
         ...(range !== undefined && { range }),

@@ -1,8 +1,5 @@
 import type { HttpResponse } from "./http-response.ts";
 
-/** Browsers ask a server first whether they may set conditions, which servers of plain files do not allow. */
-export const CAN_SET_CONDITIONS = !("document" in globalThis || "WorkerGlobalScope" in globalThis);
-
 /**
  * The version of the value that a 200 or 206 is about: its entity tag, or when it was last changed and its size;
  * undefined where the server gives neither.

@@ -2,8 +2,8 @@ import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
-import { connectionFailure } from "../http/http-failure.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
+import { fetchFailure } from "../http/page.ts";
 import { plainFetch } from "../http/plain-fetch.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
@@ -255,7 +255,7 @@ export class S3Client {
       return await fetchWithTimeout(this.#fetch, url, init, timed);
     } catch (error) {
       throwIfAborted(signal);
-      throw connectionFailure(error, url.origin);
+      throw await fetchFailure(error, url);
     }
   }
 
