@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type AsStoreOptions, asStore, copy, digest } from "../../src/flows/index.ts";
-import { createGroup, open } from "../../src/index.ts";
+import { create, createGroup, open, walk } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isListable, type Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
@@ -79,6 +79,33 @@ const CHANGES: Record<string, AsStoreOptions> = {
 const ROWS = { shape: [8, 8], chunks: [1, 8], order: "C", itemSize: 4, missing: 0, seed: 1 } as const;
 
 describe("asStore", () => {
+  it.each(["v2", "v3"] as const)(
+    "gives groups of %s that arrays imply a document, with `consolidated`",
+    async (zarrFormat) => {
+      const source = new MemoryStore();
+      const writer = await create(
+        { store: source, path: "a/b" },
+        { zarrFormat, shape: [4], chunks: [2], dataType: "int8" },
+      );
+      await writer.write({}, Int8Array.of(1, 2, 3, 4));
+      await writer.close();
+      const document = zarrFormat === "v2" ? ".zgroup" : "zarr.json";
+      for (const key of [document, `a/${document}`]) await source.delete(key);
+      const store = await asStore(source, { consolidated: true });
+      const unlisted: Store = {
+        description: "no list",
+        get: store.get.bind(store),
+        size: store.size.bind(store),
+      };
+      const paths: string[] = [];
+      const root = await open(unlisted);
+    if (root.kind === "group") for await (const { path } of walk(root)) paths.push(path);
+      expect(paths).toEqual(["a", "a/b"]);
+      expect((await open({ store: unlisted, path: "a" })).kind).toBe("group");
+      await store.close?.();
+    },
+  );
+
   describe.each(["v2", "v3"] as const)("of a hierarchy of %s", (zarrFormat) => {
     it.each(Object.entries(CHANGES))("is what copy writes: %s", async (_, changes) => {
       const source = await makeHierarchy(zarrFormat, { consolidated: zarrFormat === "v2" });

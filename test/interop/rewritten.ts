@@ -1,5 +1,5 @@
 import { chunksOf } from "../../src/flows/slabs/selected-chunks.ts";
-import { openArray, type ZarrArray, type ZarrNode } from "../../src/index.ts";
+import { openArray, type Range, type ZarrArray, type ZarrNode } from "../../src/index.ts";
 import type { WriteOptions } from "../../src/meta/format.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
@@ -23,6 +23,11 @@ export interface GoodArray extends FeaturedCase {
   readonly isZip: boolean;
   readonly sha256?: string;
   readonly values?: readonly unknown[];
+  readonly also_accept_values?: readonly (readonly unknown[])[];
+  /** Whether what missing chunks hold is left to the reader. */
+  readonly undefined_fill?: boolean;
+  /** What is read of it; all by default. */
+  readonly selection?: readonly Range[];
   open(): Promise<ZarrNode>;
   /** Compares an array with the case. */
   compare(array: ZarrNode): Promise<Outcome>;
@@ -47,7 +52,7 @@ export const goodArrays: readonly GoodArray[] = [
       ...one,
       name: nameOf(one.id),
       folder: `${LEGACY_CORPUS}${one.path}`,
-      path: one.array_path,
+      path: one.array_path.replace(/^\//, ""),
       isZip: one.store === "zip",
       open: () => openLegacyCase(one, LEGACY_CORPUS),
       compare: async (array: ZarrNode): Promise<Outcome> => {

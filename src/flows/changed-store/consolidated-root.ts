@@ -1,11 +1,16 @@
 import { carriesConsolidated } from "../../hierarchy/consolidated.ts";
+import { ancestorDocuments } from "../../hierarchy/create/ancestors.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** The documents of a plan's target, whose root, if it is a group of a format that knows them, has consolidated metadata. */
+/**
+ * The documents of a plan's target, whose root, if it is a group of a format that knows them, has consolidated metadata.
+ * Groups that are implied by what lies below them get documents then, which who cannot list needs to see them.
+ */
 export async function consolidatedRoot(
   { source: { path }, publication }: Plan,
   documents: Documents,
@@ -17,11 +22,21 @@ export async function consolidatedRoot(
   const layout = format.layout("");
   const key = layout.consolidatedKey;
   if (key === undefined || groups.includes("") || documents.has(".zmetadata")) return documents;
-  if (format.parse(documents, layout)?.metadata.kind !== "group") return documents;
+  if (documents.size === 0 || format.parse(documents, layout)?.metadata.kind === "array") return documents;
   const sourceKey = formatNamed(from).layout(path).consolidatedKey;
   const isCarried = carriesConsolidated(layout);
   const isCopied = !isCarried && copyKeys && from === zarrFormat && sourceKey !== undefined;
   const bytes = isCopied ? await source.get(sourceKey, options) : documents.get(key);
   const isThere = bytes !== undefined && (!isCarried || format.readConsolidated?.(bytes, "") !== undefined);
-  return isThere ? documents : consolidate(zarrFormat, "", documents);
+  return isThere ? documents : consolidate(zarrFormat, "", withImpliedGroups(documents, zarrFormat));
+}
+
+function withImpliedGroups(documents: Documents, zarrFormat: ZarrFormat): Documents {
+  const all = new Map(documents);
+  for (const key of documents.keys()) {
+    const path = key.slice(0, Math.max(0, key.lastIndexOf("/")));
+    for (const [key, bytes] of ancestorDocuments(path, zarrFormat).flatMap((group) => [...group]))
+      if (!all.has(key)) all.set(key, bytes);
+  }
+  return all;
 }

@@ -10,7 +10,7 @@ import { plainV3Type } from "./data-type.ts";
 /**
  * Filters that v3 sees as array -> array, before `bytes`, and the normal list as bytes -> bytes, behind it. Moved,
  * they give the same bytes when their item types have the byte order that `bytes` has; that is how they stand in
- * the normal list, while v3's carry no order of their own.
+ * the normal list, while the one that v3's state counts for nothing.
  */
 export function isItemFilter({ name }: CodecConfig): boolean {
   return codecNamed(name)?.itemFilter !== undefined;
@@ -70,22 +70,26 @@ export function writeFilters(
   | undefined {
   let type = itemType(dataType, endian);
   let order = endian;
-  const json: JsonValue[] = [];
+  const written: { readonly stated: JsonValue | undefined; readonly filter: CodecConfig }[] = [];
   for (const filter of filters) {
     const { input, output } = filterTypes(filter, type);
     if (input === undefined || type === undefined || !sameItems(input, type)) return undefined;
     const before = type;
     const place = order ?? "little";
-    json.push(
-      statedV3Codec(filter, (stated) => placeFilter(stated, before, place)) ?? {
-        name: codecNamed(filter.name)?.aliases.v3 ?? filter.name,
-        configuration: inOrder(filter.configuration, "<"),
-      },
-    );
+    written.push({ stated: statedV3Codec(filter, (stated) => placeFilter(stated, before, place)), filter });
     type = output;
     if (type?.startsWith("<")) order = "little";
     if (type?.startsWith(">")) order = "big";
   }
+  // In the byte order of `bytes`: zarr-python views what that decodes as the type that is named.
+  const mark = order === "big" ? ">" : "<";
+  const json = written.map(
+    ({ stated, filter: { name, configuration } }) =>
+      stated ?? {
+        name: codecNamed(name)?.aliases.v3 ?? name,
+        configuration: inOrder(configuration, mark),
+      },
+  );
   return { json, endian: order, itemSize: numpyItemSize(type) ?? 1 };
 }
 

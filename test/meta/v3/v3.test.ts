@@ -256,6 +256,17 @@ describe("filters of items", () => {
     ]);
   });
 
+  it("name types in that order: zarr-python views items as the type that is named", () => {
+    const codecs: CodecConfig[] = [
+      { name: "bytes", configuration: { endian: "big" } },
+      { name: "delta", configuration: { dtype: ">i4", astype: ">i2" } },
+    ];
+    expect(written({ ...read(), codecs }).codecs).toEqual([
+      { name: "numcodecs.delta", configuration: { dtype: ">i4", astype: ">i2" } },
+      { name: "bytes", configuration: { endian: "big" } },
+    ]);
+  });
+
   it("are a loss where their byte orders do not meet, or behind a codec of bytes", () => {
     const mixed = [LITTLE, { name: "delta", configuration: { dtype: ">i4" } }];
     expect(lostPointers(() => written({ ...read(), codecs: mixed }))).toEqual(["/codecs/0"]);
