@@ -1,5 +1,5 @@
-// Leaves out of dist/ the declarations that no entry point's types lead to, and makes the others compile where a program
-// has neither the types of the DOM nor those of Node.
+// Leaves out of dist/ the declarations that no entry point's types lead to, and the comments that no editor shows; makes
+// the others compile where a program has neither the types of the DOM nor those of Node.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,9 +17,13 @@ export function removeUnreadDeclarations() {
     types: [],
   });
   const checker = program.getTypeChecker();
-  const read = statementsFrom(entries, program, checker);
+  const exported = entries.flatMap((path) =>
+    checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(path))),
+  );
+  const read = statementsFrom(exported, symbolsIn, checker);
+  const shown = statementsFrom(exported, symbolsOfMembers, checker);
   for (const file of program.getSourceFiles()) {
-    if (file.fileName.startsWith(dist)) writeFileSync(file.fileName, withOnly(read, file, checker));
+    if (file.fileName.startsWith(dist)) writeFileSync(file.fileName, withOnly(read, shown, file, checker));
   }
   const left = declarationsFrom(entries);
   for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
@@ -28,18 +32,16 @@ export function removeUnreadDeclarations() {
   }
 }
 
-/** The statements that declare what the entry points export, all that these name, and so on. */
-function statementsFrom(entries, program, checker) {
+/** The statements that declare `symbols`, what these name as `symbolsOf` finds it, and so on. */
+function statementsFrom(symbols, symbolsOf, checker) {
   const found = new Set();
-  const left = entries.flatMap((path) =>
-    checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(path))),
-  );
+  const left = [...symbols];
   for (let symbol = left.pop(); symbol !== undefined; symbol = left.pop()) {
     for (const declaration of declarationsOf(symbol, checker)) {
       const statement = statementOf(declaration);
       if (found.has(statement) || !statement.getSourceFile().fileName.startsWith(dist)) continue;
       found.add(statement);
-      left.push(...symbolsIn(statement, checker));
+      left.push(...symbolsOf(statement, checker));
     }
   }
   return found;
@@ -67,8 +69,14 @@ function symbolsIn(node, checker) {
   return found;
 }
 
+/** What a statement has members of: what it extends, and what its type is made of. */
+function symbolsOfMembers(statement, checker) {
+  const parts = statement.heritageClauses ?? (ts.isTypeAliasDeclaration(statement) ? [statement.type] : []);
+  return parts.flatMap((part) => symbolsIn(part, checker));
+}
+
 /** The text of a file with no other statements, and with the imports and exports that are still of use. */
-function withOnly(statements, file, checker) {
+function withOnly(statements, shown, file, checker) {
   const isNamed = (specifier) =>
     declarationsOf(checker.getSymbolAtLocation(specifier.name), checker).some((one) =>
       statements.has(statementOf(one)),
@@ -76,7 +84,9 @@ function withOnly(statements, file, checker) {
   const kept = file.statements.filter((statement) => statements.has(statement));
   const named = new Set(kept.flatMap((statement) => identifiersIn(statement)));
   const texts = file.statements.map((statement) => {
-    if (statements.has(statement)) return statement.getFullText();
+    if (statements.has(statement)) {
+      return shown.has(statement) ? statement.getFullText() : `\n${withoutComments(statement)}`;
+    }
     const names = statement.importClause?.namedBindings ?? statement.exportClause;
     const isList = names && (ts.isNamedImports(names) || ts.isNamedExports(names));
     if (ts.isExportDeclaration(statement)) {
@@ -86,7 +96,30 @@ function withOnly(statements, file, checker) {
     const isUsed = ({ name }) => named.has(name.text);
     return isList ? listed(statement, names, names.elements.filter(isUsed)) : statement.getFullText();
   });
-  return `${texts.join("").trimStart()}\n`;
+  return `${texts
+    .join("")
+    .replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4))
+    .trimStart()}\n`;
+}
+
+/** The text of a statement without comments in it and before it. */
+function withoutComments(statement) {
+  const { text } = statement.getSourceFile();
+  const comments = new Map();
+  const visit = (node) => {
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+      comments.set(pos, end);
+    ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(statement, visit);
+  let kept = "";
+  let at = statement.getStart();
+  for (const [pos, end] of [...comments].sort(([a], [b]) => a - b)) {
+    if (pos < at) continue;
+    kept += text.slice(at, pos).trimEnd();
+    at = end;
+  }
+  return kept + text.slice(at, statement.getEnd());
 }
 
 function listed(statement, list, elements) {

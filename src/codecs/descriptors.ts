@@ -28,17 +28,20 @@ import type { CodecAliases, CodecDescriptor } from "./descriptor.ts";
 import { assertNoMore } from "./option-parts.ts";
 import { pcodec, pickle, zfpy } from "./refused/descriptor.ts";
 
-/** All codecs that come with the library and are implemented, in the order of docs/codecs.md. */
-export const BUILTIN_CODECS = [
+/** A codec that comes with the library and is implemented. */
+type BuiltinCodec = CodecDescriptor & Required<Pick<CodecDescriptor, "load">>;
+
+/** All of them, in the order of docs/codecs.md. */
+export const BUILTIN_CODECS: readonly BuiltinCodec[] = [
   ...[blosc, zstd, lz4, gzip, zlib, v1Gzip, bz2, lzma],
   ...[adler32, crc32, crc32c, fletcher32, jenkinsLookup3],
   ...[astype, base64, bitround, categorize, delta, fixedscaleoffset, packbits, quantize, shuffle],
   ...[bytes, json2, msgpack2, sharding, bitPacking, vlenArray, vlenBytes, vlenUtf8, zep0007],
   ...[castValue, scaleOffset, transpose],
-] as const;
+];
 
 /** Names of the codecs that encode values, not bytes; `categorize` does where it is given the type of objects. */
-export type ObjectCodecName = Extract<(typeof BUILTIN_CODECS)[number], { readonly objects: string }>["name"];
+export type ObjectCodecName = "categorize" | "json2" | "msgpack2" | "vlen-array" | "vlen-bytes" | "vlen-utf8";
 
 /**
  * A codec that a program registers: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What

@@ -10,7 +10,7 @@ import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./num
 export type CodecLoader = () => Promise<CodecFactory | NestingCodecFactory | NumcodecsClass>;
 
 const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
-  BUILTIN_CODECS.map(({ name, load }) => [name, load]),
+  BUILTIN_CODECS.map(({ name, load }) => [name, load as CodecLoader]),
 );
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtinCodecs, codecNamed } from "../../src/codecs/descriptors.ts";
+import { builtinCodecs, codecNamed, type ObjectCodecName } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
@@ -21,6 +21,19 @@ describe("the table of docs/codecs.md", () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(codecNames());
+  });
+
+  test("has the codecs of objects that types name", () => {
+    const named: Record<ObjectCodecName, true> = {
+      categorize: true,
+      json2: true,
+      msgpack2: true,
+      "vlen-array": true,
+      "vlen-bytes": true,
+      "vlen-utf8": true,
+    };
+    const found = builtinCodecs().filter(({ objects }) => objects !== undefined);
+    expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(named));
   });
 
   test("lists kernels where a codec calls them", () => {
